@@ -1,0 +1,47 @@
+# Development commands. `make` prints them.
+
+BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
+PYTHON := $(if $(BIN),$(BIN)python,python3)
+
+.DEFAULT_GOAL := help
+.PHONY: help install lint types imports test laws fuzz speed build ci clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## Make .venv with the package and all development tools
+	python3 -m venv .venv
+	.venv/bin/python -m pip install --upgrade 'pip>=25.1'
+	.venv/bin/python -m pip install --editable . --group dev
+
+lint: ## Check rules and format with ruff
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m ruff format --check
+
+types: ## Check types with mypy, strict
+	$(PYTHON) -m mypy
+
+imports: ## Check that rooms import downwards only
+	$(BIN)lint-imports
+
+test: ## Run all tests and every example in README, docs and docstrings
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2
+
+laws: ## Run the laws alone, in one process
+	$(PYTHON) -m pytest tests/laws
+
+fuzz: ## Feed 20,000 damaged summary files to the loader
+	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py
+
+speed: ## Measure the speed ratios of moments
+	$(PYTHON) -m benchmarks.speed.moments
+
+build: ## Build sdist and wheel into dist/
+	$(PYTHON) -m build
+
+ci: ## Run everything a change must pass
+	bash .ci/run
+
+clean: ## Remove caches and built files
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

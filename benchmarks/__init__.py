@@ -1,0 +1,1 @@
+"""Measurements behind every claim: one file for each table, results tracked beside it."""

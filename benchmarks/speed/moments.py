@@ -1,0 +1,86 @@
+"""Cost of Moments.of relative to the bare product it cannot do without.
+
+Dense rows: one ``dsyrk`` over the same rows. Sparse rows: one product Xᵀ(Xv). Run
+``python -m benchmarks.speed.moments``; ``--quick`` measures less and tracks nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import blas
+
+from benchmarks.speed.ratio import Figure, ratios, track
+from directrix import Moments
+
+#: d, rows, and how much more than one bare product a summary of two classes may cost.
+DENSE = ((20, 1_000_000, 2.0), (54, 400_000, 1.8), (200, 100_000, 1.5), (800, 50_000, 1.3))
+FOLDS = 10
+FOLDS_MAY_ADD = 1.15
+SPARSE_MAY_COST = 20.0
+
+#: A quick run is no measurement: it fails only where something has gone badly wrong.
+QUICK_SLACK = 2.0
+
+
+def dense(rng: np.random.Generator, d: int, n: int, limit: float, rounds: int) -> list[Figure]:
+    """Measure dense rows: plain, in folds, in float32, and with means that must be shifted."""
+    X = rng.standard_normal((n, d))
+    away = X + 10.0
+    y, fold = rng.integers(0, 2, n), rng.integers(0, FOLDS, n)
+    kinds = {
+        "2 classes": (partial(Moments.of, X, y), limit),
+        f"2 classes x {FOLDS} folds": (partial(Moments.of, X, y, fold=fold), limit * FOLDS_MAY_ADD),
+        "2 classes, float32": (partial(Moments.of, X.astype(np.float32), y), limit),
+        "2 classes, means far from zero": (partial(Moments.of, away, y), limit),
+    }
+    measured = ratios(
+        partial(blas.dsyrk, 1.0, X.T),
+        {name: work for name, (work, _) in kinds.items()},
+        rounds=rounds,
+    )
+    return [
+        Figure(f"dense, d = {d}, {name} / dsyrk in float64", measured[name], may)
+        for name, (_, may) in kinds.items()
+    ]
+
+
+def sparse_rows(rng: np.random.Generator, n: int, rounds: int) -> list[Figure]:
+    """Measure sparse rows: d = 300, 4 % stored."""
+    X = sparse.random_array(
+        (n, 300), density=0.04, format="csr", rng=rng, data_sampler=rng.standard_normal
+    )
+    y, v = rng.integers(0, 2, n), rng.standard_normal(300)
+    X.sum_duplicates()
+    measured = ratios(
+        lambda: X.T @ (X @ v), {"moments": partial(Moments.of, X, y)}, rounds=rounds, repeat=20
+    )
+    what = "sparse, d = 300, 4 % stored, 2 classes / product X'(Xv)"
+    return [Figure(what, measured["moments"], SPARSE_MAY_COST)]
+
+
+def main() -> None:
+    """Measure, print, and track unless quick."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, three rounds")
+    quick = parser.parse_args().quick
+    rng = np.random.default_rng(0)
+    rounds, share = (3, 10) if quick else (9, 1)
+    figures = sparse_rows(rng, 100_000 // share, rounds)
+    for d, n, limit in DENSE:
+        figures += dense(rng, d, n // share, limit, rounds)
+    for figure in figures:
+        print(figure)
+    if not quick:
+        track(figures, Path(__file__).with_suffix(".csv"))
+    elif any(figure.ratio > QUICK_SLACK * figure.limit for figure in figures):
+        sys.exit("a ratio is far beyond its limit: run without --quick and look into it")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,293 @@
+"""ClassMoments: what is kept of the rows of one class, and its algebra."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from directrix._typing import AnyArray, FloatArray
+from directrix.moments.doubled import affine, exact_sum
+from directrix.moments.row_scatter import DENSE_FEATURES, RowScatter
+
+#: Subtraction must leave a share of at least 2**-30 of what it subtracts from: 22 bits of the
+#: 52 then survive, about seven digits.
+SMALLEST_REMAINDER = 2.0**-30
+
+
+class CancellationError(ArithmeticError):
+    """Subtracting one summary from another would leave too few correct digits.
+
+    Parameters
+    ----------
+    columns : array or tuple
+        Columns (indices, or names) that lost their digits; empty where it is the mean.
+    """
+
+    def __init__(self, columns: Any = ()) -> None:
+        self.columns = tuple(columns)
+        shown = ", ".join(repr(column) for column in self.columns[:5])
+        more = f" and {len(self.columns) - 5} more" if len(self.columns) > 5 else ""
+        lost = (
+            f"column {shown}{more} would keep fewer than seven digits of its scatter (almost all "
+            "of it was in the part taken out)"
+            if self.columns
+            else "too little weight would remain to know its mean"
+        )
+        super().__init__(
+            f"after subtraction {lost}; add up the parts you keep instead of subtracting"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMoments:
+    r"""Weight, mean and scatter of the rows of one class.
+
+    .. math:: \omega = \sum_i \omega_i,\quad \mu = \frac1\omega \sum_i \omega_i x_i,\quad
+              S = \sum_i \omega_i (x_i - \mu)(x_i - \mu)^\top
+
+    The scatter is centred and never normalised, so merging needs no second look at the rows:
+
+    .. math:: S_{a+b} = S_a + S_b + \frac{\omega_a \omega_b}{\omega_a + \omega_b}
+              (\mu_b - \mu_a)(\mu_b - \mu_a)^\top
+
+    (Chan, Golub and LeVeque, 1979). ``a + b`` merges, ``a - b`` takes a part out again.
+
+    Parameters
+    ----------
+    count : int
+        Rows with positive weight.
+    weight, weight_sq : float
+        Sum of the weights, and of their squares.
+    mean : array of shape (d,)
+        Weighted mean, rounded to float64.
+    scatter : array of shape (d, d) or RowScatter
+        Centred scatter. With very many features it is an operator that supports ``scatter @ v``
+        and ``scatter.diagonal()`` only.
+    mean_tail : array of shape (d,)
+        What rounding cut off the mean: ``mean + mean_tail`` has about 32 digits.
+    """
+
+    count: int
+    weight: float
+    weight_sq: float
+    mean: FloatArray = field(repr=False)
+    scatter: FloatArray | RowScatter = field(repr=False)
+    mean_tail: FloatArray = field(repr=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies and unpickled summaries are as read-only as their originals.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        # A summary stays what it is: its arrays are shared between summaries.
+        for array in (self.mean, self.mean_tail, self.scatter):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+    @classmethod
+    def empty(cls, n_features: int) -> ClassMoments:
+        """Return the summary of no rows: the identity of ``+``."""
+        mean = np.zeros(n_features)
+        wide = n_features > DENSE_FEATURES
+        scatter = RowScatter((), mean, mean, mean) if wide else np.zeros((n_features,) * 2)
+        return cls(0, 0.0, 0.0, mean, scatter, mean)
+
+    def marginal(self) -> ClassMoments:
+        """Return this summary with the diagonal of its scatter only."""
+        scatter = RowScatter((), self.mean, self.mean_tail, self.scatter.diagonal())
+        return replace(self, scatter=scatter)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return len(self.mean)
+
+    @property
+    def variance(self) -> FloatArray:
+        """Diagonal of the covariance."""
+        return self.scatter.diagonal() / self._positive_weight()
+
+    @property
+    def covariance(self) -> FloatArray | RowScatter:
+        """Scatter divided by the total weight: the maximum-likelihood estimate."""
+        return self.scatter * (1.0 / self._positive_weight())
+
+    @property
+    def effective_count(self) -> float:
+        """Kish's effective sample size, (Σω)² / Σω²; the number of rows when weights are equal."""
+        return self.weight**2 / self.weight_sq if self.count else 0.0
+
+    def _positive_weight(self) -> float:
+        if self.weight == 0:
+            msg = "this class has no rows (or only rows of weight zero), so it has no covariance"
+            raise ValueError(msg)
+        return self.weight
+
+    def __add__(self, other: ClassMoments) -> ClassMoments:
+        if not isinstance(other, ClassMoments):
+            return NotImplemented
+        _require_same_shape(self, other)
+        if not other.count:
+            return self
+        if not self.count:
+            return other
+        weight = self.weight + other.weight
+        gap = _mean_gap(self, other)
+        # Walk from the smaller mean towards the larger, feature by feature, so that a + b and
+        # b + a are the same to the last bit.
+        upward = gap >= 0
+        base, base_tail = (
+            np.where(upward, own, its)
+            for own, its in ((self.mean, other.mean), (self.mean_tail, other.mean_tail))
+        )
+        share = np.where(upward, other.weight, self.weight) / weight
+        mean, tail = exact_sum(base, base_tail + share * np.abs(gap))
+        # The lighter weight first: the factor then depends on no order, and does not overflow.
+        lighter, heavier = sorted((self.weight, other.weight))
+        factor = lighter * (heavier / weight)
+        scatter: Any
+        if isinstance(self.scatter, RowScatter) and isinstance(other.scatter, RowScatter):
+            scatter = self.scatter.merged(other.scatter, factor * gap**2, mean, tail)
+        else:
+            # Adding the sum of both, not one after the other, keeps a + b equal to b + a.
+            scatter = _outer(gap, factor)
+            scatter += self.scatter + other.scatter
+        return ClassMoments(
+            self.count + other.count,
+            weight,
+            self.weight_sq + other.weight_sq,
+            mean,
+            scatter,
+            tail,
+        )
+
+    def __sub__(self, other: ClassMoments) -> ClassMoments:
+        if not isinstance(other, ClassMoments):
+            return NotImplemented
+        _require_same_shape(self, other)
+        if not other.count:
+            return self
+        if isinstance(self.scatter, RowScatter):
+            msg = (
+                "a summary of this many features keeps its rows and cannot be subtracted from; "
+                "add up the parts you keep instead"
+            )
+            raise TypeError(msg)
+        count, weight = self.count - other.count, self.weight - other.weight
+        rounding = SMALLEST_REMAINDER * self.weight
+        if count < 0 or weight < -rounding or (count == 0 and weight > rounding):
+            msg = (
+                f"the summary to subtract has {other.count} rows of weight {other.weight:g}, the "
+                f"one to subtract from {self.count} of weight {self.weight:g}: it is not a part "
+                "of it"
+            )
+            raise ValueError(msg)
+        if count == 0:
+            return ClassMoments.empty(self.n_features)
+        if weight < rounding:
+            raise CancellationError
+        gap = _mean_gap(other, self)
+        mean, tail = exact_sum(self.mean, self.mean_tail + gap * (other.weight / weight))
+        if count == 1:  # one row has no scatter: exact, whatever cancelled
+            scatter = np.zeros_like(self.scatter)
+        else:
+            between = _outer(gap, self.weight * (other.weight / weight))
+            scatter = (self.scatter - other.scatter) - between
+            _require_digits(scatter.diagonal(), self.scatter.diagonal(), between.diagonal())
+        # (Σω)² / n ≤ Σω² ≤ (Σω)², which rounding may have broken
+        weight_sq = self.weight_sq - other.weight_sq
+        weight_sq = min(max(weight_sq, weight**2 / count), weight**2)
+        return ClassMoments(count, weight, weight_sq, mean, scatter, tail)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassMoments):
+            return NotImplemented
+        same_scatter = (
+            np.array_equal(self.scatter, other.scatter)
+            if isinstance(self.scatter, np.ndarray) and isinstance(other.scatter, np.ndarray)
+            else self.scatter == other.scatter
+        )
+        return (
+            (self.count, self.weight, self.weight_sq)
+            == (other.count, other.weight, other.weight_sq)
+            and np.array_equal(self.mean, other.mean)
+            and np.array_equal(self.mean_tail, other.mean_tail)
+            and bool(same_scatter)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def select(self, columns: AnyArray) -> ClassMoments:
+        """Return the summary of these columns: a principal sub-matrix, no rows needed."""
+        scatter = (
+            self.scatter[np.ix_(columns, columns)]
+            if isinstance(self.scatter, np.ndarray)
+            else self.scatter.select(columns)
+        )
+        return ClassMoments(
+            self.count,
+            self.weight,
+            self.weight_sq,
+            self.mean[columns],
+            scatter,
+            self.mean_tail[columns],
+        )
+
+    def affine(self, matrix: FloatArray, center: FloatArray, offset: FloatArray) -> ClassMoments:
+        """Return the summary of the rows ``A (x − center) + offset``.
+
+        A matrix given as a vector is diagonal, and then keeps the mean's 32 digits.
+        """
+        if not self.count:
+            return ClassMoments.empty(len(matrix))
+        offset = np.broadcast_to(offset, (len(matrix),))
+        scatter: Any
+        if matrix.ndim == 1:
+            mean, tail = affine((self.mean, self.mean_tail), matrix, center, offset)
+            scatter = (
+                self.scatter * np.multiply.outer(matrix, matrix)
+                if isinstance(self.scatter, np.ndarray)
+                else self.scatter.affine(matrix, center, offset)
+            )
+        else:
+            moved, moved_tail = exact_sum(self.mean, -center)
+            total, rest = exact_sum(matrix @ moved, offset)
+            mean, tail = exact_sum(total, rest + matrix @ (moved_tail + self.mean_tail))
+            scatter = matrix @ (self.scatter @ matrix.T)
+            scatter = (scatter + scatter.T) / 2
+        if isinstance(scatter, RowScatter):
+            scatter = scatter.about(mean, tail)
+        return ClassMoments(self.count, self.weight, self.weight_sq, mean, scatter, tail)
+
+
+def _mean_gap(a: ClassMoments, b: ClassMoments) -> FloatArray:
+    """Return the mean of b minus the mean of a, to the digits the tails give."""
+    high, low = exact_sum(b.mean, -a.mean)
+    return high + (low + (b.mean_tail - a.mean_tail))
+
+
+def _require_same_shape(a: ClassMoments, b: ClassMoments) -> None:
+    if a.n_features != b.n_features:
+        msg = f"the summaries have {a.n_features} and {b.n_features} features; they must agree"
+        raise ValueError(msg)
+    if a.count and b.count and type(a.scatter) is not type(b.scatter):
+        msg = "one summary keeps its rows (very many features), the other a matrix: make both alike"
+        raise TypeError(msg)
+
+
+def _outer(vector: FloatArray, factor: float) -> FloatArray:
+    """Return ``factor v vᵀ``, symmetric to the last bit because the factor comes last."""
+    product = np.multiply.outer(vector, vector)
+    product *= factor
+    return product
+
+
+def _require_digits(remainder: FloatArray, whole: FloatArray, between: FloatArray) -> None:
+    """Refuse a difference of scatters whose diagonal has lost its digits somewhere."""
+    taken = np.maximum(whole, between)
+    lost = np.flatnonzero((remainder < SMALLEST_REMAINDER * taken) & (taken > 0))
+    if lost.size:
+        raise CancellationError(lost.tolist())

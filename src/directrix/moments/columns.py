@@ -1,0 +1,54 @@
+"""Columns of a summary: their names, and the many ways to choose some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import AnyArray
+
+
+def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """Return names as a tuple after checking that there is one for each feature."""
+    if names is None:
+        return None
+    checked = tuple(str(name) for name in names)
+    if len(checked) != n_features or len(set(checked)) != n_features:
+        msg = f"feature_names must be {n_features} different names, one for each feature"
+        raise ValueError(msg)
+    return checked
+
+
+def column_index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyArray:
+    """Return the indices of columns given by name, index, slice or mask, none of them twice."""
+    index = _index(columns, n_features, names)
+    if len(set(index.tolist())) < len(index):
+        msg = "a column is chosen twice"
+        raise ValueError(msg)
+    return index
+
+
+def _index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyArray:
+    every: AnyArray = np.arange(n_features)
+    if isinstance(columns, slice):
+        return every[columns]
+    chosen = np.atleast_1d(np.asarray(columns))
+    if chosen.ndim != 1:
+        msg = f"the columns must be a list, not an array of shape {chosen.shape}"
+        raise IndexError(msg)
+    if chosen.dtype.kind in "OT" and all(isinstance(name, str) for name in chosen.tolist()):
+        chosen = np.array(chosen.tolist(), dtype=str)
+    if chosen.dtype.kind != "U":
+        index: AnyArray = every[chosen if chosen.size else chosen.astype(np.int64)]
+        return index
+    place = {name: index for index, name in enumerate(names or ())}
+    missing = [name for name in chosen.tolist() if name not in place]
+    if missing:
+        known = f"the features are {list(place)}" if names else "the features have no names"
+        msg = f"no feature named {missing[0]!r}; {known}"
+        raise KeyError(msg)
+    return np.array([place[name] for name in chosen.tolist()], dtype=np.int64)

@@ -1,0 +1,189 @@
+"""Class labels and fold numbers, turned into small integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray
+
+_SMALL_RANGE = 127  # labels this close together fit int8, which NumPy sorts fastest
+_MOST_FOLDS = 10_000  # more are row numbers or keys taken for folds, and would fill the memory
+
+
+def tidy(labels: Any) -> AnyArray:
+    """Return labels as a one-dimensional array of bool, int64, float64 or str."""
+    array = np.asarray(labels)
+    if array.dtype.kind == "U" and isinstance(labels, list | tuple):
+        array = np.asarray(labels, dtype=object)  # where NumPy has made text of numbers
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        msg = f"the labels must be a list, one a row, not an array of shape {array.shape}"
+        raise ValueError(msg)
+    if array.dtype.kind in "OT":
+        array = _from_objects(array)
+    if array.dtype.kind in "iu":
+        return array if array.dtype.kind == "i" else _signed(array)
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            msg = "a label is NaN or infinite; drop those rows or give them a class of their own"
+            raise ValueError(msg)
+        return array
+    if array.dtype.kind in "bU":
+        return array
+    msg = f"labels must be numbers, booleans or text, not {array.dtype}"
+    raise TypeError(msg)
+
+
+def distinct(labels: AnyArray) -> AnyArray:
+    """Return the sorted distinct labels in the dtype that summaries keep."""
+    return _kept(np.unique(labels))
+
+
+def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
+    """Return each label's place among the sorted classes, and the classes.
+
+    Parameters
+    ----------
+    labels : array
+        Tidy labels.
+    classes : array or None
+        All classes there may be; None takes those that occur.
+    """
+    close = _close_integers(labels)
+    if close is not None:
+        offsets, lowest = close
+        seen = _distinct_offsets(offsets)
+        occurring = _kept((seen + lowest).astype(labels.dtype))
+        classes = occurring if classes is None else classes
+        table = np.zeros(_SMALL_RANGE + 1, dtype=code_dtype(len(classes)))
+        table[seen] = _places(occurring, classes)
+        identity = np.array_equal(table[seen], seen)
+        return (offsets if identity else table[offsets]), classes
+    occurring, inverse = np.unique(labels, return_inverse=True)
+    occurring = _kept(occurring)
+    classes = occurring if classes is None else classes
+    places = _places(occurring, classes)
+    return places.astype(code_dtype(len(classes)))[inverse], classes
+
+
+def union(a: AnyArray, b: AnyArray) -> AnyArray:
+    """Return the sorted classes of both."""
+    if not a.size or not b.size or (a.dtype == b.dtype and np.array_equal(a, b)):
+        return a if a.size else b
+    if (a.dtype.kind == "U") != (b.dtype.kind == "U"):
+        msg = f"labels of one summary are text and of the other numbers: {a[0]!r} and {b[0]!r}"
+        raise TypeError(msg)
+    return distinct(np.concatenate([a, b]))
+
+
+def two(classes: AnyArray) -> tuple[Any, Any]:
+    """Return the negative and the positive label, or say why there are no such two."""
+    found = classes.tolist()
+    if len(found) != 2:
+        msg = f"this needs two classes, and there are {len(found)}: {found}. " + (
+            "Choose one against the others with `one_vs_rest(label)`"
+            if len(found) > 2
+            else "Name both with `classes=[...]`, or add a summary that has the other"
+        )
+        raise ValueError(msg)
+    return found[0], found[1]
+
+
+def code_dtype(n_codes: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest signed integer type for this many codes and one more."""
+    return next(t for t in (np.int8, np.int16, np.int32, np.int64) if n_codes <= np.iinfo(t).max)
+
+
+def fold_numbers(fold: Any, n_rows: int) -> AnyArray:
+    """Return fold numbers as an array of integers from zero."""
+    array = tidy(fold)
+    if not array.size:  # an empty list has no type
+        array = array.astype(np.int64)
+    if array.dtype.kind != "i" or array.size != n_rows or array.min(initial=0) < 0:
+        msg = f"fold must hold one whole number from zero for each of the {n_rows} rows"
+        raise ValueError(msg)
+    if array.max(initial=0) >= _MOST_FOLDS:
+        msg = (
+            f"fold {array.max()} is beyond {_MOST_FOLDS - 1}: number the folds from zero, as "
+            "every one up to the highest is kept apart"
+        )
+        raise ValueError(msg)
+    return array
+
+
+def _places(occurring: AnyArray, classes: AnyArray) -> AnyArray:
+    """Return where each label that occurs stands among the classes."""
+    if (
+        occurring.size
+        and classes.size
+        and (occurring.dtype.kind == "U") != (classes.dtype.kind == "U")
+    ):
+        stray = occurring
+    else:
+        stray = np.setdiff1d(occurring, classes)
+    if stray.size:
+        msg = f"label {stray[0]!r} is not among the classes {classes.tolist()}"
+        raise ValueError(msg)
+    return np.searchsorted(classes, occurring)
+
+
+def _close_integers(labels: AnyArray) -> tuple[AnyArray, int] | None:
+    """Return whole-number labels as int8 offsets from the lowest, or None where they are not."""
+    if not labels.size or labels.dtype.kind not in "bif":
+        return None
+    if labels.dtype.kind == "b":
+        return labels.view(np.int8), 0
+    lowest, highest = labels.min(), labels.max()
+    # Compared as Python numbers: an int64 range may not fit an int64.
+    if not (float(highest) - float(lowest) <= _SMALL_RANGE and abs(float(lowest)) < 2.0**52):
+        return None
+    offsets = (labels - lowest).astype(np.int8)
+    if labels.dtype.kind == "f" and not (
+        float(lowest).is_integer() and np.array_equal(offsets + lowest, labels)
+    ):
+        return None
+    return offsets, int(lowest)
+
+
+def _distinct_offsets(offsets: AnyArray) -> AnyArray:
+    """Return the offsets that occur, sorted."""
+    highest = int(offsets.max())
+    if highest > 8:
+        return np.flatnonzero(np.bincount(offsets))
+    # A few comparisons of int8 cost less than one count, which works in 64 bits.
+    return np.array([value for value in range(highest + 1) if (offsets == value).any()])
+
+
+def _from_objects(array: AnyArray) -> AnyArray:
+    flat = [label.item() if isinstance(label, np.generic) else label for label in array.tolist()]
+    kinds = {type(label) for label in flat}
+    if kinds <= {str}:
+        return np.array(flat, dtype=str)
+    if kinds <= {bool, int, float}:
+        return np.asarray(flat)
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    msg = (
+        f"labels must be all numbers or all text; these are of type {names}: convert them, and "
+        "drop rows without a label"
+    )
+    raise TypeError(msg)
+
+
+def _signed(array: AnyArray) -> AnyArray:
+    if array.max(initial=0) > np.iinfo(np.int64).max:
+        msg = "a label is beyond the range of 64-bit integers"
+        raise ValueError(msg)
+    return array.astype(np.int64)
+
+
+def _kept(classes: AnyArray) -> AnyArray:
+    kind = {"b": np.bool_, "i": np.int64, "f": np.float64}.get(classes.dtype.kind)
+    if not classes.size:  # no labels have no type, so all empty summaries are alike
+        kind = np.int64
+    kept = classes if kind is None else classes.astype(kind)
+    kept.flags.writeable = False
+    return kept

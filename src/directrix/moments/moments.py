@@ -1,0 +1,309 @@
+"""Moments: the summary of all classes (and folds) that training needs, and its algebra."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.moments import describe, labels, storage
+from directrix.moments.alignment import combined
+from directrix.moments.class_moments import CancellationError, ClassMoments
+from directrix.moments.columns import checked_names, column_index
+from directrix.moments.one_pass import class_moments_of_rows
+from directrix.moments.tree import tree_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+
+    from directrix._typing import AnyArray, FloatArray
+
+
+class Standardized(NamedTuple):
+    """Moments of standardised features, and the map that made them: ``(x − center) / scale``."""
+
+    moments: Moments
+    center: FloatArray
+    scale: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments:
+    r"""Weight, mean and scatter of every class, from one pass over the rows.
+
+    .. math:: \omega_c = \sum \omega_i,\quad \mu_c = \frac1{\omega_c} \sum \omega_i x_i,\quad
+              S_c = \sum \omega_i (x_i - \mu_c)(x_i - \mu_c)^\top
+
+    over the rows i of class c. Summaries form an algebra:
+    ``a + b`` is the summary of the rows of both, ``a - b`` takes rows out again, and
+    ``Moments.empty(d)`` changes nothing. Make one with `Moments.of`, not with the constructor.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features d.
+    classes : array
+        Sorted labels.
+    parts : tuple of tuples of ClassMoments
+        One tuple for each fold (a single one where there are no folds), in it one ClassMoments
+        for each class.
+    feature_names : tuple of str, optional
+    stated_prior : float, optional
+        Prior of the positive class, where it is not the share of its weight.
+    folded : bool
+        Whether the parts are folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix import Moments
+    >>> X, y = np.array([[0.0, 1.0], [2.0, 3.0], [5.0, 1.0], [7.0, 3.0]]), [0, 0, 1, 1]
+    >>> moments = Moments.of(X, y)
+    >>> moments.positive.mean
+    array([6., 2.])
+    >>> moments.positive.covariance
+    array([[1., 1.],
+           [1., 1.]])
+    >>> moments == Moments.of(X[:1], y[:1]) + Moments.of(X[1:], y[1:])
+    True
+    """
+
+    n_features: int
+    classes: AnyArray
+    parts: tuple[tuple[ClassMoments, ...], ...]
+    feature_names: tuple[str, ...] | None = None
+    stated_prior: float | None = None
+    folded: bool = False
+
+    @classmethod
+    def empty(cls, n_features: int) -> Moments:
+        """Return the summary of no rows and no classes: the identity of ``+``."""
+        return cls(n_features, np.empty(0, dtype=np.int64), ((),))
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        feature_names: Sequence[str] | None = None,
+        fold: Any = None,
+    ) -> Moments:
+        """Summarise rows in one pass.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+            Never copied whole; float32 is summed in float64.
+        y : array of shape (n,)
+            Labels: numbers, booleans or text. One class alone, or no row at all, is legal.
+        sample_weight : array of shape (n,), optional
+            Non-negative. A row of weight zero is absent.
+        classes : array, optional
+            All labels there may be; by default those that occur.
+        feature_names : sequence of str, optional
+            By default the column names of a data frame.
+        fold : array of int of shape (n,), optional
+            Fold of each row, numbered from zero: each fold is kept apart.
+
+        Returns
+        -------
+        Moments
+        """
+        table = class_moments_of_rows(X, y, sample_weight, classes, fold)
+        names = table.names if feature_names is None else feature_names
+        names = checked_names(names, table.n_features)
+        return cls(table.n_features, table.classes, table.parts, names, folded=fold is not None)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Moments:
+        """Read a file that `save` wrote; raise `MomentsFileError` if it is anything else."""
+        return cls(**storage.read(path))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this summary to a file of numbers (safetensors), whole or not at all."""
+        storage.write(self, path)
+
+    @property
+    def by_class(self) -> Mapping[Any, ClassMoments]:
+        """ClassMoments of each label, all folds together."""
+        return MappingProxyType(self._by_class)
+
+    @cached_property
+    def _by_class(self) -> dict[Any, ClassMoments]:
+        return {
+            label: tree_sum([part[place] for part in self.parts])
+            for place, label in enumerate(self.classes.tolist())
+        }
+
+    @property
+    def positive(self) -> ClassMoments:
+        """The last of the two classes."""
+        return self.by_class[labels.two(self.classes)[1]]
+
+    @property
+    def negative(self) -> ClassMoments:
+        """The first of the two classes."""
+        return self.by_class[labels.two(self.classes)[0]]
+
+    @property
+    def prior(self) -> float:
+        """Share of the positive class, by weight unless `with_prior` has stated another."""
+        labels.two(self.classes)
+        if self.stated_prior is not None:
+            return self.stated_prior
+        total = self.positive.weight + self.negative.weight
+        if total == 0:
+            msg = "there are no rows, so the classes have no shares; state one with `with_prior`"
+            raise ValueError(msg)
+        return self.positive.weight / total
+
+    @property
+    def count(self) -> int:
+        """Number of rows with positive weight."""
+        return sum(group.count for part in self.parts for group in part)
+
+    @property
+    def weight(self) -> float:
+        """Total weight of all classes."""
+        return float(sum(group.weight for part in self.parts for group in part))
+
+    @property
+    def folds(self) -> tuple[Moments, ...]:
+        """One summary a fold; empty where no folds were asked for."""
+        if not self.folded:
+            return ()
+        return tuple(replace(self, parts=(part,), folded=False) for part in self.parts)
+
+    def without_fold(self, fold: int) -> Moments:
+        """Return the training summary of a fold: the sum of all the others."""
+        if not (self.folded and 0 <= fold < len(self.parts)):
+            msg = f"there is no fold {fold}: this summary has {len(self.folds)} folds"
+            raise ValueError(msg)
+        others = [part for number, part in enumerate(self.parts) if number != fold]
+        blank = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
+        summed = tuple(tree_sum(list(groups)) for groups in zip(*(others or blank), strict=True))
+        return replace(self, parts=(summed,), folded=False)
+
+    def with_prior(self, prior: float) -> Moments:
+        """Return the same moments with another prior of the positive class."""
+        labels.two(self.classes)
+        if not 0 < prior < 1:
+            msg = f"the prior must lie strictly between 0 and 1, not {prior!r}"
+            raise ValueError(msg)
+        return replace(self, stated_prior=float(prior))
+
+    def one_vs_rest(self, label: Any) -> Moments:
+        """Return the two-class moments of ``label`` (True) against all other classes (False)."""
+        if label not in self.by_class:
+            msg = f"no class {label!r}; the classes are {self.classes.tolist()}"
+            raise ValueError(msg)
+        chosen = self.classes.tolist().index(label)
+
+        def two(part: tuple[ClassMoments, ...]) -> tuple[ClassMoments, ClassMoments]:
+            rest = [group for place, group in enumerate(part) if place != chosen]
+            return tree_sum(rest or [ClassMoments.empty(self.n_features)]), part[chosen]
+
+        return replace(
+            self,
+            classes=labels.distinct(np.array([False, True])),
+            parts=tuple(two(part) for part in self.parts),
+            stated_prior=None,
+        )
+
+    def select(self, columns: Any) -> Moments:
+        """Return the summary of some columns, given by name, index, slice or mask."""
+        index = column_index(columns, self.n_features, self.feature_names)
+        names = self.feature_names and tuple(self.feature_names[place] for place in index)
+        return replace(
+            self._mapped(lambda group: group.select(index)),
+            n_features=len(index),
+            feature_names=names,
+        )
+
+    def affine(self, matrix: Any, *, center: Any = 0.0, offset: Any = 0.0) -> Moments:
+        """Return the summary of the rows ``A (x − center) + offset``.
+
+        Parameters
+        ----------
+        matrix : array of shape (k, d), or (d,) for a diagonal one
+        center, offset : array or float
+            ``center`` near the means keeps all digits when the means are large.
+        """
+        matrix = np.asarray(matrix, dtype=np.float64)
+        center = np.broadcast_to(np.asarray(center, dtype=np.float64), (self.n_features,))
+        offset = np.asarray(offset, dtype=np.float64)
+        if not all(np.isfinite(array).all() for array in (matrix, center, offset)):
+            msg = "the map must be finite"
+            raise ValueError(msg)
+        if matrix.ndim not in (1, 2) or matrix.shape[-1] != self.n_features:
+            msg = f"the matrix must have {self.n_features} columns, not shape {matrix.shape}"
+            raise ValueError(msg)
+        return replace(
+            self._mapped(lambda group: group.affine(matrix, center, offset)),
+            n_features=len(matrix),
+            feature_names=self.feature_names if matrix.ndim == 1 else None,
+        )
+
+    def standardize(self) -> Standardized:
+        """Return the moments of features with mean 0 and variance 1 over all rows, and the map.
+
+        A constant feature is centred only (its scale is 1).
+        """
+        groups = [group for group in self.by_class.values() if group.count]
+        if not groups:
+            msg = "there are no rows to standardise"
+            raise ValueError(msg)
+        pooled = tree_sum([group.marginal() for group in groups])
+        scale = np.sqrt(pooled.scatter.diagonal() / pooled.weight)
+        scale[scale == 0] = 1.0
+        return Standardized(self.affine(1.0 / scale, center=pooled.mean), pooled.mean, scale)
+
+    def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return Moments(**combined(self, other, operator.add))
+
+    def __sub__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        try:
+            return Moments(**combined(self, other, operator.sub))
+        except CancellationError as error:
+            if self.feature_names is None:
+                raise
+            names = (self.feature_names[column] for column in error.columns)
+            raise CancellationError(names) from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return (
+            self.n_features == other.n_features
+            and self.classes.dtype.kind == other.classes.dtype.kind
+            and np.array_equal(self.classes, other.classes)
+            and self.feature_names == other.feature_names
+            and self.stated_prior == other.stated_prior
+            and self.folded == other.folded
+            and self.parts == other.parts
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return describe.text(self)
+
+    def _repr_html_(self) -> str:
+        return describe.html(self)
+
+    def _mapped(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
+        return replace(
+            self, parts=tuple(tuple(function(group) for group in part) for part in self.parts)
+        )

@@ -1,0 +1,184 @@
+"""Rows: whatever holds the features, seen as blocks of a matrix.
+
+Blocks are the only way rows are read, so that no input is ever copied whole. Data frames are
+recognised by what they can do, so that neither pandas nor polars is imported.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from directrix._typing import AnyArray, FloatArray
+
+_NUMERIC_KINDS = "biuf"
+_STORED_VALUES = 1 << 18
+
+
+class Rows(ABC):
+    """A matrix of features that can give any block of its rows as an array."""
+
+    shape: tuple[int, int]
+    names: tuple[str, ...] | None = None
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> AnyArray:
+        """Return rows ``start`` to ``stop`` (not included) as a two-dimensional array."""
+
+    def stored(self) -> Iterator[tuple[AnyArray, AnyArray, FloatArray]]:
+        """Give row, column and value of all that is stored, some at a time."""
+        n, d = self.shape
+        size = max(_STORED_VALUES // d, 1)
+        for start in range(0, n, size):
+            block = np.asarray(self.block(start, min(start + size, n)), dtype=np.float64)
+            row, column = (index.ravel() for index in np.indices(block.shape))
+            yield start + row, column, block.ravel()
+
+    def column(self, index: int) -> str:
+        """Return how to call a column when talking to the user."""
+        return repr(self.names[index]) if self.names else str(index)
+
+
+class ArrayRows(Rows):
+    """Rows of a NumPy array; blocks are views."""
+
+    def __init__(self, array: AnyArray) -> None:
+        if array.dtype.kind == "O":
+            array = _as_float(array)
+        if array.dtype.kind not in _NUMERIC_KINDS:
+            msg = f"the features must be real numbers, not {array.dtype}; encode them first"
+            raise TypeError(msg)
+        if array.ndim != 2:
+            msg = (
+                f"the features must have two dimensions, rows and columns, not {array.ndim}. "
+                "Reshape your data with X.reshape(-1, 1) if it is a single feature, or "
+                "X.reshape(1, -1) if it is a single row"
+            )
+            raise ValueError(msg)
+        self.array = array
+        self.shape = array.shape
+
+    def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited
+        return self.array[start:stop]
+
+
+class ColumnRows(ArrayRows):
+    """Some columns of a NumPy array; blocks are copies."""
+
+    def __init__(self, array: AnyArray, columns: AnyArray) -> None:
+        super().__init__(array)
+        self.columns = columns
+        self.shape = (array.shape[0], len(columns))
+
+    def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited
+        return self.array[start:stop, self.columns]
+
+
+class SparseRows(Rows):
+    """Some columns of a CSR matrix; blocks are dense."""
+
+    def __init__(self, matrix: Any, columns: AnyArray | None = None) -> None:
+        self.matrix = matrix
+        self.columns = columns
+        self.shape = (matrix.shape[0], matrix.shape[1] if columns is None else len(columns))
+
+    def block(self, start: int, stop: int) -> FloatArray:  # noqa: D102 - inherited
+        rows = self.matrix[start:stop]
+        if self.columns is not None:
+            rows = rows[:, self.columns]
+        dense: FloatArray = rows.toarray()
+        return dense
+
+    def stored(self) -> Iterator[tuple[AnyArray, AnyArray, FloatArray]]:  # noqa: D102 - inherited
+        matrix = self.matrix.tocoo()
+        yield matrix.row, matrix.col, matrix.data.astype(np.float64)
+
+
+class FrameRows(Rows):
+    """Columns of a pandas or polars data frame; blocks are copies."""
+
+    def __init__(self, frame: Any, columns: Sequence[str] | None = None) -> None:
+        columns = list(frame.columns) if columns is None else list(columns)
+        missing = [name for name in columns if name not in frame.columns]
+        if missing:
+            msg = f"no column named {missing[0]!r}; the columns are {list(frame.columns)}"
+            raise KeyError(msg)
+        wanted = set(columns)
+        if not len(wanted) == len(columns) == sum(name in wanted for name in frame.columns):
+            msg = f"a column occurs twice in {columns}; give each a name of its own"
+            raise ValueError(msg)
+        self.frame = frame
+        self.labels = columns
+        self.shape = (len(frame), len(columns))
+        if all(isinstance(name, str) for name in columns):
+            self.names = tuple(columns)
+        for name in columns:
+            if not _is_numeric(frame[name].dtype):
+                msg = (
+                    f"column {name!r} holds {frame[name].dtype}, not numbers; encode it first "
+                    "(for instance one-hot), or leave it out"
+                )
+                raise TypeError(msg)
+
+    def block(self, start: int, stop: int) -> FloatArray:  # noqa: D102 - inherited
+        frame = self.frame
+        rows = frame.iloc[start:stop] if hasattr(frame, "iloc") else frame[start:stop]
+        block = np.empty((stop - start, self.shape[1]))
+        for place, name in enumerate(self.labels):
+            column = rows[name]
+            # Missing values of nullable columns have no number to convert to: NaN is refused
+            # later, with the column's name.
+            block[:, place] = (
+                column.to_numpy(dtype=np.float64, na_value=np.nan)
+                if hasattr(frame, "iloc")
+                else column.cast(float).to_numpy()
+            )
+        return block
+
+
+def as_rows(data: Any) -> Rows:
+    """See anything that holds features as ``Rows``."""
+    if isinstance(data, Rows):
+        return data
+    if sparse.issparse(data):
+        return SparseRows(canonical_csr(data))
+    if is_frame(data):
+        return FrameRows(data)
+    return ArrayRows(np.asarray(data))
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether this is a data frame (pandas or polars)."""
+    return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column"))
+
+
+def canonical_csr(matrix: Any) -> Any:
+    """Return a CSR array with sorted indices and no duplicates, copied only where it must be."""
+    if matrix.ndim != 2 or matrix.dtype.kind not in _NUMERIC_KINDS:
+        msg = "a sparse matrix of features must have two dimensions and hold real numbers"
+        raise TypeError(msg)
+    csr = sparse.csr_array(matrix)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _is_numeric(dtype: Any) -> bool:
+    if hasattr(dtype, "kind"):
+        return bool(dtype.kind in _NUMERIC_KINDS)
+    return str(dtype) == "Boolean" or bool(getattr(dtype, "is_numeric", bool)())
+
+
+def _as_float(array: AnyArray) -> FloatArray:
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"the features must be numbers: {error}"
+        raise TypeError(msg) from None

@@ -1,0 +1,457 @@
+import json
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from summary_files import preamble, put_together, resign
+
+from directrix import Moments
+from directrix.moments import MomentsFileError
+
+
+@pytest.mark.parametrize("version", [0, 2, -1, 10**9])
+def test_another_version_is_named(version, saved):
+    resign(saved, lambda header: header.update(version=version))
+    with pytest.raises(MomentsFileError, match=f"its version is {version}, .* reads 1$"):
+        Moments.load(saved)
+
+
+NOTHINGS = (None, True, 1, 1.0, -1, "x", "", [], {}, [[]], {"a": 1})
+LEGAL = {
+    "folded": (True,),
+    "writer": ("x", ""),
+    "prior": (None,),
+    "feature_names": (None,),
+    "version": (1,),
+}
+
+
+def wrong_entries():
+    entries = ("classes", "feature_names", "folded", "format", "n_features", "prior", "version")
+    for entry in (*entries, "writer"):
+        for value in NOTHINGS:
+            legal = any(type(value) is type(v) and value == v for v in LEGAL.get(entry, ()))
+            if not legal:
+                yield entry, value
+
+
+@pytest.mark.parametrize(("entry", "value"), list(wrong_entries()))
+def test_a_header_entry_of_another_kind_is_refused(entry, value, saved):
+    resign(saved, lambda header: header.update({entry: value}))
+    with pytest.raises(MomentsFileError, match="cannot be read as a summary"):
+        Moments.load(saved)
+
+
+def renamed(entry):
+    def edit(header):
+        header[entry + "s"] = header.pop(entry)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["classes", "feature_names", "folded", "format", "n_features", "prior", "version", "writer"],
+)
+def test_a_missing_header_entry_is_refused(entry, saved):
+    resign(saved, renamed(entry))
+    with pytest.raises(MomentsFileError, match=r"lacks an entry|something else|version"):
+        Moments.load(saved)
+
+
+def setting(**entries):
+    return lambda header: header.update(entries)
+
+
+def classes(dtype, values):
+    return setting(classes={"dtype": dtype, "values": values})
+
+
+WRONG_HEADERS = {
+    "an entry too many": (setting(extra=1), "one too many"),
+    "another format": (setting(format="directrix.model"), "something else"),
+    "format in capitals": (setting(format="Directrix.Moments"), "something else"),
+    "version as text": (setting(version="1"), "version is not a whole number"),
+    "n_features 2": (setting(n_features=2), "not 2 different names"),
+    "n_features 4": (setting(n_features=4, feature_names=None), "has type .* and shape"),
+    "n_features negative": (setting(n_features=-3), "number of features"),
+    "n_features 2**31": (setting(n_features=2**31), "number of features"),
+    "n_features of 4,000 digits": (setting(n_features=10**4000 - 1), "number of features"),
+    "version of 4,000 digits": (setting(version=10**4000 - 1), "version"),
+    "two names": (setting(feature_names=["a", "b"]), "not 3 different names"),
+    "a name twice": (setting(feature_names=["a", "b", "a"]), "not 3 different names"),
+    "a name that is a number": (setting(feature_names=["a", "b", 3]), "not 3 different names"),
+    "names in a dict": (setting(feature_names={"a": 0, "b": 1, "c": 2}), "different names"),
+    "100,000 names": (setting(feature_names=["a"] * 100_000), "not 3 different names"),
+    "a million names": (setting(feature_names=["a"] * 1_000_000), "header .* is too long"),
+    "prior 0": (setting(prior=0.0), "prior"),
+    "prior 1": (setting(prior=1.0), "prior"),
+    "prior below 0": (setting(prior=-0.5), "prior"),
+    "prior NaN": (setting(prior=float("nan")), "prior"),
+    "prior infinite": (setting(prior=float("inf")), "prior"),
+    "not folded": (setting(folded=False), "folds do not match"),
+    "two classes": (classes("int64", [0, 1]), "has type .* and shape"),
+    "four classes": (classes("int64", [0, 1, 2, 3]), "has type .* and shape"),
+    "no classes": (classes("int64", []), "folds do not match"),
+    "unsorted classes": (classes("int64", [1, 0, 2]), "not sorted and different"),
+    "a class twice": (classes("int64", [0, 1, 1]), "not sorted and different"),
+    "classes beyond 64 bits": (classes("int64", [0, 1, 2**63]), "beyond 64 bits"),
+    "classes below 64 bits": (classes("int64", [-(2**63) - 1, 1, 2]), "beyond 64 bits"),
+    "float labels among int": (classes("int64", [0, 1.0, 2]), "of the wrong type"),
+    "bool labels among int": (classes("int64", [0, True, 2]), "of the wrong type"),
+    "int labels among float": (classes("float64", [0.5, 1, 2.5]), "of the wrong type"),
+    "text among int": (classes("int64", ["a", "b", "c"]), "of the wrong type"),
+    "numbers among text": (classes("str", ["a", "b", 3]), "of the wrong type"),
+    "lists as labels": (classes("str", [["a"], ["b"], ["c"]]), "of the wrong type"),
+    "three bool labels": (classes("bool", [False, True, True]), "not sorted and different"),
+    "NaN label": (classes("float64", [0.5, float("nan"), 2.5]), "not finite"),
+    "infinite label": (classes("float64", [0.5, 1.5, float("inf")]), "not finite"),
+    "a label that NumPy cuts": (classes("str", ["a", "b", "b\0"]), "ends in a NUL"),
+    "objects as labels": (classes("O", [0, 1, 2]), "of the wrong type"),
+    "another type of int": (classes("int32", [0, 1, 2]), "of the wrong type"),
+    "a type that is a list": (classes(["int64"], [0, 1, 2]), "of the wrong type"),
+    "labels in a dict": (classes("int64", {"0": 0}), "of the wrong type"),
+    "classes with one entry": (setting(classes={"values": [0, 1, 2]}), "not a type and a list"),
+    "a list": (lambda _: "[]", "something else"),
+    "a number": (lambda _: "1", "something else"),
+    "null": (lambda _: "null", "something else"),
+    "no text": (lambda _: " ", "not JSON"),
+    "cut JSON": (lambda header: json.dumps(header)[:-1], "not JSON"),
+    "two JSONs": (lambda header: json.dumps(header) * 2, "not JSON"),
+    "an entry twice": (
+        lambda header: json.dumps(header)[:-1] + ', "version": 1}',
+        "an entry occurs twice",
+    ),
+    "an entry twice, deeper": (
+        lambda header: json.dumps(header).replace('"values"', '"values": [], "values"'),
+        "an entry occurs twice",
+    ),
+    "100,000 lists in each other": (lambda _: "[" * 100_000 + "]" * 100_000, "not JSON"),
+    "100,000 dicts in each other": (lambda _: '{"a":' * 50_000 + "0" + "}" * 50_000, "not JSON"),
+    "an integer of 5,000 digits": (
+        lambda header: json.dumps(header).replace('"n_features": 3', '"n_features": ' + "9" * 5000),
+        "not JSON",
+    ),
+    "NaN": (
+        lambda header: json.dumps(header).replace('"n_features": 3', '"n_features": NaN'),
+        "number of features",
+    ),
+    "Infinity": (
+        lambda header: json.dumps(header).replace('"n_features": 3', '"n_features": -Infinity'),
+        "number of features",
+    ),
+    "1e999": (
+        lambda header: json.dumps(header).replace('"prior": 0.25', '"prior": 1e999'),
+        "prior",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_HEADERS)
+def test_a_wrong_header_is_refused(case, saved):
+    edit, reason = WRONG_HEADERS[case]
+    resign(saved, edit)
+    with pytest.raises(MomentsFileError, match=reason):
+        Moments.load(saved)
+
+
+@pytest.mark.parametrize("depth", range(0, 1200, 7))
+def test_a_nested_header_is_refused_at_any_depth(depth, saved):
+    nested = "[" * depth + "]" * depth if depth else "0.5"
+    resign(
+        saved,
+        lambda header: json.dumps(header).replace('"version": 1', f'"version": {nested}'),
+    )
+    with pytest.raises(MomentsFileError):
+        Moments.load(saved)
+
+
+ARRAYS = ("count", "weight", "weight_sq", "mean", "mean_tail", "scatter")
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_missing_array_is_refused(name, saved):
+    resign(saved, None, lambda arrays: arrays.pop(name))
+    with pytest.raises(MomentsFileError, match="arrays are not those of a summary"):
+        Moments.load(saved)
+
+
+def test_an_array_too_many_is_refused(saved):
+    resign(saved, None, lambda arrays: arrays.update(more=np.zeros(3)))
+    with pytest.raises(MomentsFileError, match="arrays are not those of a summary"):
+        Moments.load(saved)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "int32", "bool", "uint64"])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_of_another_type_is_refused(name, dtype, saved):
+    resign(saved, None, lambda arrays: arrays.update({name: arrays[name].astype(dtype)}))
+    with pytest.raises(MomentsFileError, match=f"{name} has type {dtype}"):
+        Moments.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("count", "float64"), ("weight", "int64"), ("mean", "int64")]
+)
+def test_whole_numbers_and_floats_are_told_apart(name, dtype, saved):
+    resign(saved, None, lambda arrays: arrays.update({name: arrays[name].astype(dtype)}))
+    with pytest.raises(MomentsFileError, match=f"{name} has type {dtype}"):
+        Moments.load(saved)
+
+
+SHAPES = {
+    "flat": np.ravel,
+    "one axis more": lambda array: array[None],
+    "one axis more in the end": lambda array: array[..., None],
+    "a fold fewer": lambda array: array[:-1],
+    "a fold more": lambda array: np.concatenate([array, array[:1]]),
+    "a class fewer": lambda array: array[:, :-1],
+    "turned": lambda array: np.moveaxis(array, 0, -1)[..., :1],
+    "empty": lambda array: array[:0],
+    "a single number": lambda array: array.ravel()[:1].reshape(()),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_of_another_shape_is_refused(name, shape, saved):
+    resign(saved, None, lambda arrays: arrays.update({name: SHAPES[shape](arrays[name])}))
+    with pytest.raises(MomentsFileError, match=r"and shape|folds do not match"):
+        Moments.load(saved)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ARRAYS[1:])
+def test_a_number_that_is_none_is_refused(name, value, saved):
+    def edit(arrays):
+        arrays[name].flat[-1] = value
+
+    resign(saved, None, edit)
+    with pytest.raises(MomentsFileError, match=f"{name} is not finite"):
+        Moments.load(saved)
+
+
+# In the fixture's first fold, class 0 has one row, class 1 has two and class 2 has none.
+ONE, TWO, NONE = (0, 0), (0, 1), (0, 2)
+
+
+def putting(name, place, value):
+    def edit(arrays):
+        arrays[name][place] = value
+
+    return edit
+
+
+def several(*edits):
+    def edit(arrays):
+        for each in edits:
+            each(arrays)
+
+    return edit
+
+
+def forged_count(count):
+    return several(
+        putting("count", TWO, count),
+        putting("weight", TWO, float(count)),
+        putting("weight_sq", TWO, float(count)),
+    )
+
+
+WRONG_NUMBERS = {
+    "negative count": (putting("count", TWO, -1), "not those of rows"),
+    "most negative count": (putting("count", TWO, -(2**63)), "not those of rows"),
+    "count above 2**53": (forged_count(2**53 + 2), "not those of rows"),
+    "greatest count": (forged_count(2**63 - 1), "not those of rows"),
+    "negative weight": (putting("weight", TWO, -1.0), "not those of rows"),
+    "no weight": (putting("weight", TWO, 0.0), "not those of rows"),
+    "count without weight": (putting("count", NONE, 1), "not those of rows"),
+    "weight without count": (putting("weight", NONE, 1.0), "without rows has moments"),
+    "squares without count": (putting("weight_sq", NONE, 1.0), "without rows has moments"),
+    "mean without count": (putting("mean", NONE, 1.0), "without rows has moments"),
+    "tail without count": (putting("mean_tail", NONE, 1e-20), "without rows has moments"),
+    "scatter without count": (putting("scatter", NONE, 1.0), "without rows has moments"),
+    # 1 and 2 are the weights: (Σω)² = 9 and Σω² = 5, which lies between 9 / 2 and 9.
+    "squares too large": (putting("weight_sq", TWO, 9.01), "contradict each other"),
+    "squares too small": (putting("weight_sq", TWO, 4.49), "contradict each other"),
+    "squares negative": (putting("weight_sq", TWO, -5.0), "contradict each other"),
+    "weight beyond its squares": (putting("weight", TWO, 1e200), "contradict each other"),
+    "weight below its squares": (putting("weight", TWO, 1e-300), "contradict each other"),
+    "too many rows in a small weight": (putting("count", TWO, 1), "contradict|single row"),
+    "mean and tail overlap": (putting("mean_tail", (*TWO, 0), 0.1), "overlaps with its tail"),
+    "the tail is the mean": (
+        several(putting("mean", (*TWO, 0), 0.0), putting("mean_tail", (*TWO, 0), 1.0)),
+        "overlaps with its tail",
+    ),
+    "mean and tail overflow": (
+        several(putting("mean", (*TWO, 0), 1.7e308), putting("mean_tail", (*TWO, 0), 1.7e308)),
+        "overlaps with its tail",
+    ),
+    "one row with a scatter": (putting("scatter", (*ONE, 0), 1.0), "a single row has a scatter"),
+    "negative diagonal": (putting("scatter", (*TWO, 0), -1e-300), "negative diagonal"),
+    "negative last diagonal": (putting("scatter", (*TWO, 5), -1.0), "negative diagonal"),
+    # The upper triangle: S_00, S_01, S_02, S_11, S_12, S_22.
+    "S_01 too large": (putting("scatter", (*TWO, 1), 1e9), "Cauchy-Schwarz"),
+    "S_02 too negative": (putting("scatter", (*TWO, 2), -1e9), "Cauchy-Schwarz"),
+    "S_12 too large": (putting("scatter", (*TWO, 4), 1e9), "Cauchy-Schwarz"),
+    "S_00 zero": (putting("scatter", (*TWO, 0), 0.0), "Cauchy-Schwarz"),
+    "S_11 zero": (putting("scatter", (*TWO, 3), 0.0), "Cauchy-Schwarz"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_NUMBERS)
+def test_numbers_no_rows_could_give_are_refused(case, saved):
+    edit, reason = WRONG_NUMBERS[case]
+    resign(saved, None, edit)
+    with pytest.raises(MomentsFileError, match=reason):
+        Moments.load(saved)
+
+
+@pytest.mark.parametrize("off", [1.01, -1.01])
+def test_the_cauchy_schwarz_inequality_holds_to_one_percent(off, saved):
+    def edit(arrays):
+        packed = arrays["scatter"][TWO]
+        packed[1] = off * np.sqrt(packed[0] * packed[3])
+
+    resign(saved, None, edit)
+    with pytest.raises(MomentsFileError, match="Cauchy-Schwarz"):
+        Moments.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("shape", "offsets"),
+    [
+        ([0, 2**63], [0, 0]),
+        ([0, 2**64 - 1], [0, 0]),
+        ([2**62, 2**62, 0], [0, 0]),
+        ([0] * 70, [0, 0]),
+        ([2**64], [0, 8]),
+        ([-1], [0, 8]),
+        ([1], [0, 2**64]),
+        ([1], [8, 0]),
+        ([2], [0, 8]),
+        ([], []),
+        ("3", [0, 8]),
+        (None, None),
+    ],
+)
+def test_a_container_that_lies_about_an_array_is_refused(shape, offsets, path):
+    entry = {"dtype": "F64", "shape": shape, "data_offsets": offsets}
+    path.write_bytes(preamble({"__metadata__": {}, "mean": entry}) + bytes(8))
+    with pytest.raises(MomentsFileError, match=r"not a safetensors file|something else"):
+        Moments.load(path)
+
+
+@pytest.mark.parametrize("code", ["BF16", "F8_E4M3", "F8_E5M2", "F4", "C64", "X", "", "f64"])
+def test_a_container_with_numbers_of_another_type_is_refused(code, path):
+    entry = {"dtype": code, "shape": [4], "data_offsets": [0, 8]}
+    path.write_bytes(preamble({"__metadata__": {}, "mean": entry}) + bytes(8))
+    with pytest.raises(MomentsFileError, match=r"not a safetensors file|something else"):
+        Moments.load(path)
+
+
+def empty_arrays(n_parts, n_features):
+    """Return arrays of no class: whatever their shapes say, they take no room."""
+    shape = (n_parts, 0)
+    last = {
+        "mean": (n_features,),
+        "mean_tail": (n_features,),
+        "scatter": (n_features * (n_features + 1) // 2,),
+    }
+    return {
+        name: np.empty(shape + last.get(name, ()), np.int64 if name == "count" else float)
+        for name in ARRAYS
+    }
+
+
+def header(**changes):
+    entries = {
+        "classes": {"dtype": "int64", "values": []},
+        "feature_names": None,
+        "folded": False,
+        "format": "directrix.moments",
+        "n_features": 1,
+        "prior": None,
+        "version": 1,
+        "writer": "a test",
+    }
+    return json.dumps(entries | changes)
+
+
+def test_an_empty_summary_needs_no_memory_however_many_its_features(path):
+    path.write_bytes(put_together(header(n_features=10**9), empty_arrays(1, 10**9)))
+    assert peak_of_loading(path) <= 2**20
+    assert Moments.load(path).n_features == 10**9
+
+
+HOSTILE = {
+    "10**18 features": lambda: put_together(header(n_features=10**18), empty_arrays(1, 1)),
+    "10**12 folds of no classes": lambda: put_together(
+        header(folded=True), empty_arrays(10**12, 1)
+    ),
+    "300,000 empty lists": lambda: put_together(
+        header(feature_names=[[]] * 300_000), empty_arrays(1, 1)
+    ),
+    "100,000 names": lambda: put_together(
+        header(feature_names=[f"x{k}" for k in range(100_000)]), empty_arrays(1, 1)
+    ),
+    "a long label among many": lambda: put_together(
+        header(
+            classes={"dtype": "str", "values": [f"{k:05}" for k in range(20_000)] + ["x" * 2**19]}
+        ),
+        {
+            name: np.zeros((1, 20_001, *array.shape[2:]), array.dtype)
+            for name, array in empty_arrays(1, 1).items()
+        },
+    ),
+    "a million arrays": lambda: preamble(
+        {str(k): {"dtype": "F64", "shape": [0], "data_offsets": [0, 0]} for k in range(15_000)}
+    ),
+}
+
+
+def peak_of_loading(path):
+    """Return the most memory that Python and NumPy held while a file was loaded or refused."""
+    tracemalloc.start()
+    try:
+        Moments.load(path)
+    except MomentsFileError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_memory_stays_in_proportion_to_a_hostile_file(case, path):
+    path.write_bytes(HOSTILE[case]())
+    with pytest.raises(MomentsFileError):
+        Moments.load(path)
+    # JSON takes up to 24 times its text, and there may be 1 MB of it whatever the file.
+    assert peak_of_loading(path) <= 10 * path.stat().st_size + 2**26
+
+
+def test_a_long_header_is_refused_before_it_is_read(path):
+    """The peak of the whole process, because the library underneath is not written in Python."""
+    pytest.importorskip("resource")
+    told = b'{"__metadata__":{"header":"' + b"[]," * 30_000_000 + b'"}}'
+    path.write_bytes(len(told).to_bytes(8, "little") + told)
+    code = """
+import resource, sys
+from directrix import Moments
+from directrix.moments import MomentsFileError
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    Moments.load(sys.argv[1])
+except MomentsFileError as error:
+    assert "too long" in str(error), error
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / before - 1)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, check=True, text=True
+    )
+    # 90 MB of text; the process takes about as much before it, and must not grow by a tenth.
+    assert float(done.stdout) < 0.1

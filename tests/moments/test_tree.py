@@ -1,0 +1,70 @@
+from dataclasses import dataclass
+
+import pytest
+
+from directrix.moments.tree import tree_sum
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term that remembers how it was added up, and how deep."""
+
+    told: str
+    depth: int = 0
+
+    def __add__(self, other):
+        depth = 1 + max(self.depth, other.depth)
+        return Term(f"({self.told}{other.told})", depth)
+
+
+@pytest.mark.parametrize(
+    ("terms", "tree"),
+    [
+        ("a", "a"),
+        ("ab", "(ab)"),
+        ("abc", "((ab)c)"),
+        ("abcd", "((ab)(cd))"),
+        ("abcde", "(((ab)(cd))e)"),
+        ("abcdefg", "(((ab)(cd))((ef)g))"),
+    ],
+)
+def test_the_tree_is_pairwise_and_keeps_the_order(terms, tree):
+    assert tree_sum(Term(letter) for letter in terms).told == tree
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 31, 32, 33, 1000])
+def test_the_tree_is_no_deeper_than_the_logarithm(n):
+    total = tree_sum(Term("x") for _ in range(n))
+    assert total.told.count("x") == n
+    assert total.depth <= (n - 1).bit_length()
+
+
+def test_few_terms_are_held_at_a_time():
+    held = most = 0
+
+    class Counted:
+        def __init__(self):
+            nonlocal held, most
+            held += 1
+            most = max(most, held)
+
+        def __add__(self, other):
+            return Counted()
+
+        def __del__(self):
+            nonlocal held
+            held -= 1
+
+    tree_sum(Counted() for _ in range(1024))
+    assert most <= 14  # one for each power of two up to 1024, and those at work
+
+
+def test_a_list_is_not_used_up():
+    terms = [1, 2, 3]
+    assert tree_sum(terms) == 6
+    assert terms == [1, 2, 3]
+
+
+def test_nothing_cannot_be_added_up():
+    with pytest.raises(ValueError, match="nothing to add up"):
+        tree_sum([])
