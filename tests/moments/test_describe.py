@@ -35,12 +35,15 @@ def cells(moments):
     return [[cell.text or "" for cell in row] for row in table.iter("tr")]
 
 
-def test_html_is_a_table_with_a_row_for_each_class():
-    header, *rows = cells(Moments.of(X, [0, 0, 1, 1], [1, 1, 1, 5], feature_names=["x", "y"]))
-    assert header == ["class", "rows", "weight", "share", "x", "y"]
-    assert rows == [
-        ["0", "2", "2", "0.2500", "2 ± 1", "10 ± 0"],
-        ["1", "2", "6", "0.7500", "2 ± 0", "10 ± 0"],
+def test_html_is_a_table_with_a_column_for_each_class():
+    table = cells(Moments.of(X, [0, 0, 1, 1], [1, 1, 1, 5], feature_names=["x", "y"]))
+    assert table == [
+        ["class", "0", "1"],
+        ["rows", "2", "2"],
+        ["weight", "2", "6"],
+        ["share", "0.2500", "0.7500"],
+        ["x", "2 ± 1", "2 ± 0"],
+        ["y", "10 ± 0", "10 ± 0"],
     ]
 
 
@@ -49,17 +52,15 @@ def test_html_escapes_names_and_labels():
     moments = Moments.of(X, [hostile, "b", "b", "b"], feature_names=[hostile, '"><img src=x>'])
     assert "<script>" not in moments._repr_html_()
     assert "<img" not in moments._repr_html_()
-    header, first, _ = cells(moments)
-    assert header[4:] == [hostile, '"><img src=x>']
-    assert first[0] == hostile
+    table = cells(moments)
+    assert table[0][1] == hostile
+    assert [row[0] for row in table[4:]] == [hostile, '"><img src=x>']
 
 
 def test_html_shows_the_first_features_and_counts_the_others():
-    header, row = cells(Moments.of(np.zeros((2, 1010)), [0, 0]))
-    assert header[4:6] == ["feature 0", "feature 1"]
-    assert header[-1] == "… 1,002 more"
-    assert len(header) == 4 + 8 + 1
-    assert len(row) == 4 + 8
+    moments = Moments.of(np.zeros((2, 1010)), [0, 0])
+    assert [row[0] for row in cells(moments)[4:]] == [f"feature {k}" for k in range(8)]
+    assert "1,002 more features" in moments._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -74,4 +75,4 @@ def test_html_shows_the_first_features_and_counts_the_others():
     ids=["no rows", "no rows but classes", "an empty class", "folds", "wide"],
 )
 def test_html_of_odd_summaries_is_well_formed(moments):
-    assert len(cells(moments)) == 1 + len(moments.classes)
+    assert {len(row) for row in cells(moments)} == {1 + len(moments.classes)}

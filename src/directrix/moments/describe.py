@@ -31,28 +31,29 @@ def text(moments: Moments) -> str:
 
 
 def html(moments: Moments) -> str:
-    """Return a table with a row for each class, and the mean ± deviation of the first features."""
+    """Return a table with a column for each class: its size, and mean ± deviation of features."""
     shown = min(moments.n_features, _FEATURES_SHOWN)
     names = moments.feature_names or tuple(f"feature {place}" for place in range(shown))
-    left_out = moments.n_features - shown
-    header = ["class", "rows", "weight", "share", *names[:shown]]
-    if left_out:
-        header.append(f"… {left_out:,} more")
-    lines = []
+    columns = [["class", "rows", "weight", "share", *names[:shown]]]
     for label, group in moments.by_class.items():
         share = group.weight / moments.weight if moments.weight else 0.0
         cells = [str(label), f"{group.count:,}", f"{group.weight:,.6g}", f"{share:.4f}"]
-        if group.count:
-            deviation = np.sqrt(group.variance[:shown])
-            cells += [
-                f"{m:.4g} ± {s:.3g}" for m, s in zip(group.mean[:shown], deviation, strict=True)
-            ]
-        lines.append(_row("td", cells))
+        deviation = np.sqrt(group.variance[:shown]) if group.count else np.zeros(shown)
+        cells += [
+            f"{m:.6g} ± {s:.3g}" if group.count else ""
+            for m, s in zip(group.mean[:shown], deviation, strict=True)
+        ]
+        columns.append(cells)
+    header, *body = zip(*columns, strict=True)
+    left_out = moments.n_features - shown
+    note = f"; {left_out:,} more features" if left_out else ""
     return (
-        f"<table><caption>{escape(text(moments)[1:-1])}; mean ± standard deviation</caption>"
-        f"<thead>{_row('th', header)}</thead><tbody>{''.join(lines)}</tbody></table>"
+        f"<table><caption>{escape(text(moments)[1:-1])}. Mean ± standard deviation{note}.</caption>"
+        f"<thead>{_row('th', header)}</thead>"
+        f"<tbody>{''.join(_row('td', row) for row in body)}</tbody></table>"
     )
 
 
-def _row(tag: str, cells: list[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+def _row(tag: str, cells: tuple[str, ...]) -> str:
+    style = ' style="white-space: nowrap"'
+    return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
