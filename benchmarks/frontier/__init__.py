@@ -1,0 +1,1 @@
+"""How good the frontier of moments is."""

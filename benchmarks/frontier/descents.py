@@ -1,0 +1,125 @@
+"""The frontier of moments against descents from many starts, on random problems.
+
+``python -m benchmarks.frontier.descents --problems 1000 --starts 50`` appends one row for each
+problem and metric to ``descents.csv`` and goes on where an interrupted run stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+
+from benchmarks.frontier.problems import random_moments
+from directrix.frontier import Frontier
+from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
+from directrix.moments.projection import project
+from directrix.objectives import MomentObjective
+from directrix.solve import lbfgs, part_of_mean
+
+if TYPE_CHECKING:
+    from directrix.metrics import Metric
+    from directrix.moments import Moments
+    from directrix.risks import Risk
+
+RESULTS = Path(__file__).with_name("descents.csv")
+METRICS: tuple[str | Metric, ...] = (
+    "error",
+    Cost(1, 20),
+    BalancedError(),
+    "auc",
+    RecallAtFPR(0.01),
+    PrecisionAtK(0.02),
+)
+COLUMNS = ("problem", "features", "prior", "metric", "starts", "frontier", "descents", "papers")
+
+
+def best_descent(moments: Moments, risk: Risk, starts: int, rng: np.random.Generator) -> float:
+    """Return the least risk that L-BFGS reaches from the means and from random lines."""
+    objective = MomentObjective(moments, risk)
+    reached = []
+    for k in range(starts):
+        w = rng.standard_normal(moments.n_features)
+        if k == 0:
+            w = moments.positive.mean - moments.negative.mean
+        w = w / np.linalg.norm(w)
+        spread = np.sqrt(w @ moments.negative.covariance @ w)
+        middle = w @ (moments.positive.mean + moments.negative.mean) / 2
+        start = np.append(w, -middle + (rng.normal() * spread if k > 1 else 0.0))
+        options = {"maxiter": 1000, "maxcor": 20, "gtol": 1e-10, "ftol": 1e-16}
+        reached.append(minimize(objective, start, jac=True, method="L-BFGS-B", options=options).fun)
+    return float(min(reached))
+
+
+def papers_descent(moments: Moments, risk: Risk) -> float:
+    """Return the risk of the papers' method: one start, their settings, λ = 0.001."""
+    start = part_of_mean(moments.positive.mean, moments.negative.mean)
+    solution = lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
+    return risk.value(project(moments, solution.coef))
+
+
+def run(problems: int, starts: int) -> None:
+    """Measure what is not in the file yet."""
+    done = set()
+    if RESULTS.exists():
+        with RESULTS.open(newline="", encoding="utf-8") as file:
+            done = {int(row["problem"]) for row in csv.DictReader(file)}
+    with RESULTS.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not done:
+            writer.writerow(COLUMNS)
+        for problem in range(problems):
+            if problem in done:
+                continue
+            rng = np.random.default_rng([2024, problem])
+            moments = random_moments(rng)
+            frontier = Frontier(moments, shrinkage=0.0)
+            for metric in METRICS:
+                risk = resolve(metric).risk(moments.weight)
+                risks = (
+                    frontier.best(metric).risk,
+                    best_descent(moments, risk, starts, rng),
+                    papers_descent(moments, risk),
+                )
+                about = (problem, moments.n_features, f"{moments.prior:.4f}", str(metric), starts)
+                writer.writerow((*about, *(f"{value:.15g}" for value in risks)))
+            file.flush()
+
+
+def report() -> None:
+    """Print what the file says, a line for each metric."""
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        own = [row for row in rows if row["metric"] == metric]
+        frontier, descents, papers = (
+            np.array([float(row[name]) for row in own])
+            for name in ("frontier", "descents", "papers")
+        )
+        print(
+            f"{metric:<24} {len(own):5} problems: above the best descent by at most "
+            f"{(frontier - descents).max():8.1e}, below it by > 1e-6 in "
+            f"{(descents - frontier > 1e-6).sum():4}; papers' single start above by > 1e-4 in "
+            f"{(papers - frontier > 1e-4).sum():4}"
+        )
+
+
+def main() -> None:
+    """Run and report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("--starts", type=int, default=50)
+    arguments = parser.parse_args()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # constants and descents that stop early are counted
+        run(arguments.problems, arguments.starts)
+    report()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""Frontier: every linear classifier worth having, from the moments of two classes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+from scipy.special import ndtr, ndtri
+
+from directrix.frontier.pencil import EigenPencil, Pencil, SolvedPencil
+from directrix.metrics import resolve
+from directrix.moments.projection import ScoreMoments
+from directrix.moments.shrinkage import oas, shrunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import FloatArray
+    from directrix.metrics import Metric
+    from directrix.moments import ClassMoments, Moments
+    from directrix.risks import Risk
+
+#: Above, an eigendecomposition costs more than the solves a search needs.
+_EIGEN_FEATURES = 500
+_PLACES = 3  # local minima that are looked at closely
+_FAR = 30.0  # logits: an arc is searched to within 1e-13 of its ends
+_LEAST_SHRINKAGE = 1e-10
+_NEAR = 6.0  # the same where each angle costs a solve
+
+
+class LinearModel(NamedTuple):
+    """A line, predicting positive where ``coef @ x + intercept > 0``, and what it promises.
+
+    Parameters
+    ----------
+    coef : array of shape (d,)
+    intercept : float
+    risk : float
+        The metric as a risk, of normal scores.
+    scores : ScoreMoments
+        Mean and variance of its scores in each class.
+    angle : float
+        Where on the frontier it is.
+    """
+
+    coef: FloatArray
+    intercept: float
+    risk: float
+    scores: ScoreMoments
+    angle: float
+
+
+class RocCurve(NamedTuple):
+    """The most true positives for each false-positive rate, and the line that has them."""
+
+    fpr: FloatArray
+    tpr: FloatArray
+    coef: FloatArray
+
+
+class Frontier:
+    """The lines among which every metric has its optimum, for one pair of class moments.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of two classes.
+    shrinkage : "oas" or float
+        Share of a multiple of the identity in each covariance of the standardised features;
+        "oas" takes it from the moments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix import Moments
+    >>> from directrix.frontier import Frontier
+    >>> from directrix.metrics import RecallAtFPR
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(2000) % 10 == 0
+    >>> X = rng.normal(size=(2000, 3)) * np.where(y, 2.0, 1.0)[:, None] + y[:, None]
+    >>> frontier = Frontier(Moments.of(X, y))
+    >>> best = frontier.best("auc")
+    >>> bool(best.risk < frontier.best("auc").risk + 1e-12)
+    True
+    >>> [model.coef.shape for model in frontier.best_many(["error", RecallAtFPR(0.01)])]
+    [(3,), (3,)]
+    """
+
+    def __init__(self, moments: Moments, shrinkage: str | float = "oas") -> None:
+        self.moments = moments
+        self.shrinkage = shrinkage
+
+    @cached_property
+    def _standardized(self) -> Any:
+        for group in (self.moments.positive, self.moments.negative):
+            if not group.count:
+                msg = "both classes need rows for a line between them"
+                raise ValueError(msg)
+        return self.moments.standardize()
+
+    @cached_property
+    def delta(self) -> FloatArray:
+        """Difference of the class means, standardised."""
+        moments = self._standardized.moments
+        gap: FloatArray = moments.positive.mean - moments.negative.mean
+        return gap
+
+    @cached_property
+    def pencil(self) -> Pencil:
+        """The family of lines of the standardised, shrunk covariances."""
+        moments = self._standardized.moments
+        try:
+            return self._pencil(moments.positive, moments.negative, 0.0)
+        except np.linalg.LinAlgError:  # singular: a constant column, or fewer rows than features
+            return self._pencil(moments.positive, moments.negative, _LEAST_SHRINKAGE)
+
+    def _pencil(self, positive: ClassMoments, negative: ClassMoments, least: float) -> Pencil:
+        covariances = []
+        for group in (positive, negative):
+            share = max(self._share(group), least)
+            dense = isinstance(group.scatter, np.ndarray)
+            covariances.append(shrunk(group, share) if dense else _ShrunkOperator(group, share))
+        if isinstance(covariances[0], np.ndarray) and positive.n_features <= _EIGEN_FEATURES:
+            return EigenPencil(covariances[0], covariances[1], self.delta)
+        return SolvedPencil(covariances[0], covariances[1], self.delta)
+
+    def _share(self, group: ClassMoments) -> float:
+        if self.shrinkage != "oas":
+            share = float(self.shrinkage)
+            if not 0 <= share <= 1:
+                msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {self.shrinkage!r}"
+                raise ValueError(msg)
+            return share
+        return oas(group)
+
+    def best(self, metric: str | Metric) -> LinearModel:
+        """Return the line with the best metric of all lines, for normal scores."""
+        risk = resolve(metric).risk(self.moments.weight)
+        angle = self._best_angle(risk)
+        lines = self.pencil.lines(np.array([angle]))
+        value, threshold = risk.profile(*lines, self.moments.prior)
+        return self._model(angle, float(value[0]), float(threshold[0]))
+
+    def best_many(self, metrics: Sequence[str | Metric]) -> list[LinearModel]:
+        """Return the best line for each metric; the decomposition is made once."""
+        return [self.best(metric) for metric in metrics]
+
+    def curve(self, n_points: int = 101) -> RocCurve:
+        """Return the ROC curve of all lines together: for each FPR the line of most recall."""
+        fpr = 1.0 / (1.0 + np.exp(-np.linspace(-9.0, 9.0, n_points)))
+        low, high = self.pencil.arcs()[0]
+        angles = _angle(low, high, np.linspace(-_FAR, _FAR, 385))
+        gap, var_pos, var_neg = self.pencil.lines(angles)
+        ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
+        tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
+        place = tpr.argmax(axis=0)
+        coef = np.stack([self._coef(float(angles[k])) for k in place])
+        return RocCurve(fpr, tpr[place, np.arange(n_points)], coef)
+
+    def _best_angle(self, risk: Risk) -> float:
+        """Search all arcs on grids that are finer towards their ends, then the best places."""
+        if risk.angle is not None:
+            return risk.angle
+        reach, n_angles, n_outer = self._grids()
+        places = []
+        for low, high in self.pencil.arcs():
+            logits = np.linspace(-reach, reach, n_angles)
+            n_angles = n_outer
+            step = float(logits[1] - logits[0])
+            values = self._values(risk, low, high, logits)
+            valley = np.r_[True, values[1:] <= values[:-1]] & np.r_[values[:-1] <= values[1:], True]
+            places += [
+                (float(values[k]), low, high, float(logits[k]), step)
+                for k in np.flatnonzero(valley)
+            ]
+        return min(self._refined(risk, *place) for place in sorted(places)[:_PLACES])[1]
+
+    def _grids(self) -> tuple[float, int, int]:
+        """Return how far in logits, and how finely, the first arc and the others are searched."""
+        return (_FAR, 97, 49) if isinstance(self.pencil, EigenPencil) else (_NEAR, 9, 9)
+
+    def _refined(
+        self, risk: Risk, value: float, low: float, high: float, logit: float, step: float
+    ) -> tuple[float, float]:
+        """Return the least risk around a place, and its angle, by ever finer grids."""
+        rounds, points = (11, 9) if isinstance(self.pencil, EigenPencil) else (4, 5)
+        for _ in range(rounds):
+            logits = np.clip(logit + step * np.linspace(-1.0, 1.0, points), -_FAR, _FAR)
+            values = self._values(risk, low, high, logits)
+            k = int(values.argmin())
+            if values[k] <= value:
+                value, logit = float(values[k]), float(logits[k])
+            step *= 2.0 / (points - 1)
+        return value, float(_angle(low, high, np.array([logit]))[0])
+
+    def _values(self, risk: Risk, low: float, high: float, logits: FloatArray) -> FloatArray:
+        lines = self.pencil.lines(_angle(low, high, logits))
+        return risk.profile(*lines, self.moments.prior)[0]
+
+    def _coef(self, angle: float) -> FloatArray:
+        coef: FloatArray = self.pencil.direction(angle) / self._standardized.scale
+        return coef
+
+    def _model(self, angle: float, risk: float, threshold: float) -> LinearModel:
+        """Put a line into the units of the features."""
+        positive, negative = self.moments.positive, self.moments.negative
+        lines = self.pencil.lines(np.array([angle]))
+        direction = self.pencil.direction(angle)
+        coef = direction / self._standardized.scale
+        # The lines' three numbers have a length of their own: bring the threshold to that of coef.
+        length = float(self.delta @ direction) / float(lines.gap[0]) if lines.gap[0] else 1.0
+        mean_neg = float(coef @ negative.mean)
+        mean_pos = float(coef @ positive.mean)
+        if np.isinf(threshold):
+            intercept = self._constant(coef, mean_pos, mean_neg, positive=threshold < 0)
+        else:
+            intercept = -(mean_neg + threshold * length)
+        scores = ScoreMoments(
+            mean_pos + intercept,
+            float(lines.var_pos[0]) * length**2,
+            mean_neg + intercept,
+            float(lines.var_neg[0]) * length**2,
+            self.moments.prior,
+        )
+        return LinearModel(coef, intercept, risk, scores, angle)
+
+    def _constant(
+        self, coef: FloatArray, mean_pos: float, mean_neg: float, *, positive: bool
+    ) -> float:
+        """Return an intercept that predicts one class for every row summarised."""
+        label = self.moments.classes.tolist()[1 if positive else 0]
+        warn(
+            f"the best line predicts {label!r} for every row: the features do not separate the "
+            "classes enough at this prior and these costs. Try a metric that does not depend on "
+            "the prior (such as 'balanced_error' or RecallAtFPR), or state another prior with "
+            "`with_prior`.",
+            stacklevel=4,
+        )
+        # A row adds at most its own square to the scatter, so none is farther than its root.
+        reach = max(
+            float(np.sqrt(max(float(coef @ (group.scatter @ coef)), 0.0)))
+            for group in (self.moments.positive, self.moments.negative)
+        )
+        if positive:
+            return 2.0 * reach - min(mean_pos, mean_neg)
+        return -2.0 * reach - max(mean_pos, mean_neg)
+
+
+class _ShrunkOperator(LinearOperator):  # type: ignore[misc]
+    """A shrunk covariance that is an operator over the rows."""
+
+    def __init__(self, group: ClassMoments, share: float) -> None:
+        super().__init__(np.dtype(np.float64), (group.n_features,) * 2)
+        self.covariance: Any = group.covariance
+        self.share = share
+        self.level = float(group.variance.mean())
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal."""
+        diagonal: FloatArray = (1.0 - self.share) * self.covariance.diagonal()
+        return diagonal + self.share * self.level
+
+    def _matmat(self, vectors: FloatArray) -> FloatArray:
+        product: FloatArray = (1.0 - self.share) * (self.covariance @ vectors)
+        return product + self.share * self.level * vectors
+
+
+def _angle(low: float, high: float, logits: FloatArray) -> FloatArray:
+    return low + (high - low) / (1.0 + np.exp(-logits))

@@ -1,0 +1,135 @@
+"""Metrics of the top of the list: precision and recall at k, and the break-even point."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.metrics.base import Choice, Metric, require_share
+from directrix.metrics.curve import Curve
+from directrix.risks import ImprecisionAtQuota, MissAtQuota
+
+if TYPE_CHECKING:
+    from directrix.risks import Risk
+
+
+class QuotaMetric(Metric):
+    """A metric of the rows with the highest scores.
+
+    Rows of equal score at the boundary count in part: the value is the mean over all orders in
+    which ties could be broken.
+    """
+
+    response = ("decision_function", "predict_proba")
+
+    @abstractmethod
+    def _quota(self, curve: Curve) -> float:
+        """Return the weight of the rows that are taken."""
+
+    @abstractmethod
+    def _value(self, caught: float, quota: float, curve: Curve) -> float:
+        """Return the metric where positives of weight ``caught`` are among the rows taken."""
+
+    def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
+        """Return the metric of the rows with the highest scores."""
+        return self.best(Curve.of(y, scores, sample_weight)).value
+
+    def best(self, curve: Curve) -> Choice:
+        """Return the threshold nearest to the quota, and the metric at the quota itself."""
+        quota = self._quota(curve)
+        taken = curve.true_positives + curve.false_positives
+        caught = float(np.interp(quota, taken, curve.true_positives))
+        place = int(np.argmin(np.abs(taken - quota)))
+        return Choice(float(curve.thresholds[place]), self._value(caught, quota, curve))
+
+
+@dataclass(frozen=True)
+class _AtK(QuotaMetric):
+    """A metric of the top k rows.
+
+    Parameters
+    ----------
+    k : int or float
+        A whole number of rows, or a share of them between 0 and 1.
+    """
+
+    k: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, int | np.integer):
+            if self.k < 1:
+                msg = f"k must be at least one row, not {self.k}"
+                raise ValueError(msg)
+        else:
+            require_share("k, where it is not a whole number,", self.k)
+
+    def _share(self, n_rows: float | None) -> float:
+        if not isinstance(self.k, int | np.integer):
+            return self.k
+        if n_rows is None:
+            msg = f"{self} counts rows: say how many there are, or give a share such as k=0.01"
+            raise ValueError(msg)
+        if not self.k < n_rows:
+            msg = f"{self} asks for all of the {n_rows:g} rows there are, or more"
+            raise ValueError(msg)
+        return float(self.k) / n_rows
+
+    def _quota(self, curve: Curve) -> float:
+        total = curve.positives + curve.negatives
+        return self._share(total) * total
+
+
+@dataclass(frozen=True)
+class PrecisionAtK(_AtK):
+    """Share of positives among the k rows with the highest scores.
+
+    Parameters
+    ----------
+    k : int or float
+        A whole number of rows, or a share of them between 0 and 1.
+    """
+
+    def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
+        return caught / quota
+
+    def risk(self, n_rows: float | None = None) -> Risk:
+        """Return one minus the metric, of four numbers."""
+        return ImprecisionAtQuota(self._share(n_rows))
+
+
+@dataclass(frozen=True)
+class RecallAtK(_AtK):
+    """Share of all positives that are among the k rows with the highest scores.
+
+    Parameters
+    ----------
+    k : int or float
+        A whole number of rows, or a share of them between 0 and 1.
+    """
+
+    def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
+        curve.require_both()
+        return caught / curve.positives
+
+    def risk(self, n_rows: float | None = None) -> Risk:
+        """Return one minus the metric, of four numbers."""
+        return MissAtQuota(self._share(n_rows))
+
+
+@dataclass(frozen=True)
+class PRBEP(QuotaMetric):
+    """Precision-recall break-even point: both are equal when as many rows are taken as positive."""
+
+    def _quota(self, curve: Curve) -> float:
+        curve.require_both()
+        return curve.positives
+
+    def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
+        return caught / quota
+
+    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
+        """Return one minus the metric, of four numbers."""
+        return MissAtQuota()

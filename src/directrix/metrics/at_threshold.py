@@ -1,0 +1,171 @@
+"""Metrics of the predictions at a threshold: error, costs, F_β, MCC, G-mean, and your own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from directrix.metrics.base import Choice, Metric
+from directrix.metrics.curve import checked
+from directrix.risks import CostRisk, FBetaRisk, FunctionRisk, GMeanRisk, MCCRisk
+
+if TYPE_CHECKING:
+    from directrix.metrics.curve import Curve
+    from directrix.risks import RatesRisk
+
+
+class ThresholdMetric(Metric):
+    """A metric of the true- and false-positive rate at a threshold."""
+
+    needs_both: ClassVar[bool] = True
+
+    @abstractmethod
+    def risk(self, n_rows: float | None = None) -> RatesRisk:
+        """Return the metric as a risk of the rates."""
+
+    def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
+        """Return the metric of predicting positive where the score is above zero."""
+        positive, scores, weight = checked(y, scores, sample_weight)
+        positives, negatives = float(weight @ positive), float(weight @ ~positive)
+        total = positives + negatives
+        if not total or (self.needs_both and not (positives and negatives)):
+            msg = "the labels are of one class only (by weight), so this metric is not defined"
+            raise ValueError(msg)
+        above = weight * (scores > 0)
+        tpr = float(above @ positive) / positives if positives else 1.0
+        fpr = float(above @ ~positive) / negatives if negatives else 0.0
+        return float(self.of_loss(self.risk().of_rates(tpr, fpr, positives / total)))
+
+    def best(self, curve: Curve) -> Choice:
+        """Return the threshold at which these rows have the best metric, and the metric there."""
+        losses = self.risk().of_rates(curve.tpr, curve.fpr, curve.prior)
+        place = int(np.argmin(losses))
+        return Choice(float(curve.thresholds[place]), float(self.of_loss(losses[place])))
+
+
+@dataclass(frozen=True)
+class Error(ThresholdMetric):
+    """Share of rows predicted wrongly; one minus scikit-learn's ``accuracy_score``."""
+
+    greater_is_better = False
+    needs_both = False
+
+    def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return CostRisk()
+
+
+@dataclass(frozen=True)
+class Cost(ThresholdMetric):
+    """Mean cost of a row.
+
+    Parameters
+    ----------
+    fp, fn : float
+        Cost of a false positive and of a false negative.
+    """
+
+    fp: float
+    fn: float
+    greater_is_better = False
+    needs_both = False
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.fp < np.inf and 0 <= self.fn < np.inf and self.fp + self.fn > 0):
+            msg = f"costs must be finite, not negative, and not both zero: {self}"
+            raise ValueError(msg)
+
+    def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return CostRisk(self.fp, self.fn)
+
+
+@dataclass(frozen=True)
+class BalancedError(ThresholdMetric):
+    """Mean of the error rates of both classes; one minus ``balanced_accuracy_score``."""
+
+    greater_is_better = False
+
+    def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return CostRisk(balanced=True)
+
+
+@dataclass(frozen=True)
+class FBeta(ThresholdMetric):
+    """F_β, the weighted harmonic mean of precision and recall; scikit-learn's ``fbeta_score``.
+
+    Parameters
+    ----------
+    beta : float
+        How many times as important recall is as precision.
+    """
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.beta < np.inf:
+            msg = f"beta must be positive and finite, not {self.beta!r}"
+            raise ValueError(msg)
+
+    def risk(self, n_rows: float | None = None) -> FBetaRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return FBetaRisk(self.beta)
+
+
+@dataclass(frozen=True)
+class MCC(ThresholdMetric):
+    """Matthews' correlation of label and prediction; scikit-learn's ``matthews_corrcoef``."""
+
+    def risk(self, n_rows: float | None = None) -> MCCRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return MCCRisk()
+
+
+@dataclass(frozen=True)
+class GMean(ThresholdMetric):
+    """Geometric mean of the recalls of both classes."""
+
+    def risk(self, n_rows: float | None = None) -> GMeanRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return GMeanRisk()
+
+
+@dataclass(frozen=True)
+class FromRates(ThresholdMetric):
+    """Your own function of the rates.
+
+    Parameters
+    ----------
+    function : callable
+        Takes ``(tpr, fpr, prior)`` as NumPy numbers or arrays and returns the metric.
+    maximize : bool
+        Whether more is better.
+
+    Examples
+    --------
+    >>> from directrix.metrics import FromRates
+    >>> youden = FromRates(lambda tpr, fpr, prior: tpr - fpr)
+    >>> youden.score([0, 0, 1, 1], [-1.0, 2.0, 1.0, 3.0])
+    0.5
+    """
+
+    function: Callable[[Any, Any, float], Any]
+    maximize: bool = True
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        """Whether more is better."""
+        return self.maximize
+
+    def of_loss(self, loss: Any) -> Any:
+        """Return the metric's own value of a loss that is to be minimised."""
+        return -loss if self.maximize else loss
+
+    def risk(self, n_rows: float | None = None) -> FunctionRisk:  # noqa: ARG002
+        """Return the metric as a risk of the rates."""
+        return FunctionRisk(self.function, -1.0 if self.maximize else 1.0)

@@ -1,0 +1,71 @@
+"""What every metric is: an exact score of rows, and a risk of four numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from sklearn.metrics import make_scorer
+
+from directrix.metrics.curve import Curve
+
+if TYPE_CHECKING:
+    from directrix.risks import Risk
+
+
+class Choice(NamedTuple):
+    """The best threshold on some rows, and the metric there."""
+
+    threshold: float
+    value: float
+
+
+class Metric(ABC):
+    """A metric people report. Hashable, comparable by value, and free to clone.
+
+    ``score`` is exact. ``risk`` is the same metric of the four numbers of normal scores, turned
+    so that less is better.
+    """
+
+    greater_is_better: ClassVar[bool] = True
+    response: ClassVar[tuple[str, ...]] = ("decision_function",)
+
+    @abstractmethod
+    def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
+        """Return the metric of these rows, exactly.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Labels of two classes; the positive one is True, 1, or the last of the two.
+        scores : array of shape (n,)
+            The greater, the more positive. Metrics with a threshold of their own count a row as
+            predicted positive where its score is above zero.
+        sample_weight : array of shape (n,), optional
+            A row of weight k counts as k rows.
+        """
+
+    @abstractmethod
+    def best(self, curve: Curve) -> Choice:
+        """Return the threshold at which these rows have the best metric, and the metric there."""
+
+    @abstractmethod
+    def risk(self, n_rows: float | None = None) -> Risk:
+        """Return the metric as a risk; ``n_rows`` where the metric counts rows."""
+
+    def of_loss(self, loss: Any) -> Any:
+        """Return the metric's own value of a loss that is to be minimised."""
+        return 1.0 - loss if self.greater_is_better else loss
+
+    def scorer(self) -> Any:
+        """Return a scikit-learn scorer, for ``scoring=`` wherever there is one."""
+        return make_scorer(
+            self.score, response_method=self.response, greater_is_better=self.greater_is_better
+        )
+
+
+def require_share(name: str, value: float, *, closed: bool = False) -> None:
+    """Refuse what is not a share between 0 and 1."""
+    if not (0 < value < 1 or (closed and value == 1)):
+        msg = f"{name} must be a share between 0 and 1, not {value!r}"
+        raise ValueError(msg)

@@ -1,0 +1,126 @@
+"""Curve: what every threshold would give, from one sort of the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Weight of the positives and negatives above each threshold, from none of them to all.
+
+    A row is predicted positive where its score is above the threshold. Rows of equal score are
+    above it together or not at all.
+
+    Parameters
+    ----------
+    thresholds : array
+        From +∞ down to −∞, one between each two neighbouring scores. At −∞ every row counts as
+        above, even one whose score is −∞.
+    true_positives, false_positives : array
+        Weight of the positives and of the negatives above each threshold.
+    """
+
+    thresholds: FloatArray
+    true_positives: FloatArray
+    false_positives: FloatArray
+
+    @classmethod
+    def of(cls, y: Any, scores: Any, sample_weight: Any = None) -> Curve:
+        """Sort the scores once."""
+        positive, scores, weight = checked(y, scores, sample_weight)
+        order = np.argsort(-scores, kind="stable")
+        scores, positive, weight = scores[order], positive[order], weight[order]
+        last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
+        upper, lower = scores[last[:-1]], scores[last[:-1] + 1]
+        # The middle of two neighbouring floats may round to the upper one, which must stay above.
+        with np.errstate(invalid="ignore"):  # there is none between −∞ and +∞
+            middle = lower / 2.0 + upper / 2.0
+        middle = np.where(middle < upper, middle, lower)
+        above = np.cumsum(np.where(positive, weight, 0.0))[last]
+        below = np.cumsum(np.where(positive, 0.0, weight))[last]
+        return cls(
+            np.concatenate([[np.inf], middle, [-np.inf]]),
+            np.concatenate([[0.0], above]),
+            np.concatenate([[0.0], below]),
+        )
+
+    @property
+    def positives(self) -> float:
+        """Weight of all positives."""
+        return float(self.true_positives[-1])
+
+    @property
+    def negatives(self) -> float:
+        """Weight of all negatives."""
+        return float(self.false_positives[-1])
+
+    @property
+    def prior(self) -> float:
+        """Share of the positives."""
+        return self.positives / (self.positives + self.negatives)
+
+    @property
+    def tpr(self) -> FloatArray:
+        """True-positive rate (recall) at each threshold."""
+        self.require_both()
+        return self.true_positives / self.positives
+
+    @property
+    def fpr(self) -> FloatArray:
+        """False-positive rate at each threshold."""
+        self.require_both()
+        return self.false_positives / self.negatives
+
+    @property
+    def precision(self) -> FloatArray:
+        """Precision at each threshold; 1 where nothing is predicted positive."""
+        predicted = self.true_positives + self.false_positives
+        return np.divide(
+            self.true_positives, predicted, out=np.ones_like(predicted), where=predicted > 0
+        )
+
+    def require_both(self) -> None:
+        """Refuse rows of one class, of which a rate or a ranking means nothing."""
+        if not (self.positives and self.negatives):
+            msg = "the labels are of one class only (by weight), so this metric is not defined"
+            raise ValueError(msg)
+
+
+def checked(y: Any, scores: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Return which rows are positive, their scores and their weights, or say what is wrong."""
+    scores = np.asarray(scores, dtype=np.float64)
+    y = np.asarray(y)
+    if scores.ndim != 1 or y.shape != scores.shape or not scores.size:
+        msg = (
+            f"there must be one score for each label, and one label at least: labels have shape "
+            f"{y.shape}, scores {scores.shape}"
+        )
+        raise ValueError(msg)
+    if np.isnan(scores).any():
+        msg = "a score is NaN"
+        raise ValueError(msg)
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if weight.shape != scores.shape or not (np.isfinite(weight).all() and weight.min() >= 0):
+        msg = "sample_weight must be one finite, non-negative number for each row"
+        raise ValueError(msg)
+    return _is_positive(y), scores, weight
+
+
+def _is_positive(y: Any) -> Any:
+    """Return which labels are the positive one: True, 1, or the last of two."""
+    if y.dtype.kind == "b":
+        return y
+    found = np.unique(y)
+    if set(found.tolist()) <= {0, 1} or set(found.tolist()) <= {-1, 1}:
+        return y == 1
+    if len(found) != 2:
+        msg = f"this metric is of two classes, and the labels are {found[:5].tolist()}"
+        raise ValueError(msg)
+    return y == found[1]

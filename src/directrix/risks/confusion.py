@@ -1,0 +1,104 @@
+"""Functions of the confusion matrix at a threshold: F_β, MCC, G-mean, and a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from directrix.risks.base import RatesRisk
+
+_STEP = 1e-6  # of a user's function, whose derivative is taken numerically
+
+
+@dataclass(frozen=True)
+class FBetaRisk(RatesRisk):
+    r"""One minus F_β.
+
+    .. math:: R = 1 - \frac{(1 + \beta^2)\, \pi t}{\beta^2 \pi + \pi t + (1 - \pi) f}
+    """
+
+    beta: float = 1.0
+
+    def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
+        """Return the loss at these rates."""
+        square = self.beta**2
+        return 1.0 - (1.0 + square) * prior * tpr / self._below(tpr, fpr, prior)
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
+        """Return the derivatives by ``tpr`` and ``fpr``."""
+        factor = (1.0 + self.beta**2) * prior / self._below(tpr, fpr, prior) ** 2
+        by_tpr = -factor * (self.beta**2 * prior + (1.0 - prior) * fpr)
+        return by_tpr, factor * (1.0 - prior) * tpr
+
+    def _below(self, tpr: Any, fpr: Any, prior: float) -> Any:
+        return self.beta**2 * prior + prior * tpr + (1.0 - prior) * fpr
+
+
+@dataclass(frozen=True)
+class MCCRisk(RatesRisk):
+    r"""One minus Matthews' correlation coefficient.
+
+    .. math:: R = 1 - \frac{\sqrt{\pi (1 - \pi)}\, (t - f)}{\sqrt{q (1 - q)}}, \qquad
+              q = \pi t + (1 - \pi) f
+
+    A predictor that is constant (q = 0 or 1) has correlation 0.
+    """
+
+    def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
+        """Return the loss at these rates."""
+        share = prior * tpr + (1.0 - prior) * fpr
+        spread = np.sqrt(np.maximum(share * (1.0 - share), 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(spread > 0, (tpr - fpr) / spread, 0.0)
+        return 1.0 - np.sqrt(prior * (1.0 - prior)) * ratio
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
+        """Return the derivatives by ``tpr`` and ``fpr``."""
+        share = prior * tpr + (1.0 - prior) * fpr
+        square = share * (1.0 - share)
+        if square <= 0:
+            return 0.0, 0.0
+        scale = np.sqrt(prior * (1.0 - prior) / square)
+        by_share = (tpr - fpr) * (1.0 - 2.0 * share) / (2.0 * square)
+        return -scale * (1.0 - by_share * prior), scale * (1.0 + by_share * (1.0 - prior))
+
+
+@dataclass(frozen=True)
+class GMeanRisk(RatesRisk):
+    r"""One minus the geometric mean of the recalls of both classes, :math:`\sqrt{t (1 - f)}`."""
+
+    def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:  # noqa: ARG002
+        """Return the loss at these rates."""
+        return 1.0 - np.sqrt(tpr * (1.0 - fpr))
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:  # noqa: ARG002
+        """Return the derivatives by ``tpr`` and ``fpr``; 0 where the root has none."""
+        root = np.sqrt(tpr * (1.0 - fpr))
+        return (-(1.0 - fpr) / (2.0 * root), tpr / (2.0 * root)) if root > 0 else (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class FunctionRisk(RatesRisk):
+    """A user's function of (tpr, fpr, prior), to be minimised.
+
+    Its two derivatives are taken by central differences inside the unit square; the rest of the
+    chain is exact.
+    """
+
+    function: Callable[[float, float, float], float]
+    sign: float = 1.0
+
+    def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
+        """Return the loss at these rates."""
+        return self.sign * self.function(tpr, fpr, prior)
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
+        """Return the derivatives by ``tpr`` and ``fpr``."""
+        low_t, high_t = max(tpr - _STEP, 0.0), min(tpr + _STEP, 1.0)
+        low_f, high_f = max(fpr - _STEP, 0.0), min(fpr + _STEP, 1.0)
+        by_tpr = self.of_rates(high_t, fpr, prior) - self.of_rates(low_t, fpr, prior)
+        by_fpr = self.of_rates(tpr, high_f, prior) - self.of_rates(tpr, low_f, prior)
+        return by_tpr / (high_t - low_t), by_fpr / (high_f - low_f)

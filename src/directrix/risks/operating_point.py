@@ -1,0 +1,303 @@
+r"""Metrics that fix the operating point: a rate, a precision, or a share of rows.
+
+In each the threshold τ is an implicit function of the four numbers. With
+:math:`z_c = (m_c - \tau) / \sqrt{v_c}` the derivative of a rate is
+
+.. math:: d\Phi(z_c) = \frac{\varphi(z_c)}{\sqrt{v_c}} (dm_c - d\tau)
+          - \frac{\varphi(z_c)\, z_c}{2 v_c} dv_c
+
+and :math:`d\tau` follows from what is held fixed.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from directrix._normal import cdf, hazard, z_value
+from directrix._typing import FloatArray
+from directrix.moments.projection import Partials, ScoreMoments
+from directrix.risks.base import Risk, chained, through_classes, z_above
+
+_HALVINGS = 60  # the bracket is a few deviations wide: this many leave the last bit
+_STUCK = Partials(0.0, 0.0, 0.0, 0.0)
+
+
+class _FixedPoint(Risk):
+    """A risk whose threshold the metric itself fixes."""
+
+    shift_invariant = True
+
+    @abstractmethod
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the threshold that the metric asks for."""
+
+
+@dataclass(frozen=True)
+class MissAtFPR(_FixedPoint):
+    r"""Share of positives missed where a share α of the negatives is above the threshold.
+
+    .. math:: R = \Phi\left( - \frac{m_+ - m_- + \sqrt{v_-}\, \Phi^{-1}(\alpha)}{\sqrt{v_+}} \right)
+
+    (Neyman–Pearson.)
+    """
+
+    fpr: float
+
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the (1 − α) quantile of the negatives."""
+        return float(scores.mean_neg - np.sqrt(scores.var_neg) * ndtri(self.fpr))
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        z = z_value(scores.mean_pos - self.threshold(scores), scores.var_pos)
+        by_mean, by_variance = chained(-1.0, z, scores.var_pos)
+        deviation = np.sqrt(scores.var_neg)
+        by_var_neg = by_mean * float(ndtri(self.fpr)) / (2.0 * deviation) if deviation else 0.0
+        return cdf(-z), Partials(by_mean, by_variance, -by_mean, float(by_var_neg))
+
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risk of many lines and their thresholds."""
+        if (var_pos <= 0).any():
+            return super().profile(gap, var_pos, var_neg, prior)
+        thresholds = -np.sqrt(var_neg) * ndtri(self.fpr)
+        return ndtr((thresholds - gap) / np.sqrt(var_pos)), thresholds
+
+
+@dataclass(frozen=True)
+class AlarmAtRecall(_FixedPoint):
+    r"""False-positive rate where a share ``recall`` of the positives is above the threshold.
+
+    The mirror image of `MissAtFPR`: exchange the classes and the sign of the scores.
+    """
+
+    recall: float
+
+    def _mirrored(self, scores: ScoreMoments) -> tuple[MissAtFPR, ScoreMoments]:
+        mirrored = ScoreMoments(
+            -scores.mean_neg, scores.var_neg, -scores.mean_pos, scores.var_pos, 1.0 - scores.prior
+        )
+        return MissAtFPR(1.0 - self.recall), mirrored
+
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the (1 − recall) quantile of the positives."""
+        risk, mirrored = self._mirrored(scores)
+        return -risk.threshold(mirrored)
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        risk, mirrored = self._mirrored(scores)
+        value, by = risk.value_and_grad(mirrored)
+        return value, Partials(-by.mean_neg, by.var_neg, -by.mean_pos, by.var_pos)
+
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risk of many lines and their thresholds."""
+        if (var_neg <= 0).any():
+            return super().profile(gap, var_pos, var_neg, prior)
+        thresholds = gap - np.sqrt(var_pos) * ndtri(self.recall)
+        return self._of_alarm(ndtr(-thresholds / np.sqrt(var_neg)), prior), thresholds
+
+    def _of_alarm(self, fpr: FloatArray, prior: float) -> FloatArray:  # noqa: ARG002
+        return fpr
+
+
+@dataclass(frozen=True)
+class ImprecisionAtRecall(AlarmAtRecall):
+    r"""One minus the precision at a recall r, :math:`1 - \pi r / (\pi r + (1 - \pi) f)`.
+
+    Increasing in the false-positive rate f there, so the best line is that of `AlarmAtRecall`.
+    """
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        fpr, by = super().value_and_grad(scores)
+        caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * fpr
+        slope = (1.0 - scores.prior) * caught / (caught + wrong) ** 2
+        return wrong / (caught + wrong), Partials(*(slope * partial for partial in by))
+
+    def _of_alarm(self, fpr: FloatArray, prior: float) -> FloatArray:
+        wrong = (1.0 - prior) * fpr
+        return wrong / (prior * self.recall + wrong)
+
+
+@dataclass(frozen=True)
+class MissAtPrecision(_FixedPoint):
+    r"""Share of positives missed at the lowest threshold whose precision is at least p.
+
+    .. math:: \log \Phi(z_-) - \log \Phi(z_+) = \log \frac{\pi (1 - p)}{(1 - \pi)\, p}
+
+    holds τ. Where no threshold is so precise nothing is caught, and the risk is 1.
+    """
+
+    precision: float
+
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the lowest threshold that is precise enough; infinity where none is."""
+        gap = scores.mean_pos - scores.mean_neg
+        centred = scores.above(scores.mean_neg)
+        if self._allowed(scores) >= 0:
+            return float("-inf")
+        line = np.array([gap]), np.array([scores.var_pos]), np.array([scores.var_neg])
+        grid = through_classes(*line, 1025)[0]
+        precise = np.flatnonzero(self._excess(centred, grid) <= 0)
+        if not precise.size:
+            return float("inf")
+        low, high = float(grid[max(int(precise[0]) - 1, 0)]), float(grid[precise[0]])
+        # By halving: where a class has no spread the excess jumps, and may be infinite.
+        for _ in range(_HALVINGS):
+            middle = low + (high - low) / 2.0
+            if self._excess(centred, np.array(middle)) <= 0:
+                high = middle
+            else:
+                low = middle
+        return scores.mean_neg + high
+
+    def _allowed(self, scores: ScoreMoments) -> float:
+        """Return the logarithm of the largest FPR / TPR that is precise enough."""
+        prior, p = scores.prior, self.precision
+        return float(np.log(prior) + np.log1p(-p) - np.log1p(-prior) - np.log(p))
+
+    def _excess(self, scores: ScoreMoments, threshold: FloatArray) -> FloatArray:
+        """Return how much too many negatives there are above thresholds, in logarithms."""
+        log_tpr = log_ndtr(z_above(threshold, np.array(scores.mean_pos), np.array(scores.var_pos)))
+        log_fpr = log_ndtr(z_above(threshold, np.array(scores.mean_neg), np.array(scores.var_neg)))
+        # Above every positive nothing is caught, whatever is above it of the negatives.
+        caught = log_tpr > -np.inf
+        excess: FloatArray = np.where(caught, log_fpr, np.inf) - np.where(caught, log_tpr, 0.0)
+        return excess - self._allowed(scores)
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        threshold = self.threshold(scores)
+        if not np.isfinite(threshold) or scores.var_pos <= 0 or scores.var_neg <= 0:
+            z_pos, _ = _z_values(scores, threshold)
+            return cdf(-z_pos), _STUCK
+        z_pos, z_neg = _z_values(scores, threshold)
+        # From d log Φ(z₋) = d log Φ(z₊), with h = φ/Φ: what τ does to each side.
+        h_pos = hazard(z_pos) / np.sqrt(scores.var_pos)
+        h_neg = hazard(z_neg) / np.sqrt(scores.var_neg)
+        by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
+        if h_pos == h_neg:  # the two curves touch, and the risk jumps
+            return cdf(-z_pos), _STUCK
+        # The miss rate moves with its own mean, and with τ by h₊ / (h₊ − h₋) of that.
+        return cdf(-z_pos), _opposed(-by_mean * h_neg / (h_pos - h_neg), z_pos, z_neg, scores)
+
+
+@dataclass(frozen=True)
+class MissAtQuota(_FixedPoint):
+    r"""Share of positives missed when a share q of all rows is predicted positive.
+
+    .. math:: \pi\, \Phi(z_+) + (1 - \pi)\, \Phi(z_-) = q
+
+    holds τ, which is unique. Recall at k is 1 − R, precision at k is π (1 − R) / q, and the
+    precision-recall break-even point is q = π (``share=None``).
+    """
+
+    share: float | None = None
+
+    def _quota(self, scores: ScoreMoments) -> float:
+        return scores.prior if self.share is None else self.share
+
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the threshold above which there is just the share."""
+        quota, prior = self._quota(scores), scores.prior
+
+        def surplus(threshold: float) -> float:
+            z_pos, z_neg = _z_values(scores, threshold)
+            return prior * cdf(z_pos) + (1.0 - prior) * cdf(z_neg) - quota
+
+        # At the quantile of each class alone the other class decides on which side the root is.
+        spread = np.sqrt(np.array(scores[1:4:2]))
+        ends = np.array(scores[0:4:2]) - spread * ndtri(quota)
+        low, high = float(ends.min()), float(ends.max())
+        if surplus(low) * surplus(high) >= 0:
+            return low if abs(surplus(low)) <= abs(surplus(high)) else high
+        return float(brentq(surplus, low, high, xtol=1e-300, rtol=1e-15))
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        if scores.var_pos <= 0:
+            return self._without_spread(scores)
+        threshold = self.threshold(scores)
+        z_pos, z_neg = _z_values(scores, threshold)
+        miss_by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
+        alarm_by_mean, _ = chained(1.0, z_neg, scores.var_neg)
+        in_negatives = (1.0 - scores.prior) * alarm_by_mean
+        density = -scores.prior * miss_by_mean + in_negatives
+        if density <= 0:
+            return cdf(-z_pos), _STUCK
+        # What the positives move by moves τ by their share of the density; the rest is left.
+        return cdf(-z_pos), _opposed(miss_by_mean * in_negatives / density, z_pos, z_neg, scores)
+
+    def _without_spread(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return what is left for positives that are all alike by the negatives above them."""
+        quota, prior = self._quota(scores), scores.prior
+        ahead = scores.mean_neg - scores.mean_pos
+        if not ahead and scores.var_neg <= 0:  # all rows are alike
+            return 1.0 - quota, _STUCK
+        z = z_value(ahead, scores.var_neg)
+        ratio = (1.0 - prior) / prior
+        miss = 1.0 - quota / prior + ratio * cdf(z)
+        if not 0 < miss < 1:
+            return min(max(miss, 0.0), 1.0), _STUCK
+        by_mean, by_variance = chained(ratio, z, scores.var_neg)
+        return miss, Partials(-by_mean, 0.0, by_mean, by_variance)
+
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risk of many lines and their thresholds, all by one bisection."""
+        if (var_pos <= 0).any() or (var_neg <= 0).any():
+            return super().profile(gap, var_pos, var_neg, prior)
+        quota = prior if self.share is None else self.share
+        sd_pos, sd_neg = np.sqrt(var_pos), np.sqrt(var_neg)
+        ends = gap - sd_pos * ndtri(quota), -sd_neg * ndtri(quota)
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            share = prior * ndtr((gap - middle) / sd_pos) + (1.0 - prior) * ndtr(-middle / sd_neg)
+            low, high = np.where(share > quota, middle, low), np.where(share > quota, high, middle)
+        return self._of_miss(ndtr((middle - gap) / sd_pos), prior, quota), middle
+
+    def _of_miss(self, miss: FloatArray, prior: float, quota: float) -> FloatArray:  # noqa: ARG002
+        return miss
+
+
+@dataclass(frozen=True)
+class ImprecisionAtQuota(MissAtQuota):
+    r"""One minus the precision among a share q of the rows, :math:`1 - \pi\, \Phi(z_+) / q`."""
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        miss, by = super().value_and_grad(scores)
+        factor = scores.prior / self._quota(scores)
+        return 1.0 - factor * (1.0 - miss), Partials(*(factor * partial for partial in by))
+
+    def _of_miss(self, miss: FloatArray, prior: float, quota: float) -> FloatArray:
+        return 1.0 - prior / quota * (1.0 - miss)
+
+
+def _opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) -> Partials:
+    """Return the partials where only the distance between the classes counts.
+
+    Moving one class is moving the other back, and a variance counts by how far its z moves.
+    """
+    by_mean = float(by_mean)
+    by_var_pos = -by_mean * z_pos / (2.0 * np.sqrt(scores.var_pos)) if by_mean else 0.0
+    by_var_neg = by_mean * z_neg / (2.0 * np.sqrt(scores.var_neg)) if by_mean else 0.0
+    return Partials(by_mean, float(by_var_pos), -by_mean, float(by_var_neg))
+
+
+def _z_values(scores: ScoreMoments, threshold: float) -> tuple[float, float]:
+    return (
+        z_value(scores.mean_pos - threshold, scores.var_pos),
+        z_value(scores.mean_neg - threshold, scores.var_neg),
+    )

@@ -1,0 +1,124 @@
+"""AUC, whole and partial: no threshold at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from directrix._normal import cdf, z_value
+from directrix._typing import FloatArray
+from directrix.moments.projection import Partials, ScoreMoments
+from directrix.risks.base import Risk, chained, share_above
+from directrix.risks.error import CostRisk
+
+_NODES = 64
+_REACH = 9.0  # deviations: beyond, the tail is below 1e-18
+
+
+class _RankingRisk(Risk):
+    """A risk that has integrated the threshold out."""
+
+    shift_invariant = True
+
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the threshold of least balanced error, which is not part of the metric."""
+        return CostRisk(balanced=True).threshold(scores)
+
+
+@dataclass(frozen=True)
+class RankingRisk(_RankingRisk):
+    r"""Share of pairs ranked the wrong way round: 1 − AUC.
+
+    .. math:: R = \Phi\left( - \frac{m_+ - m_-}{\sqrt{v_+ + v_-}} \right)
+
+    Ghanbari, Li and Scheinberg 2019, eq. 3.8, as printed there, is the AUC itself; this is the
+    loss, with which the sign of their eq. 3.10 agrees. Both variances count alike, so the best
+    line is :math:`(\Sigma_+ + \Sigma_-)^{-1} (\mu_+ - \mu_-)` (Su and Liu 1993).
+    """
+
+    angle = np.pi / 4
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        variance = scores.var_pos + scores.var_neg
+        z = z_value(scores.mean_neg - scores.mean_pos, variance)
+        by_mean, by_variance = chained(1.0, z, variance)
+        return cdf(z), Partials(-by_mean, by_variance, by_mean, by_variance)
+
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risk of many lines, and their thresholds of least balanced error."""
+        _, thresholds = CostRisk(balanced=True).profile(gap, var_pos, var_neg, prior)
+        return share_above(gap, np.zeros_like(gap), var_pos + var_neg), thresholds
+
+
+@dataclass(frozen=True)
+class PartialRankingRisk(_RankingRisk):
+    r"""One minus the mean recall over the false-positive rates up to α.
+
+    .. math:: R = 1 - \frac1\alpha \int_0^\alpha \Phi\left( \frac{m_+ - m_- + \sqrt{v_-}\,
+              \Phi^{-1}(u)}{\sqrt{v_+}} \right) du
+
+    by Gauss–Legendre quadrature in :math:`\Phi^{-1}(u)`, in which the integrand is smooth where
+    the recall rises steeply near u = 0.
+
+    Parameters
+    ----------
+    max_fpr : float
+        α, the largest false-positive rate that counts.
+    """
+
+    max_fpr: float
+
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        """Return the risk and its partials by the four numbers."""
+        gap, sd_pos = scores.mean_pos - scores.mean_neg, np.sqrt(scores.var_pos)
+        sd_neg = np.sqrt(scores.var_neg)
+        if not sd_pos:
+            return self._without_spread(gap, scores.var_neg)
+        quantile, weight = self._nodes(gap, sd_pos, sd_neg)
+        z = (gap + sd_neg * quantile) / sd_pos
+        slope = weight * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+        by_gap = float(slope.sum() / sd_pos)
+        by_var_pos = float(slope @ z / (2.0 * scores.var_pos))
+        by_var_neg = float(-(slope @ quantile) / (2.0 * sd_neg * sd_pos)) if sd_neg else 0.0
+        return float(weight @ ndtr(-z)), Partials(-by_gap, by_var_pos, by_gap, by_var_neg)
+
+    def _without_spread(self, gap: float, var_neg: float) -> tuple[float, Partials]:
+        """Return what the negatives above positives that are all alike leave of the area."""
+        z = z_value(-gap, var_neg)
+        share = cdf(z) / self.max_fpr
+        if share >= 1:
+            return 1.0, Partials(0.0, 0.0, 0.0, 0.0)
+        by_mean, by_variance = chained(1.0 / self.max_fpr, z, var_neg)
+        return share, Partials(-by_mean, 0.0, by_mean, by_variance)
+
+    def _nodes(self, gap: float, sd_pos: float, sd_neg: float) -> tuple[FloatArray, FloatArray]:
+        """Return normal quantiles and weights that average a function of u over (0, max_fpr].
+
+        With q = Φ⁻¹(u), du = φ(q) dq, and nine deviations below the end nothing is left. The
+        recall rises around q = −gap / √v₋ within a few √(v₊ / v₋): an interval of its own, or
+        nodes would step over it where the positives are the narrower class.
+        """
+        end = min(float(ndtri(self.max_fpr)), _REACH)
+        start = min(0.0, end) - _REACH
+        edges = [start, end]
+        if sd_pos < sd_neg:
+            width = _REACH * sd_pos / sd_neg
+            rise = -gap / sd_neg
+            edges = [start, *np.clip((rise - width, rise + width), start, end), end]
+        node, weight = _legendre()
+        half = np.diff(edges)[:, None] / 2.0
+        quantile = (np.array(edges[:-1])[:, None] + half * (node + 1.0)).ravel()
+        weight = (half * weight).ravel() * np.exp(-0.5 * quantile**2)
+        return quantile, weight / weight.sum()
+
+
+@cache
+def _legendre() -> tuple[FloatArray, FloatArray]:
+    node, weight = np.polynomial.legendre.leggauss(_NODES)
+    return node, weight

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
+
+from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
+from directrix.metrics.at_threshold import ThresholdMetric
+
+every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+FOLDS = StratifiedKFold(3)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(300) < 0.3, "yes", "no")
+    X = rng.normal(size=(300, 3)) + 0.9 * (y == "yes")[:, None]
+    return X, y
+
+
+def signed(row):
+    return 1.0 if row.example.greater_is_better else -1.0
+
+
+def by_hand(model, X, y):
+    """Return the score of every metric in every fold."""
+    found = {row.name: [] for row in TABLE}
+    for train, test in FOLDS.split(X, y):
+        scores = clone(model).fit(X[train], y[train]).decision_function(X[test])
+        for row in TABLE:
+            found[row.name].append(signed(row) * row.example.score(y[test], scores))
+    return found
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_scorers_give_the_score_of_each_fold(data, text):
+    X, y = data
+    y = y if text else (y == "yes").astype(int)
+    model, scorers = LogisticRegression(), {row.name: row.example.scorer() for row in TABLE}
+    found = cross_validate(model, X, y, scoring=scorers, cv=FOLDS, error_score="raise")
+    expected = by_hand(model, X, y)
+    for row in TABLE:
+        assert found[f"test_{row.name}"].tolist() == expected[row.name]
+    for name in ("error", "auc"):
+        one = cross_val_score(model, X, y, scoring=scorers[name], cv=FOLDS, error_score="raise")
+        assert one.tolist() == expected[name]
+
+
+def test_grid_search_picks_the_best(data):
+    X, y = data
+    models = [LogisticRegression(C=1e-4), LogisticRegression(C=1.0)]
+    options = {"cv": FOLDS, "error_score": "raise", "refit": "cost"}
+    scorers = {row.name: row.example.scorer() for row in TABLE}
+    grid = {"C": [model.C for model in models]}
+    search = GridSearchCV(LogisticRegression(), grid, scoring=scorers, **options).fit(X, y)
+    expected = [by_hand(model, X, y) for model in models]
+    for row in TABLE:
+        means = [np.mean(values[row.name]) for values in expected]
+        found = search.cv_results_[f"mean_test_{row.name}"]
+        assert found == pytest.approx(means, abs=1e-14)
+        assert search.cv_results_[f"rank_test_{row.name}"].argmin() == np.argmax(means)
+    assert search.best_params_["C"] == 1.0  # the cheaper, whose negated cost is the greater
+    assert search.best_score_ < 0
+
+
+def test_which_metrics_are_better_when_lower():
+    lower = {row.name for row in TABLE if not row.example.greater_is_better}
+    assert lower == {"error", "cost", "balanced_error", "fpr_at_recall"}
+
+
+def test_ranking_takes_probabilities_where_there_is_no_decision_function(data):
+    X, y = data
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    for metric in (AUC(), RecallAtFPR(0.1)):
+        assert metric.scorer()(forest, X, y) == metric.score(y, forest.predict_proba(X)[:, 1])
+    with pytest.raises(AttributeError, match="decision_function"):
+        Error().scorer()(forest, X, y)
+
+
+RANKING = [row for row in TABLE if not isinstance(row.example, ThresholdMetric)]
+
+
+@pytest.mark.parametrize("row", RANKING, ids=lambda row: row.name)
+def test_monotone_maps_of_the_scores_change_no_ranking(rows, row):
+    value = row.example.score(rows.y, rows.scores, rows.weight)
+    for mapped in (np.exp(rows.scores), 5.0 * rows.scores - 7.0, np.arctan(rows.scores)):
+        assert row.example.score(rows.y, mapped, rows.weight) == value
+
+
+@every_row
+def test_value_of_a_loss_and_back(row):
+    for loss in (0.0, 0.25):
+        value = row.example.of_loss(loss)
+        if row.name == "from_rates":
+            assert value == -loss
+        else:
+            assert value == (1.0 - loss if row.example.greater_is_better else loss)

@@ -1,0 +1,111 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import rosen, rosen_der, rosen_hess_prod
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.frontier.problems import random_moments
+from directrix.objectives import MomentObjective
+from directrix.risks import CostRisk, RankingRisk
+from directrix.solve import descent, lbfgs, newton_cg, part_of_mean
+
+
+class Rosenbrock:
+    def __call__(self, x):
+        return rosen(x), rosen_der(x)
+
+    def hessian_product(self, x, vector):
+        return rosen_hess_prod(x, vector)
+
+
+class Bowl:
+    """A quadratic with minimum at (1, 2, 3)."""
+
+    scale = np.array([1.0, 4.0, 0.5])
+
+    def __call__(self, x):
+        off = x - np.array([1.0, 2.0, 3.0])
+        return float(off @ (self.scale * off)) / 2.0, self.scale * off
+
+    def hessian_product(self, x, vector):  # noqa: ARG002
+        return self.scale * vector
+
+
+@pytest.mark.parametrize("solver", [lbfgs, descent, newton_cg])
+def test_the_bottom_of_a_bowl_is_found(solver):
+    solution = solver(Bowl(), np.zeros(3))
+    assert solution.converged
+    assert solution.coef == pytest.approx([1.0, 2.0, 3.0], abs=1e-3)
+    assert solution.history[0] == Bowl()(np.zeros(3))[0]
+    assert (np.diff(solution.history) <= 0).all()
+    assert len(solution.history) == solution.n_iter + 1
+
+
+@pytest.mark.parametrize("solver", [lbfgs, newton_cg])
+def test_a_curved_valley_is_followed(solver):
+    solution = solver(Rosenbrock(), np.full(6, -1.0), tol=1e-8)
+    assert solution.coef == pytest.approx(np.ones(6), abs=1e-5)
+
+
+def test_too_few_iterations_are_said_with_what_to_do():
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations.*standardise"):
+        solution = lbfgs(Rosenbrock(), np.full(6, -1.0), max_iter=2)
+    assert not solution.converged
+
+
+def test_the_start_is_not_changed():
+    start = np.zeros(3)
+    lbfgs(Bowl(), start)
+    assert not start.any()
+
+
+def test_the_papers_start_is_orthogonal_to_the_negatives():
+    rng = np.random.default_rng(0)
+    positive, negative = rng.normal(size=(2, 5))
+    start = part_of_mean(positive, negative)
+    assert start[-1] == 0.0
+    assert np.linalg.norm(start[:-1]) == pytest.approx(1.0)
+    assert start[:-1] @ negative == pytest.approx(0.0, abs=1e-12)
+    assert start[:-1] @ positive > 0
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"), [([1.0, 0.0], [0.0, 0.0]), ([2.0, 0.0], [1.0, 0.0])]
+)
+def test_the_papers_start_falls_back_where_it_is_nothing(positive, negative):
+    start = part_of_mean(np.array(positive), np.array(negative))
+    assert start == pytest.approx([1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("risk", [CostRisk(), RankingRisk()], ids=str)
+@pytest.mark.parametrize("penalty", [0.0, 1e-3])
+def test_objective_gradient_and_hessian_product(risk, penalty):
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        moments = random_moments(rng, most_features=6)
+        objective = MomentObjective(moments, risk, penalty)
+        coef, along = rng.normal(size=(2, moments.n_features + 1))
+        step = 1e-5
+        ahead, behind = objective(coef + step * along), objective(coef - step * along)
+        slope = (ahead[0] - behind[0]) / (2 * step)
+        assert objective(coef)[1] @ along == pytest.approx(slope, abs=1e-7)
+        change = (ahead[1] - behind[1]) / (2 * step)
+        assert objective.hessian_product(coef, along) == pytest.approx(change, abs=1e-6)
+        if not penalty:  # a line has no length
+            assert objective(coef)[1] @ coef == pytest.approx(0.0, abs=1e-12)
+    assert not objective.hessian_product(coef, np.zeros_like(coef)).any()
+
+
+def test_all_three_descend_to_the_same_auc():
+    moments = random_moments(np.random.default_rng(3), most_features=4)
+    objective = MomentObjective(moments, RankingRisk(), 1e-3)
+    start = part_of_mean(moments.positive.mean, moments.negative.mean)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        values = [
+            lbfgs(objective, start, tol=1e-8).value,
+            newton_cg(objective, start, tol=1e-8).value,
+            descent(objective, start, max_iter=20_000).value,
+        ]
+    assert max(values) - min(values) < 1e-4
