@@ -28,7 +28,7 @@ test: ## Run all tests and every example in README, docs and docstrings
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2
 
 laws: ## Run the laws alone, in one process
-	$(PYTHON) -m pytest tests/laws
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/laws
 
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py

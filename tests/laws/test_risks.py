@@ -268,6 +268,15 @@ def is_limit(risk, numbers):
     assert not np.isnan(risk.threshold(numbers))
 
 
+@pytest.mark.parametrize("risk", RATES.values(), ids=RATES)
+@pytest.mark.parametrize("threshold", [-np.inf, np.inf])
+def test_constant_predictor_has_a_value_and_no_slope(risk, threshold):
+    value, partials = risk.value_and_grad(ScoreMoments(1.0, 1.0, -1.0, 4.0, 0.3).above(threshold))
+    everything = float(threshold < 0)
+    assert value == risk.of_rates(everything, everything, 0.3)
+    assert partials == (0.0, 0.0, 0.0, 0.0)
+
+
 @every_risk
 def test_rows_that_are_all_alike(risk):
     value, partials = risk.value_and_grad(ScoreMoments(1.0, 0.0, 1.0, 0.0, 0.3))
