@@ -74,10 +74,6 @@ def test_names_become_a_tuple_of_text(names):
     assert [type(name) for name in checked] == [str, str]
 
 
-def test_no_names_are_legal():
-    assert checked_names(None, 3) is None
-
-
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], ["a", "a"], []])
 def test_names_must_be_as_many_as_the_features_and_different(names):
     with pytest.raises(ValueError, match="feature_names must be 2 different names"):

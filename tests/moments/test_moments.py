@@ -544,3 +544,10 @@ def test_a_stated_prior_is_that_of_two_classes_only():
     three = Moments.of(X, Y).with_prior(0.2) + Moments.of(X, np.full(len(X), 2))
     with pytest.raises(ValueError, match="one_vs_rest"):
         _ = three.prior
+
+
+def test_a_missing_value_is_refused_with_the_name_given_to_its_column():
+    rows = X.copy()
+    rows[4, 1] = np.nan
+    with pytest.raises(ValueError, match=f"row 4 holds NaN in column '{NAMES[1]}'"):
+        Moments.of(rows, Y, feature_names=NAMES)

@@ -35,8 +35,11 @@ class Row:
 
     @property
     def needs_parameters(self) -> bool:
-        """Whether the metric means nothing without its parameters."""
-        return any(field.default is MISSING for field in fields(self.example))  # type: ignore[arg-type]
+        """Whether the name does not say it all: a parameter has no default, or another value."""
+        return any(
+            field.default is MISSING or getattr(self.example, field.name) != field.default
+            for field in fields(self.example)  # type: ignore[arg-type]
+        )
 
 
 def _youden(tpr: float, fpr: float, prior: float) -> float:  # noqa: ARG001

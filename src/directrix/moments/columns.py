@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
 
-def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+def checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
     """Return names as a tuple after checking that there is one for each feature."""
-    if names is None:
-        return None
     checked = tuple(str(name) for name in names)
     if len(checked) != n_features or len(set(checked)) != n_features:
         msg = f"feature_names must be {n_features} different names, one for each feature"

@@ -13,7 +13,7 @@ import numpy as np
 from directrix.moments import describe, labels, storage
 from directrix.moments.alignment import combined
 from directrix.moments.class_moments import CancellationError, ClassMoments
-from directrix.moments.columns import checked_names, column_index
+from directrix.moments.columns import column_index
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.tree import tree_sum
 
@@ -117,10 +117,10 @@ class Moments:
         -------
         Moments
         """
-        table = class_moments_of_rows(X, y, sample_weight, classes, fold)
-        names = table.names if feature_names is None else feature_names
-        names = checked_names(names, table.n_features)
-        return cls(table.n_features, table.classes, table.parts, names, folded=fold is not None)
+        table = class_moments_of_rows(X, y, sample_weight, classes, feature_names, fold)
+        return cls(
+            table.n_features, table.classes, table.parts, table.names, folded=fold is not None
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Moments:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from directrix.moments import labels
+from directrix.moments.columns import checked_names
 from directrix.moments.dense_rows import kept_rows_of_dense, moments_of_dense
 from directrix.moments.row_scatter import DENSE_FEATURES
 from directrix.moments.rows import Rows, SparseRows, as_rows
@@ -30,10 +31,14 @@ class Table(NamedTuple):
     parts: tuple[tuple[ClassMoments, ...], ...]
 
 
-def class_moments_of_rows(X: Any, y: Any, weight: Any, classes: Any, fold: Any) -> Table:
+def class_moments_of_rows(
+    X: Any, y: Any, weight: Any, classes: Any, names: Any, fold: Any
+) -> Table:
     """Check the input and summarise it; see `Moments.of` for the arguments."""
     rows = as_rows(X)
     n, d = rows.shape
+    if names is not None:
+        rows.names = checked_names(names, d)
     if d == 0:
         msg = "there are no features (X has no columns)"
         raise ValueError(msg)
