@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 #: Above, an eigendecomposition costs more than the solves a search needs.
 _EIGEN_FEATURES = 500
 _PLACES = 3  # local minima that are looked at closely
-_FAR = 30.0  # logits: an arc is searched to within 1e-13 of its ends
 _LEAST_SHRINKAGE = 1e-10
-_NEAR = 6.0  # the same where each angle costs a solve
+_END = 30.0  # logits: closer to the end of an arc an angle would round to it
 
 
 class LinearModel(NamedTuple):
@@ -152,7 +151,8 @@ class Frontier:
         """Return the ROC curve of all lines together: for each FPR the line of most recall."""
         fpr = 1.0 / (1.0 + np.exp(-np.linspace(-9.0, 9.0, n_points)))
         low, high = self.pencil.arcs()[0]
-        angles = _angle(low, high, np.linspace(-_FAR, _FAR, 385))
+        search = self.pencil.search
+        angles = _angle(low, high, np.linspace(-search.reach, search.reach, search.curve))
         gap, var_pos, var_neg = self.pencil.lines(angles)
         ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
         tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
@@ -164,11 +164,10 @@ class Frontier:
         """Search all arcs on grids that are finer towards their ends, then the best places."""
         if risk.angle is not None:
             return risk.angle
-        reach, n_angles, n_outer = self._grids()
-        places = []
-        for low, high in self.pencil.arcs():
-            logits = np.linspace(-reach, reach, n_angles)
-            n_angles = n_outer
+        search, places = self.pencil.search, []
+        for number, (low, high) in enumerate(self.pencil.arcs()):
+            n_angles = search.other if number else search.first
+            logits = np.linspace(-search.reach, search.reach, n_angles)
             step = float(logits[1] - logits[0])
             values = self._values(risk, low, high, logits)
             valley = np.r_[True, values[1:] <= values[:-1]] & np.r_[values[:-1] <= values[1:], True]
@@ -178,17 +177,13 @@ class Frontier:
             ]
         return min(self._refined(risk, *place) for place in sorted(places)[:_PLACES])[1]
 
-    def _grids(self) -> tuple[float, int, int]:
-        """Return how far in logits, and how finely, the first arc and the others are searched."""
-        return (_FAR, 97, 49) if isinstance(self.pencil, EigenPencil) else (_NEAR, 9, 9)
-
     def _refined(
         self, risk: Risk, value: float, low: float, high: float, logit: float, step: float
     ) -> tuple[float, float]:
         """Return the least risk around a place, and its angle, by ever finer grids."""
-        rounds, points = (11, 9) if isinstance(self.pencil, EigenPencil) else (4, 5)
+        _, _, _, rounds, points, _ = self.pencil.search
         for _ in range(rounds):
-            logits = np.clip(logit + step * np.linspace(-1.0, 1.0, points), -_FAR, _FAR)
+            logits = np.clip(logit + step * np.linspace(-1.0, 1.0, points), -_END, _END)
             values = self._values(risk, low, high, logits)
             k = int(values.argmin())
             if values[k] <= value:

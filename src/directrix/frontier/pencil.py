@@ -15,7 +15,7 @@ has its optimum here, differentiable or not. (Anderson and Bahadur 1962 for the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -36,8 +36,33 @@ class Lines(NamedTuple):
     var_neg: FloatArray
 
 
+class Search(NamedTuple):
+    """How finely arcs are searched, in logits of the way from one end to the other.
+
+    Parameters
+    ----------
+    reach : float
+        Logits from the middle: 30 is within 1e-13 of an end.
+    first, other : int
+        Angles on the first arc and on each other one.
+    rounds, points : int
+        Ever finer grids around a good angle, and angles on each.
+    curve : int
+        Angles of the ROC curve.
+    """
+
+    reach: float
+    first: int
+    other: int
+    rounds: int
+    points: int
+    curve: int
+
+
 class Pencil(ABC):
     """The family, however its equations are solved."""
+
+    search: ClassVar[Search]
 
     @abstractmethod
     def lines(self, angles: FloatArray) -> Lines:
@@ -61,6 +86,8 @@ class EigenPencil(Pencil):
 
     makes :math:`w(\theta) = V u`, and the three numbers sums of d terms.
     """
+
+    search = Search(reach=30.0, first=97, other=49, rounds=11, points=9, curve=385)
 
     def __init__(self, positive: FloatArray, negative: FloatArray, delta: FloatArray) -> None:
         eigenvalues, self.vectors = eigh(positive, positive + negative)
@@ -111,9 +138,12 @@ class SolvedPencil(Pencil):
     take their place.
     """
 
+    search = Search(reach=6.0, first=9, other=9, rounds=4, points=5, curve=17)
+
     def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta
         self._solved: dict[float, FloatArray] = {}
+        self.direction(np.pi / 4)  # a singular pencil shows now, and AUC has its line
 
     def direction(self, angle: float) -> FloatArray:
         """Return the coefficients of the line at an angle."""

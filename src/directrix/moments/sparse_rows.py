@@ -1,9 +1,8 @@
 """Moments of sparse rows: products of the stored values only, never a dense copy of the matrix.
 
 For each row the products of all pairs of its stored values are added to the matrix of products.
-Rows are ordered by their number of stored values, so that NumPy forms the pairs of a thousand rows
-at a time; on typical rows this takes half the time of SciPy's general ``X.T @ X``, which cannot
-use the symmetry.
+Rows are ordered by their number of stored values, so that NumPy forms the pairs of thousands of
+rows at a time, and each pair once; SciPy's general ``X.T @ X`` cannot use the symmetry.
 
 Uncentred products are safe where a column's mean is small next to its spread, as it is in a
 column that is mostly zero. The few columns where it is not (*heavy* columns, which are almost full)
