@@ -146,7 +146,7 @@ def jumps(risk, numbers):
         for mean, var in (numbers[0:2], numbers[2:4])
     ]
     # Nearly touching: the derivative changes too fast for differences to follow.
-    return abs(slopes[0] - slopes[1]) * unit < 0.6
+    return abs(slopes[0] - slopes[1]) * unit < 0.3
 
 
 @every_risk
