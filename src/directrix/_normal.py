@@ -7,6 +7,8 @@ SciPy has the distribution function, its logarithm and its inverse (`scipy.speci
 import numpy as np
 from scipy.special import erfcx, ndtr
 
+from directrix._typing import FloatArray
+
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 _ROOT_TWO_OVER_PI = np.sqrt(2.0 / np.pi)
 _ROOT_TWO = np.sqrt(2.0)
@@ -15,6 +17,12 @@ _ROOT_TWO = np.sqrt(2.0)
 def density(z: float) -> float:
     """Return φ(z) = exp(−z²/2) / √(2π); 0 at ±∞."""
     return float(np.exp(-0.5 * z * z - _LOG_ROOT_TWO_PI))
+
+
+def densities(z: FloatArray) -> FloatArray:
+    """Return φ of each number."""
+    values: FloatArray = np.exp(-0.5 * z * z - _LOG_ROOT_TWO_PI)
+    return values
 
 
 def log_density(z: float) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.special import ndtr, ndtri
 
-from directrix.frontier.pencil import EigenPencil, Pencil, SolvedPencil
+from directrix.frontier.pencil import EigenPencil, Pencil, SolvedPencil, angle_of
+from directrix.frontier.search import best_angle
 from directrix.metrics import resolve
 from directrix.moments.projection import ScoreMoments
 from directrix.moments.shrinkage import oas, shrunk
@@ -21,13 +22,10 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
     from directrix.moments import ClassMoments, Moments
-    from directrix.risks import Risk
 
 #: Above, an eigendecomposition costs more than the solves a search needs.
 _EIGEN_FEATURES = 500
-_PLACES = 3  # local minima that are looked at closely
 _LEAST_SHRINKAGE = 1e-10
-_END = 30.0  # logits: closer to the end of an arc an angle would round to it
 
 
 class LinearModel(NamedTuple):
@@ -138,7 +136,7 @@ class Frontier:
     def best(self, metric: str | Metric) -> LinearModel:
         """Return the line with the best metric of all lines, for normal scores."""
         risk = resolve(metric).risk(self.moments.weight)
-        angle = self._best_angle(risk)
+        angle = best_angle(self.pencil, risk, self.moments.prior)
         lines = self.pencil.lines(np.array([angle]))
         value, threshold = risk.profile(*lines, self.moments.prior)
         return self._model(angle, float(value[0]), float(threshold[0]))
@@ -152,48 +150,13 @@ class Frontier:
         fpr = 1.0 / (1.0 + np.exp(-np.linspace(-9.0, 9.0, n_points)))
         low, high = self.pencil.arcs()[0]
         search = self.pencil.search
-        angles = _angle(low, high, np.linspace(-search.reach, search.reach, search.curve))
+        angles = angle_of(low, high, np.linspace(-search.reach, search.reach, search.curve))
         gap, var_pos, var_neg = self.pencil.lines(angles)
         ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
         tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
         place = tpr.argmax(axis=0)
         coef = np.stack([self._coef(float(angles[k])) for k in place])
         return RocCurve(fpr, tpr[place, np.arange(n_points)], coef)
-
-    def _best_angle(self, risk: Risk) -> float:
-        """Search all arcs on grids that are finer towards their ends, then the best places."""
-        if risk.angle is not None:
-            return risk.angle
-        search, places = self.pencil.search, []
-        for number, (low, high) in enumerate(self.pencil.arcs()):
-            n_angles = search.other if number else search.first
-            logits = np.linspace(-search.reach, search.reach, n_angles)
-            step = float(logits[1] - logits[0])
-            values = self._values(risk, low, high, logits)
-            valley = np.r_[True, values[1:] <= values[:-1]] & np.r_[values[:-1] <= values[1:], True]
-            places += [
-                (float(values[k]), low, high, float(logits[k]), step)
-                for k in np.flatnonzero(valley)
-            ]
-        return min(self._refined(risk, *place) for place in sorted(places)[:_PLACES])[1]
-
-    def _refined(
-        self, risk: Risk, value: float, low: float, high: float, logit: float, step: float
-    ) -> tuple[float, float]:
-        """Return the least risk around a place, and its angle, by ever finer grids."""
-        _, _, _, rounds, points, _ = self.pencil.search
-        for _ in range(rounds):
-            logits = np.clip(logit + step * np.linspace(-1.0, 1.0, points), -_END, _END)
-            values = self._values(risk, low, high, logits)
-            k = int(values.argmin())
-            if values[k] <= value:
-                value, logit = float(values[k]), float(logits[k])
-            step *= 2.0 / (points - 1)
-        return value, float(_angle(low, high, np.array([logit]))[0])
-
-    def _values(self, risk: Risk, low: float, high: float, logits: FloatArray) -> FloatArray:
-        lines = self.pencil.lines(_angle(low, high, logits))
-        return risk.profile(*lines, self.moments.prior)[0]
 
     def _coef(self, angle: float) -> FloatArray:
         coef: FloatArray = self.pencil.direction(angle) / self._standardized.scale
@@ -261,7 +224,3 @@ class _ShrunkOperator(LinearOperator):  # type: ignore[misc]
     def _matmat(self, vectors: FloatArray) -> FloatArray:
         product: FloatArray = (1.0 - self.share) * (self.covariance @ vectors)
         return product + self.share * self.level * vectors
-
-
-def _angle(low: float, high: float, logits: FloatArray) -> FloatArray:
-    return low + (high - low) / (1.0 + np.exp(-logits))

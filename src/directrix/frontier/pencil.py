@@ -15,6 +15,7 @@ has its optimum here, differentiable or not. (Anderson and Bahadur 1962 for the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -45,8 +46,10 @@ class Search(NamedTuple):
         Logits from the middle: 30 is within 1e-13 of an end.
     first, other : int
         Angles on the first arc and on each other one.
-    rounds, points : int
-        Ever finer grids around a good angle, and angles on each.
+    places, rounds, points : int
+        Local minima that are looked at closely, ever finer grids around each, and angles on each.
+    settle : int
+        Parabolas by which the angle found is made independent of rounding.
     curve : int
         Angles of the ROC curve.
     """
@@ -54,9 +57,16 @@ class Search(NamedTuple):
     reach: float
     first: int
     other: int
+    places: int
     rounds: int
     points: int
+    settle: int
     curve: int
+
+
+def angle_of(low: Any, high: Any, logits: Any) -> Any:
+    """Return the angles that are some logits on the way from one end of an arc to the other."""
+    return low + (high - low) / (1.0 + np.exp(-logits))
 
 
 class Pencil(ABC):
@@ -76,6 +86,16 @@ class Pencil(ABC):
     def arcs(self) -> list[tuple[float, float]]:
         """Return the intervals of angles to search, the most promising first."""
 
+    @cached_property
+    def grid(self) -> list[tuple[float, float, FloatArray, Lines]]:
+        """The ends of each arc, logits along it, and the lines there, to search any risk on."""
+        reach, grids = self.search.reach, []
+        for number, (low, high) in enumerate(self.arcs()):
+            n_angles = self.search.other if number else self.search.first
+            logits = np.linspace(-reach, reach, n_angles)
+            grids.append((low, high, logits, self.lines(angle_of(low, high, logits))))
+        return grids
+
 
 class EigenPencil(Pencil):
     r"""The whole family from one generalised eigendecomposition.
@@ -87,7 +107,9 @@ class EigenPencil(Pencil):
     makes :math:`w(\theta) = V u`, and the three numbers sums of d terms.
     """
 
-    search = Search(reach=30.0, first=97, other=49, rounds=11, points=9, curve=385)
+    search = Search(
+        reach=30.0, first=97, other=49, places=3, rounds=3, points=33, settle=3, curve=385
+    )
 
     def __init__(self, positive: FloatArray, negative: FloatArray, delta: FloatArray) -> None:
         eigenvalues, self.vectors = eigh(positive, positive + negative)
@@ -138,7 +160,7 @@ class SolvedPencil(Pencil):
     take their place.
     """
 
-    search = Search(reach=6.0, first=9, other=9, rounds=4, points=5, curve=17)
+    search = Search(reach=6.0, first=9, other=9, places=1, rounds=4, points=5, settle=0, curve=17)
 
     def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta

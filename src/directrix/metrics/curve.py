@@ -35,7 +35,7 @@ class Curve:
     def of(cls, y: Any, scores: Any, sample_weight: Any = None) -> Curve:
         """Sort the scores once."""
         positive, scores, weight = checked(y, scores, sample_weight)
-        order = np.argsort(-scores, kind="stable")
+        order = np.argsort(-scores)  # ties are above a threshold together: any order of them does
         scores, positive, weight = scores[order], positive[order], weight[order]
         last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
         upper, lower = scores[last[:-1]], scores[last[:-1] + 1]

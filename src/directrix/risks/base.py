@@ -17,6 +17,7 @@ integrated out (AUC) is also unchanged when a constant is added to all scores: `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,14 +27,13 @@ from directrix._normal import cdf, density, z_value
 from directrix.moments.projection import Partials, ScoreMoments
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import FloatArray, IntArray
 
 
 _REACH = 8.0  # deviations: beyond, the tail of a class is below 1e-15
 _STEPS = 65
-_ROUNDS = 7
-_FINER = 17
-_STARTS = 2
+_ROUNDS = 2
+_FINER = np.linspace(0.0, 1.0, 33)
 _FLAT = 1e-12  # a fall by less is rounding, not the way to a minimum
 
 
@@ -78,6 +78,12 @@ class Risk(ABC):
             for line, t in zip(lines, thresholds, strict=True)
         ]
         return np.array(values), thresholds
+
+    def sketch(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> FloatArray:
+        """Return the risk of many lines well enough to see where it is low."""
+        return self.profile(gap, var_pos, var_neg, prior)[0]
 
 
 class RatesRisk(Risk):
@@ -128,44 +134,82 @@ class RatesRisk(Risk):
     ) -> tuple[FloatArray, FloatArray]:
         """Return the risk of many lines, each at its best threshold, and these thresholds.
 
-        By a grid through both classes, made finer at its lowest minima: there are several where
-        the variances differ.
+        By a grid through both classes, made finer at its two lowest minima: there are several
+        where the variances differ. A parabola through the last three points ends it.
         """
-
-        def losses(thresholds: FloatArray) -> FloatArray:
-            tpr = share_above(thresholds, gap[:, None], var_pos[:, None])
-            fpr = share_above(thresholds, np.zeros_like(gap)[:, None], var_neg[:, None])
-            loss = np.asarray(self.of_rates(tpr, fpr, prior), dtype=np.float64)
-            return np.broadcast_to(loss, thresholds.shape)
-
-        every = np.arange(len(gap))
         grid = through_classes(gap, var_pos, var_neg, _STEPS)
-        loss = losses(grid)
-        edge = np.full((len(gap), 1), np.inf)
-        falls = np.diff(loss, axis=1, prepend=edge) < -_FLAT
-        rises = np.diff(loss, axis=1, append=edge) >= 0
-        starts = np.argsort(np.where(falls & rises, loss, np.inf), axis=1, kind="stable")
+        loss = self._losses(gap, var_pos, var_neg, prior, grid)
         lowest = loss.argmin(axis=1)
-        best, least = grid[every, lowest], loss[every, lowest]
-        for place in (lowest, *starts[:, :_STARTS].T):
-            # Two steps, as classes that are alike have each threshold twice.
-            low = grid[every, np.maximum(place - 2, 0)]
-            high = grid[every, np.minimum(place + 2, grid.shape[1] - 1)]
-            for _ in range(_ROUNDS):
-                finer = np.linspace(low, high, _FINER, axis=1)
-                loss = losses(finer)
-                k = loss.argmin(axis=1)
-                better = loss[every, k] < least
-                best = np.where(better, finer[every, k], best)
-                least = np.where(better, loss[every, k], least)
-                low = finer[every, np.maximum(k - 1, 0)]
-                high = finer[every, np.minimum(k + 1, _FINER - 1)]
-        # Predicting one class for every row, where nothing is better.
-        ends = np.tile([-np.inf, np.inf], (len(gap), 1))
-        loss = losses(ends)
+        place = np.concatenate([lowest, _second_valley(loss, lowest)])
+        twice = np.tile(np.arange(len(gap)), 2)
+        losses = partial(self._losses, gap[twice], var_pos[twice], var_neg[twice], prior)
+        # Two steps, as classes that are alike have each threshold twice.
+        low = grid[twice, np.maximum(place - 2, 0)]
+        high = grid[twice, np.minimum(place + 2, grid.shape[1] - 1)]
+        every = np.arange(len(place))
+        for _ in range(_ROUNDS):
+            finer = low[:, None] + (high - low)[:, None] * _FINER
+            finer_loss = losses(finer)
+            k = np.clip(finer_loss.argmin(axis=1), 1, len(_FINER) - 2)
+            low, high = finer[every, k - 1], finer[every, k + 1]
+        lowest_of_parabola = vertex(low, high, *(finer_loss[every, k + j] for j in (-1, 0, 1)))
+        never = np.full(len(place), np.inf)
+        # Predicting one class for every row comes first: it is taken where nothing is better.
+        last = np.stack(
+            [-never, never, grid[twice, place], low, finer[every, k], lowest_of_parabola, high],
+            axis=1,
+        )
+        loss = losses(last) + np.where(np.isfinite(last), _FLAT, 0.0)
         k = loss.argmin(axis=1)
-        constant = loss[every, k] <= least + _FLAT
-        return np.where(constant, loss[every, k], least), np.where(constant, ends[every, k], best)
+        best, least = last[every, k], loss[every, k] - np.where(k < 2, 0.0, _FLAT)
+        first, second = slice(None, len(gap)), slice(len(gap), None)
+        other = least[second] < least[first]
+        return (
+            np.where(other, least[second], least[first]),
+            np.where(other, best[second], best[first]),
+        )
+
+    def sketch(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> FloatArray:
+        """Return the least risk of many lines over a grid of thresholds and both constants."""
+        grid = through_classes(gap, var_pos, var_neg, _STEPS)
+        constant = np.tile([-np.inf, np.inf], (len(gap), 1))
+        thresholds = np.concatenate([grid, constant], axis=1)
+        least: FloatArray = self._losses(gap, var_pos, var_neg, prior, thresholds).min(axis=1)
+        return least
+
+    def _losses(
+        self,
+        gap: FloatArray,
+        var_pos: FloatArray,
+        var_neg: FloatArray,
+        prior: float,
+        thresholds: FloatArray,
+    ) -> FloatArray:
+        tpr = share_above(thresholds, gap[:, None], var_pos[:, None])
+        fpr = share_above(thresholds, np.zeros_like(gap)[:, None], var_neg[:, None])
+        loss = np.asarray(self.of_rates(tpr, fpr, prior), dtype=np.float64)
+        return np.broadcast_to(loss, thresholds.shape)
+
+
+def _second_valley(loss: FloatArray, lowest: IntArray) -> IntArray:
+    """Return where each row of losses is lowest apart from the valley of its minimum."""
+    edge = np.full((len(loss), 1), np.inf)
+    falls = np.diff(loss, axis=1, prepend=edge) < -_FLAT
+    rises = np.diff(loss, axis=1, append=edge) >= 0
+    valleys = np.where(falls & rises, loss, np.inf)
+    valleys[np.arange(len(loss)), lowest] = np.inf
+    second: IntArray = valleys.argmin(axis=1)
+    return second
+
+
+def vertex(low: Any, high: Any, left: Any, middle: Any, right: Any) -> Any:
+    """Return where parabolas through losses at the ends and the middle of intervals are lowest."""
+    bend = left - 2.0 * middle + right
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.where(bend > 0, (left - right) / (2.0 * bend), 0.0)
+    return (low + high) / 2.0 + np.clip(shift, -1.0, 1.0) * (high - low) / 2.0
 
 
 def chained(slope: float, z: float, variance: float) -> tuple[float, float]:
