@@ -41,16 +41,16 @@ def test_threshold_keeps_the_limit_and_has_the_value(rows, weight, limit):
         tpr, fpr = caught / omega[rows.y == 1].sum(), wrong / omega[rows.y == 0].sum()
         return tpr, fpr, caught / predicted if predicted else 1.0
 
-    threshold, value = RecallAtFPR(limit).best(curve)
+    threshold, value, _ = RecallAtFPR(limit).best(curve)
     assert at(threshold)[0] == pytest.approx(value, abs=1e-14)
     assert at(threshold)[1] <= limit + SLACK
-    threshold, value = FPRAtRecall(limit).best(curve)
+    threshold, value, _ = FPRAtRecall(limit).best(curve)
     assert at(threshold)[1] == pytest.approx(value, abs=1e-14)
     assert at(threshold)[0] >= limit - SLACK
-    threshold, value = PrecisionAtRecall(limit).best(curve)
+    threshold, value, _ = PrecisionAtRecall(limit).best(curve)
     assert at(threshold)[2] == pytest.approx(value, abs=1e-14)
     assert at(threshold)[0] >= limit - SLACK
-    threshold, value = RecallAtPrecision(limit).best(curve)
+    threshold, value, _ = RecallAtPrecision(limit).best(curve)
     assert at(threshold)[0] == pytest.approx(value, abs=1e-14)
     assert at(threshold)[2] >= limit - SLACK
 

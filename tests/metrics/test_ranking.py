@@ -41,10 +41,10 @@ def test_partial_auc_averages_the_recall():
 
 def test_threshold_is_that_of_the_balanced_error(rows, weight):
     curve = Curve.of(rows.y, rows.scores, weight)
-    wanted = BalancedError().best(curve).threshold
+    wanted = BalancedError().best(curve)
     for metric in (AUC(), PartialAUC(0.2)):
         value = metric.score(rows.y, rows.scores, weight)
-        assert metric.best(curve) == (wanted, value)
+        assert metric.best(curve) == (wanted.threshold, value, wanted.place)
 
 
 @pytest.mark.parametrize("value", [0, 1.0001, -0.5, np.nan])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.special import ndtr, ndtri
 
-from directrix.frontier.pencil import EigenPencil, Pencil, SolvedPencil, angle_of
+from directrix.frontier.pencil import EigenPencil, Lines, Pencil, SolvedPencil, angle_of
 from directrix.frontier.search import best_angle
 from directrix.metrics import resolve
 from directrix.moments.projection import ScoreMoments
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
     from directrix.moments import ClassMoments, Moments
+    from directrix.risks import Risk
 
 #: Above, an eigendecomposition costs more than the solves a search needs.
 _EIGEN_FEATURES = 500
 _LEAST_SHRINKAGE = 1e-10
+_REACH = 6.0  # logits: how near to the ends of the arc candidates go
 
 
 class LinearModel(NamedTuple):
@@ -41,6 +43,8 @@ class LinearModel(NamedTuple):
         Mean and variance of its scores in each class.
     angle : float
         Where on the frontier it is.
+    constant : bool
+        Whether it predicts one class for every row summarised, as no line does better.
     """
 
     coef: FloatArray
@@ -48,6 +52,12 @@ class LinearModel(NamedTuple):
     risk: float
     scores: ScoreMoments
     angle: float
+    constant: bool
+
+    @property
+    def line(self) -> FloatArray:
+        """Coefficients, intercept last."""
+        return np.append(self.coef, self.intercept)
 
 
 class RocCurve(NamedTuple):
@@ -115,8 +125,13 @@ class Frontier:
             return self._pencil(moments.positive, moments.negative, _LEAST_SHRINKAGE)
 
     def _pencil(self, positive: ClassMoments, negative: ClassMoments, least: float) -> Pencil:
-        covariances = []
-        for group in (positive, negative):
+        # A class of one row (however often) does not say how it spreads: as the other, then.
+        spread = [group for group in (positive, negative) if group.variance.any()]
+        if not spread:
+            identity = np.eye(positive.n_features)
+            return EigenPencil(identity, identity, self.delta)
+        covariances: list[Any] = []
+        for group in (positive, negative) if len(spread) == 2 else spread * 2:
             share = max(self._share(group), least)
             dense = isinstance(group.scatter, np.ndarray)
             covariances.append(shrunk(group, share) if dense else _ShrunkOperator(group, share))
@@ -135,7 +150,20 @@ class Frontier:
 
     def best(self, metric: str | Metric) -> LinearModel:
         """Return the line with the best metric of all lines, for normal scores."""
-        risk = resolve(metric).risk(self.moments.weight)
+        model = self.least(resolve(metric).risk(self.moments.weight))
+        if model.constant:
+            label = self.moments.classes.tolist()[1 if model.intercept > 0 else 0]
+            warn(
+                f"the best line predicts {label!r} for every row: the features do not separate "
+                "the classes enough at this prior and these costs. Try a metric that does not "
+                "depend on the prior (such as 'balanced_error' or RecallAtFPR), or state another "
+                "prior with `with_prior`.",
+                stacklevel=2,
+            )
+        return model
+
+    def least(self, risk: Risk) -> LinearModel:
+        """Return the line of least risk."""
         angle = best_angle(self.pencil, risk, self.moments.prior)
         lines = self.pencil.lines(np.array([angle]))
         value, threshold = risk.profile(*lines, self.moments.prior)
@@ -155,48 +183,67 @@ class Frontier:
         ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
         tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
         place = tpr.argmax(axis=0)
-        coef = np.stack([self._coef(float(angles[k])) for k in place])
+        coef = np.stack([self._unit(float(angles[k]))[0] for k in place])
         return RocCurve(fpr, tpr[place, np.arange(n_points)], coef)
 
-    def _coef(self, angle: float) -> FloatArray:
-        coef: FloatArray = self.pencil.direction(angle) / self._standardized.scale
-        return coef
+    def candidates(self, risk: Risk) -> FloatArray:
+        """Return angles through the arc where the pencil is positive definite.
+
+        The first is that of least risk, the second that of AUC, the third Fisher's, of the pooled
+        covariance. The others are closer to each other towards the ends of the arc, at places
+        that mean the same on the arcs of other rows.
+        """
+        known = best_angle(self.pencil, risk, self.moments.prior), np.pi / 4
+        fisher = np.arctan2(1.0 - self.moments.prior, self.moments.prior)
+        logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)
+        return np.array([*known, fisher, *angle_of(*self.pencil.arcs()[0], logits)])
+
+    def family(self, angles: FloatArray) -> FloatArray:
+        """Return the lines at some angles, one a row, intercept last.
+
+        The scores of each have mean 0 in the negatives and variance 1 in the mean of the classes,
+        so that lines of different moments can be compared.
+        """
+        mean = self.moments.negative.mean
+        lines = np.empty((len(angles), len(mean) + 1))
+        for line, angle in zip(lines, angles, strict=True):
+            line[:-1] = self._unit(float(angle))[0]
+            line[-1] = -(line[:-1] @ mean)
+        return lines
+
+    def _unit(self, angle: float) -> tuple[FloatArray, Lines, float]:
+        """Return a line in the units of the features, its three numbers, and their length.
+
+        A line has none of its own: it is given that at which the mean variance of the classes is
+        one. The numbers are those of the line times the length.
+        """
+        lines = self.pencil.lines(np.array([angle]))
+        length = float(np.sqrt((lines.var_pos[0] + lines.var_neg[0]) / 2.0)) or 1.0
+        return self.pencil.direction(angle) / (self._standardized.scale * length), lines, length
 
     def _model(self, angle: float, risk: float, threshold: float) -> LinearModel:
         """Put a line into the units of the features."""
-        positive, negative = self.moments.positive, self.moments.negative
-        lines = self.pencil.lines(np.array([angle]))
-        direction = self.pencil.direction(angle)
-        coef = direction / self._standardized.scale
-        # The lines' three numbers have a length of their own: bring the threshold to that of coef.
-        length = float(self.delta @ direction) / float(lines.gap[0]) if lines.gap[0] else 1.0
-        mean_neg = float(coef @ negative.mean)
-        mean_pos = float(coef @ positive.mean)
-        if np.isinf(threshold):
-            intercept = self._constant(coef, mean_pos, mean_neg, positive=threshold < 0)
+        coef, lines, length = self._unit(angle)
+        mean_neg = float(coef @ self.moments.negative.mean)
+        mean_pos = float(coef @ self.moments.positive.mean)
+        constant = bool(np.isinf(threshold))
+        if constant:
+            intercept = self._beyond(coef, mean_pos, mean_neg, positive=threshold < 0)
         else:
-            intercept = -(mean_neg + threshold * length)
+            intercept = -(mean_neg + threshold / length)
         scores = ScoreMoments(
             mean_pos + intercept,
-            float(lines.var_pos[0]) * length**2,
+            float(lines.var_pos[0]) / length**2,
             mean_neg + intercept,
-            float(lines.var_neg[0]) * length**2,
+            float(lines.var_neg[0]) / length**2,
             self.moments.prior,
         )
-        return LinearModel(coef, intercept, risk, scores, angle)
+        return LinearModel(coef, intercept, risk, scores, angle, constant)
 
-    def _constant(
+    def _beyond(
         self, coef: FloatArray, mean_pos: float, mean_neg: float, *, positive: bool
     ) -> float:
         """Return an intercept that predicts one class for every row summarised."""
-        label = self.moments.classes.tolist()[1 if positive else 0]
-        warn(
-            f"the best line predicts {label!r} for every row: the features do not separate the "
-            "classes enough at this prior and these costs. Try a metric that does not depend on "
-            "the prior (such as 'balanced_error' or RecallAtFPR), or state another prior with "
-            "`with_prior`.",
-            stacklevel=4,
-        )
         # A row adds at most its own square to the scatter, so none is farther than its root.
         reach = max(
             float(np.sqrt(max(float(coef @ (group.scatter @ coef)), 0.0)))

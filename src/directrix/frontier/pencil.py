@@ -52,6 +52,8 @@ class Search(NamedTuple):
         Parabolas by which the angle found is made independent of rounding.
     curve : int
         Angles of the ROC curve.
+    candidates : int
+        Angles among which rows choose.
     """
 
     reach: float
@@ -62,6 +64,7 @@ class Search(NamedTuple):
     points: int
     settle: int
     curve: int
+    candidates: int
 
 
 def angle_of(low: Any, high: Any, logits: Any) -> Any:
@@ -108,7 +111,15 @@ class EigenPencil(Pencil):
     """
 
     search = Search(
-        reach=30.0, first=97, other=49, places=3, rounds=3, points=33, settle=3, curve=385
+        reach=30.0,
+        first=97,
+        other=49,
+        places=3,
+        rounds=3,
+        points=33,
+        settle=3,
+        curve=385,
+        candidates=23,
     )
 
     def __init__(self, positive: FloatArray, negative: FloatArray, delta: FloatArray) -> None:
@@ -160,7 +171,9 @@ class SolvedPencil(Pencil):
     take their place.
     """
 
-    search = Search(reach=6.0, first=9, other=9, places=1, rounds=4, points=5, settle=0, curve=17)
+    search = Search(
+        reach=6.0, first=9, other=9, places=1, rounds=4, points=5, settle=0, curve=17, candidates=7
+    )
 
     def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta

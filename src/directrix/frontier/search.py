@@ -36,7 +36,11 @@ def best_angle(pencil: Pencil, risk: Risk, prior: float) -> float:
             (float(values[k]), low, high, float(logits[k]), step) for k in np.flatnonzero(valley)
         ]
     places = np.array(sorted(found)[: pencil.search.places])
-    return _refined(pencil, risk, prior, places)
+    angles = np.array([np.pi / 4, _refined(pencil, risk, prior, places)])
+    values = risk.profile(*pencil.lines(angles), prior)[0]
+    # Where all lines are as good (all separate the classes, or none does better than a constant)
+    # the place found is a matter of rounding: take the line of AUC.
+    return float(angles[0] if values[0] <= values[1] + _FLAT else angles[1])
 
 
 def _refined(pencil: Pencil, risk: Risk, prior: float, places: FloatArray) -> float:

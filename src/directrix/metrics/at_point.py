@@ -37,7 +37,7 @@ class PointMetric(Metric):
         allowed, value = self._allowed_and_value(curve)
         sign = 1.0 if self.greater_is_better else -1.0
         place = int(np.argmax(np.where(allowed, sign * value, -np.inf)))
-        return Choice(float(curve.thresholds[place]), float(value[place]))
+        return Choice(curve.threshold(place), float(value[place]), place)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class QuotaMetric(Metric):
         taken = curve.true_positives + curve.false_positives
         caught = float(np.interp(quota, taken, curve.true_positives))
         place = int(np.argmin(np.abs(taken - quota)))
-        return Choice(float(curve.thresholds[place]), self._value(caught, quota, curve))
+        return Choice(curve.threshold(place), self._value(caught, quota, curve), place)
 
 
 @dataclass(frozen=True)

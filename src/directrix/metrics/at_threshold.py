@@ -40,11 +40,16 @@ class ThresholdMetric(Metric):
         fpr = float(above @ ~positive) / negatives if negatives else 0.0
         return float(self.of_loss(self.risk().of_rates(tpr, fpr, positives / total)))
 
+    def value_at(self, curve: Curve, place: int) -> float:
+        """Return the metric at one threshold of a curve."""
+        rates = curve.tpr[place], curve.fpr[place], curve.prior
+        return float(self.of_loss(self.risk().of_rates(*rates)))
+
     def best(self, curve: Curve) -> Choice:
         """Return the threshold at which these rows have the best metric, and the metric there."""
         losses = self.risk().of_rates(curve.tpr, curve.fpr, curve.prior)
         place = int(np.argmin(losses))
-        return Choice(float(curve.thresholds[place]), float(self.of_loss(losses[place])))
+        return Choice(curve.threshold(place), float(self.of_loss(losses[place])), place)
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,10 @@ class Error(ThresholdMetric):
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
         return CostRisk()
+
+    def break_even(self, prior: float) -> float:  # noqa: ARG002
+        """Return one half: the more probable class has the smaller error."""
+        return 0.5
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,10 @@ class Cost(ThresholdMetric):
         """Return the metric as a risk of the rates."""
         return CostRisk(self.fp, self.fn)
 
+    def break_even(self, prior: float) -> float | None:  # noqa: ARG002
+        """Return fp / (fp + fn), at which both predictions cost alike."""
+        return self.fp / (self.fp + self.fn) if self.fp and self.fn else None
+
 
 @dataclass(frozen=True)
 class BalancedError(ThresholdMetric):
@@ -93,6 +106,10 @@ class BalancedError(ThresholdMetric):
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
         return CostRisk(balanced=True)
+
+    def break_even(self, prior: float) -> float:
+        """Return the prior: rows of the rarer class count for more."""
+        return prior
 
 
 @dataclass(frozen=True)

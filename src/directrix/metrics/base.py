@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 class Choice(NamedTuple):
-    """The best threshold on some rows, and the metric there."""
+    """The best threshold on some rows, the metric there, and its place on their curve."""
 
     threshold: float
     value: float
+    place: int
 
 
 class Metric(ABC):
@@ -49,9 +50,21 @@ class Metric(ABC):
     def best(self, curve: Curve) -> Choice:
         """Return the threshold at which these rows have the best metric, and the metric there."""
 
+    def best_value(self, curve: Curve) -> float:
+        """Return the metric at the best threshold."""
+        return self.best(curve).value
+
+    def value_at(self, curve: Curve, place: int) -> float:  # noqa: ARG002
+        """Return the metric at one threshold of a curve; metrics that fix their own have theirs."""
+        return self.best_value(curve)
+
     @abstractmethod
     def risk(self, n_rows: float | None = None) -> Risk:
         """Return the metric as a risk; ``n_rows`` where the metric counts rows."""
+
+    def break_even(self, prior: float) -> float | None:  # noqa: ARG002
+        """Return the probability above which to predict positive, where the metric says it."""
+        return None
 
     def of_loss(self, loss: Any) -> Any:
         """Return the metric's own value of a loss that is to be minimised."""

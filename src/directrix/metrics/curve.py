@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +21,13 @@ class Curve:
 
     Parameters
     ----------
-    thresholds : array
-        From +∞ down to −∞, one between each two neighbouring scores. At −∞ every row counts as
-        above, even one whose score is −∞.
+    levels : array
+        The different scores there are, falling.
     true_positives, false_positives : array
-        Weight of the positives and of the negatives above each threshold.
+        Weight of the positives and of the negatives above each threshold: one more than levels.
     """
 
-    thresholds: FloatArray
+    levels: FloatArray
     true_positives: FloatArray
     false_positives: FloatArray
 
@@ -35,21 +35,37 @@ class Curve:
     def of(cls, y: Any, scores: Any, sample_weight: Any = None) -> Curve:
         """Sort the scores once."""
         positive, scores, weight = checked(y, scores, sample_weight)
-        order = np.argsort(-scores)  # ties are above a threshold together: any order of them does
-        scores, positive, weight = scores[order], positive[order], weight[order]
+        # Ties are above a threshold together, so any order of them does.
+        order = np.argsort(scores)[::-1]
+        scores, positive = scores[order], positive[order]
         last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
-        upper, lower = scores[last[:-1]], scores[last[:-1] + 1]
-        # The middle of two neighbouring floats may round to the upper one, which must stay above.
-        with np.errstate(invalid="ignore"):  # there is none between −∞ and +∞
-            middle = lower / 2.0 + upper / 2.0
-        middle = np.where(middle < upper, middle, lower)
-        above = np.cumsum(np.where(positive, weight, 0.0))[last]
-        below = np.cumsum(np.where(positive, 0.0, weight))[last]
-        return cls(
-            np.concatenate([[np.inf], middle, [-np.inf]]),
-            np.concatenate([[0.0], above]),
-            np.concatenate([[0.0], below]),
-        )
+        if sample_weight is None:  # whole numbers cost half of it
+            above = np.cumsum(positive)[last].astype(np.float64)
+            below = last + 1.0 - above
+        else:
+            weight = weight[order]
+            above = np.cumsum(np.where(positive, weight, 0.0))[last]
+            below = np.cumsum(np.where(positive, 0.0, weight))[last]
+        return cls(scores[last], np.append(0.0, above), np.append(0.0, below))
+
+    def scaled(self, positive: float, negative: float) -> Curve:
+        """Return the curve where each positive and each negative counts so many times as much."""
+        return Curve(self.levels, positive * self.true_positives, negative * self.false_positives)
+
+    @cached_property
+    def thresholds(self) -> FloatArray:
+        """From +∞ down to −∞, one between each two neighbouring scores.
+
+        At −∞ every row counts as above, even one whose score is −∞.
+        """
+        upper, lower = self.levels[:-1], self.levels[1:]
+        return np.concatenate([[np.inf], _between(upper, lower), [-np.inf]])
+
+    def threshold(self, place: int) -> float:
+        """Return one of the thresholds, without making all."""
+        if not 0 < place < len(self.levels):
+            return float("inf") if place == 0 else float("-inf")
+        return float(_between(self.levels[place - 1], self.levels[place]))
 
     @property
     def positives(self) -> float:
@@ -91,6 +107,13 @@ class Curve:
         if not (self.positives and self.negatives):
             msg = "the labels are of one class only (by weight), so this metric is not defined"
             raise ValueError(msg)
+
+
+def _between(upper: Any, lower: Any) -> Any:
+    """Return the middle of two neighbouring scores, never rounded up to the upper one."""
+    with np.errstate(invalid="ignore"):  # there is none between −∞ and +∞
+        middle = lower / 2.0 + upper / 2.0
+    return np.where(middle < upper, middle, lower)
 
 
 def checked(y: Any, scores: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:

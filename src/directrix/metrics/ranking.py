@@ -37,7 +37,12 @@ class RankingMetric(Metric):
 
     def best(self, curve: Curve) -> Choice:
         """Return the threshold of least balanced error, and the metric, which has none."""
-        return Choice(BalancedError().best(curve).threshold, self._area(curve))
+        balanced = BalancedError().best(curve)
+        return Choice(balanced.threshold, self._area(curve), balanced.place)
+
+    def best_value(self, curve: Curve) -> float:
+        """Return the metric, which has no threshold."""
+        return self._area(curve)
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,10 @@ class Moments:
             return ()
         return tuple(replace(self, parts=(part,), folded=False) for part in self.parts)
 
+    def unfolded(self) -> Moments:
+        """Return the summary of all folds together."""
+        return replace(self, parts=(tuple(self.by_class.values()),), folded=False)
+
     def without_fold(self, fold: int) -> Moments:
         """Return the training summary of a fold: the sum of all the others."""
         if not (self.folded and 0 <= fold < len(self.parts)):

@@ -270,10 +270,8 @@ class MissAtQuota(_FixedPoint):
         for _ in range(_HALVINGS):
             z_pos, z_neg = (gap - threshold) / sd_pos, -threshold / sd_neg
             share = prior * ndtr(z_pos) + (1.0 - prior) * ndtr(z_neg)
-            low, high = (
-                np.where(share > quota, threshold, low),
-                np.where(share > quota, high, threshold),
-            )
+            more = share > quota
+            low, high = np.where(more, threshold, low), np.where(more, high, threshold)
             slope = prior * densities(z_pos) / sd_pos
             slope += (1.0 - prior) * densities(z_neg) / sd_neg
             with np.errstate(divide="ignore", invalid="ignore"):
