@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint types imports test laws fuzz speed build ci clean
+.PHONY: help install lint types imports test laws engines fuzz speed build ci clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +30,16 @@ test: ## Run all tests and every example in README, docs and docstrings
 laws: ## Run the laws alone, in one process
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/laws
 
+engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
+	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/test_two_passes.py
+
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py
 
-speed: ## Measure the speed ratios of moments
+speed: ## Measure the speed ratios of moments, classifiers and engines
 	$(PYTHON) -m benchmarks.speed.moments
+	$(PYTHON) -m benchmarks.speed.moment_classifier
+	$(PYTHON) -m benchmarks.speed.engines
 
 build: ## Build sdist and wheel into dist/
 	$(PYTHON) -m build

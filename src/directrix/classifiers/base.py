@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.calibration import Calibration
+    from directrix.moments import Moments
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -74,6 +75,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+    def _take_names(self, moments: Moments) -> None:
+        """Know the features as a summary does."""
+        self.n_features_in_ = moments.n_features
+        if moments.feature_names is not None:
+            self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels that scikit-learn finds in order."""

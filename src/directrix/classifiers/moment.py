@@ -11,15 +11,17 @@ from sklearn.utils.validation import _check_sample_weight
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import class_factors, reweighted
-from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
-from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated, cut
+from directrix.classifiers.operating_point import OnRows, OperatingPoint, predicted_rates
+from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated, cut, folds_of_rows
+from directrix.classifiers.two_passes import TwoPasses, pick
+from directrix.engines import HashFolds
 from directrix.frontier import Frontier, choose, validated_shrinkage
-from directrix.frontier.choose import choose_line, held_out_scores, scores_of, settled
+from directrix.frontier.candidates import Candidates
+from directrix.frontier.choose import MOST_ROWS, choose_line, held_out_scores, scores_of, settled
 from directrix.frontier.shrinkage import usable_folds
 from directrix.metrics import resolve
 from directrix.moments import Moments
 from directrix.moments.projection import project
-from directrix.moments.row_hash import row_hash, stratified_folds
 from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
@@ -30,16 +32,17 @@ if TYPE_CHECKING:
 _FOLDS = 5
 #: Rows of the smaller class for each feature below which a line fits its own rows too well.
 _ENOUGH = 100
-#: Shrinkages tried on rows; summaries of folds are asked about more, as they cost less.
+#: Shrinkages tried on rows.
 _SHARES = tuple(float(share) for share in np.geomspace(1e-3, 1.0, 7))
 
 
 class _Line(NamedTuple):
-    """A line, the four numbers of its scores, and its scores of rows where there are some."""
+    """A line, the four numbers of its scores, and rows with their scores where there are some."""
 
     line: FloatArray
     frontier: Frontier
     numbers: ScoreMoments
+    rows: RowsAtHand | None = None
     scores: FloatArray | None = None
 
 
@@ -61,9 +64,9 @@ class MomentClassifier(LinearClassifier):
         Share of a multiple of the identity in each covariance of the standardised features. "oas"
         takes it from the moments, "cv" from held-out folds.
     choose : "rows" or "moments"
-        What decides which line of the family it is. "rows": the exact metric on some 25 lines, on
-        held-out folds where there are fewer than 100 rows a feature in the smaller class.
-        "moments": the metric as a risk of normal scores; nothing but the summary is used.
+        What decides which line of the family it is. "rows": the exact metric of some 25 lines, on
+        held-out folds where the smaller class has fewer than 100 rows a feature. "moments": the
+        metric as a risk of normal scores; nothing but the summary is used.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn. It changes what counts, never the moments of a
         class.
@@ -83,8 +86,6 @@ class MomentClassifier(LinearClassifier):
         How probabilities are made of scores.
     shrinkage_ : "oas" or float
         The shrinkage used.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
 
     Examples
     --------
@@ -150,9 +151,7 @@ class MomentClassifier(LinearClassifier):
         """
         metric = self._checked_metric()
         self.classes_ = np.array([moments.classes[0], moments.classes[-1]])
-        self.n_features_in_ = moments.n_features
-        if moments.feature_names is not None:
-            self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
+        self._take_names(moments)
         self._learn(moments, metric, None)
         return self
 
@@ -173,16 +172,46 @@ class MomentClassifier(LinearClassifier):
         if first:
             self.classes_ = two_classes(y if classes is None else np.asarray(classes))
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        # By content, so that it does not matter in which call a row comes.
-        fold = None
-        if self.shrinkage == "cv":
-            fold = (row_hash(as_rows(X)) % np.uint64(_FOLDS)).astype(np.int64)
-        summary = self._summary(X, y, weight, fold)
-        moments = summary if first else self.moments_ + summary
+        fold = HashFolds(_FOLDS).of(None, as_rows(X)) if self.shrinkage == "cv" else None
+        moments = self._summary(X, y, weight, fold)
+        moments = moments if first else self.moments_ + moments
         if moments.positive.count and moments.negative.count:
             self._learn(moments, metric, None)
         else:
             self._wait(moments)
+        return self
+
+    def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
+        """Learn from rows wherever they are, in two passes over them.
+
+        The first summarises folds; the second counts held-out scores of all candidate lines in
+        histograms, from which the line, the threshold, the rates and the probabilities come.
+
+        Parameters
+        ----------
+        source : whatever `summarize` reads
+        target : str, int or array
+        fold : HashFolds, optional
+            How rows are held out; by default by a hash of the features, in five folds.
+        **options
+            ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
+            `summarize`.
+        """
+        metric = self._checked_metric()
+        two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
+        moments = two.summary()
+        self.classes_ = two_classes(moments.classes)
+        self._take_names(moments)
+        self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
+        factors = class_factors(self.class_weight, moments)
+        counted = reweighted(moments, factors)
+        candidates = self._candidates(counted, metric)
+        histogram = two.histogram(candidates.without, moments)
+        picked = pick(metric, histogram, factors, metric.break_even(counted.prior))
+        line = candidates.lines[picked.place]
+        line[-1] -= picked.threshold
+        self.frontier_, self.calibration_ = candidates.frontier(picked.place), picked.calibration
+        self._settle(metric, line, project(counted, line), counted, picked.on_rows, "held-out rows")
         return self
 
     def _checked_metric(self) -> Metric:
@@ -201,13 +230,8 @@ class MomentClassifier(LinearClassifier):
     def _folds(self, X: Any, positive: AnyArray) -> IntArray | None:
         """Return folds where rows are held out; equal rows are in the same."""
         smaller = min(int(positive.sum()), int((~positive).sum()))
-        held_out = self.choose == "rows" and smaller < _ENOUGH * X.shape[1]
-        if not held_out and self.shrinkage != "cv":
-            return None
-        hashes = row_hash(as_rows(X))
-        distinct = (len(np.unique(hashes[own])) for own in (positive, ~positive))
-        n_folds = min(_FOLDS, *distinct)
-        return stratified_folds(hashes, positive, n_folds) if n_folds > 1 else None
+        few = self.choose == "rows" and smaller < _ENOUGH * X.shape[1]
+        return folds_of_rows(X, positive, _FOLDS) if few or self.shrinkage == "cv" else None
 
     def _learn(self, moments: Moments, metric: Metric, rows: RowsAtHand | None) -> None:
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
@@ -216,24 +240,37 @@ class MomentClassifier(LinearClassifier):
             found = self._by_risk(counted, metric)
         else:
             found = self._by_rows(counted, metric, rows)
-        self.frontier_, self.shrinkage_ = found.frontier, found.frontier.shrinkage
+        self.frontier_ = found.frontier
         line, scores = found.line, found.numbers
         at_threshold = metric.break_even(counted.prior)
         on_rows = None
-        if rows is not None and found.scores is not None:
-            threshold, on_rows = cut(metric, rows, found.scores)
+        if found.rows is not None and found.scores is not None:
+            threshold, on_rows = cut(metric, found.rows, found.scores)
             line[-1] -= threshold
             scores = scores.above(threshold)
-            self.calibration_ = calibrated(rows, found.scores - threshold, at_threshold)
+            self.calibration_ = calibrated(found.rows, found.scores - threshold, at_threshold)
         else:
             self.calibration_ = calibration.from_moments(scores, at_threshold)
+        self._settle(metric, line, scores, counted, on_rows, None if rows is None else rows.name)
+
+    def _settle(
+        self,
+        metric: Metric,
+        line: FloatArray,
+        scores: ScoreMoments,
+        counted: Moments,
+        on_rows: OnRows | None,
+        rows: str | None,
+    ) -> None:
+        """Keep a line, what it promises and what rows show."""
+        self.shrinkage_ = self.frontier_.shrinkage
         self.coef_, self.intercept_ = line[None, :-1].copy(), line[-1:].copy()
         self.operating_point_ = OperatingPoint(
             metric,
             -float(line[-1]),
             predicted_rates(scores, metric, counted.weight),
             None if on_rows is None else on_rows.rates(metric),
-            None if rows is None else rows.name,
+            rows,
             on_rows,
         )
 
@@ -243,8 +280,7 @@ class MomentClassifier(LinearClassifier):
         if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
             shrinkage = "oas"
             warn(
-                "too few rows of both classes so far to validate the shrinkage: it is taken from "
-                "the moments ('oas') until more come",
+                "too few rows of both classes so far for shrinkage='cv': 'oas' is used",
                 stacklevel=4,
             )
         if shrinkage == "cv":
@@ -255,38 +291,30 @@ class MomentClassifier(LinearClassifier):
 
     def _by_rows(self, moments: Moments, metric: Metric, rows: RowsAtHand) -> _Line:
         """Return the line that is best on rows, of those of the family, and its scores there."""
-        shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)
-        risk = metric.risk(moments.weight)
-
-        def candidates(frontiers: list[Frontier]) -> FloatArray:
-            return np.concatenate([each.family(each.candidates(risk)) for each in frontiers])
-
-        frontiers = [Frontier(moments, shrinkage) for shrinkage in shrinkages]
-        lines = candidates(frontiers)
+        summary = moments if rows.fold is not None else moments.unfolded()
+        candidates = self._candidates(summary, metric)
+        lines = candidates.lines
         if rows.fold is None:
             place = choose_line(metric, rows.X, rows.positive, rows.weight, lines)
+            # A ranking has no threshold that all rows would have to set.
+            rows = rows if metric.cuts else rows.sampled(MOST_ROWS)
             chosen = scores_of(rows.X, lines[place : place + 1])[:, 0]
         else:
-            without = [
-                candidates([Frontier(moments.without_fold(k), share) for share in shrinkages])
-                for k in range(len(moments.parts))
-            ]
-            scores = held_out_scores(rows.X, rows.fold, without)
+            scores = held_out_scores(rows.X, rows.fold, candidates.without)
             place = choose(metric, rows.positive, scores, rows.weight).place
             chosen = scores[:, place]
-        frontier = frontiers[place * len(frontiers) // len(lines)]
-        return _Line(lines[place], frontier, project(moments, lines[place]), settled(chosen))
+        numbers = project(moments, lines[place])
+        return _Line(lines[place], candidates.frontier(place), numbers, rows, settled(chosen))
+
+    def _candidates(self, moments: Moments, metric: Metric) -> Candidates:
+        shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)
+        return Candidates.of(moments, metric.risk(moments.weight), shrinkages)
 
     def _wait(self, moments: Moments) -> None:
         """Predict the one class there is, until rows of the other come."""
-        label, sign = (
-            (self.classes_[1], 1.0) if moments.positive.count else (self.classes_[0], -1.0)
-        )
-        warn(
-            f"all rows so far are of class {label!r}, so every row is predicted to be; give rows "
-            "of the other class too",
-            stacklevel=3,
-        )
+        side = int(moments.positive.count > 0)
+        label, sign = self.classes_[side], 2.0 * side - 1.0
+        warn(f"all rows so far are of class {label!r}: give rows of the other too", stacklevel=3)
         self.moments_ = moments
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
-        self.calibration_ = calibration.Calibration(0.0, 1.0, 1.0, "no rows of the other class yet")
+        self.calibration_ = calibration.Calibration(0.0, 1.0, 1.0, "rows of one class only")

@@ -10,6 +10,8 @@ import numpy as np
 from directrix.classifiers import calibration
 from directrix.classifiers.operating_point import OnRows, effective_rows
 from directrix.frontier.choose import FIRST_ROWS, curves, sample_for_choice
+from directrix.moments.row_hash import row_hash, stratified_folds
+from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
@@ -26,10 +28,23 @@ class RowsAtHand(NamedTuple):
     weight: FloatArray
     fold: IntArray | None
 
+    def sampled(self, most: int) -> RowsAtHand:
+        """Return some rows of each class, with weights that stand for all."""
+        index, weight = sample_for_choice(self.positive, self.weight, most)
+        return RowsAtHand(self.X[index], self.positive[index], weight, None)
+
     @property
     def name(self) -> str:
         """What to call the rows that rates were measured on."""
         return "the rows themselves" if self.fold is None else "held-out rows"
+
+
+def folds_of_rows(X: Any, positive: AnyArray, n_folds: int) -> IntArray | None:
+    """Return folds by what is in the rows, each class shared out; None where they are too few."""
+    hashes = row_hash(as_rows(X))
+    distinct = (len(np.unique(hashes[own])) for own in (positive, ~positive))
+    n_folds = min(n_folds, *distinct)
+    return stratified_folds(hashes, positive, n_folds) if n_folds > 1 else None
 
 
 def cut(metric: Metric, rows: RowsAtHand, scores: FloatArray) -> tuple[float, OnRows]:
@@ -62,8 +77,6 @@ def calibrated(
     rows: RowsAtHand, scores: FloatArray, at_threshold: float | None
 ) -> calibration.Calibration:
     """Return how probabilities are made of these scores, fitted to the rows or a sample."""
-    index, weight = np.arange(len(scores)), rows.weight
-    if len(scores) > FIRST_ROWS:
-        index, weight = sample_for_choice(rows.positive, rows.weight, FIRST_ROWS)
+    index, weight = sample_for_choice(rows.positive, rows.weight, FIRST_ROWS)
     sample = rows.positive[index], scores[index], weight
     return calibration.from_scores(*sample, rows.name, at_threshold)

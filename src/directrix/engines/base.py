@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from directrix.engines import memory
+from directrix.engines.plan import Grouped, Plan
+from directrix.engines.progress import progress_bar
+from directrix.engines.tasks import Summaries
+from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix.moments import Moments
 
+#: Asked in this order whether they read a source; memory takes the rest.
+_ENGINES = ("arrow", "spark", "dask", "memory")
 
-def summarize(
-    data: Any,
+
+def summarize(  # noqa: PLR0913 - what a pass over rows has to know
+    source: Any,
     *,
     target: Any,
     features: Sequence[Any] | None = None,
     weight: Any = None,
     fold: Any = None,
+    by: Any = None,
+    transform: Any = None,
     classes: Any = None,
-) -> Moments:
+    engine: str = "auto",
+    progress: bool = True,
+) -> Moments | dict[Any, Moments]:
     """Summarise rows in one pass into class-wise weight, mean and scatter.
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, or iterable of chunks
-        A chunk is any of the others, or a tuple ``(X, y)``, ``(X, y, weight)`` or
-        ``(X, y, weight, fold)``. Chunks are read one at a time and merged in a fixed tree; a
-        chunk may be empty or hold one class.
+    source : array, sparse matrix, data frame, iterable of chunks, path, or a source of an engine
+        Paths: a Parquet, Arrow or CSV file, a list of them, a pattern such as ``part-*.parquet``,
+        or a folder of partitions. Arrow tables, readers and datasets, polars lazy frames and
+        duckdb relations are read as streams, Spark data frames and Dask collections summarised
+        where they are. A chunk is a table, or a tuple ``(X, y)``,
+        ``(X, y, weight)`` or ``(X, y, weight, fold)``; chunks are read one at a time.
     target : str, int, array or None
-        The labels: a column's name in data frames, a column's index in arrays, or the labels
-        themselves where all rows are in memory. None where the chunks bring their own.
+        The labels: a column's name (in arrays, its index), or the labels themselves where all
+        rows are in memory. None where the chunks bring their own.
     features : sequence, optional
-        Columns to keep, by name or index; by default all that have no other role.
-    weight, fold : str, int or array, optional
-        Weights, and fold numbers from zero, given as the target is.
+        Columns to keep; by default all that have no other role. One column may hold vectors
+        (lists of numbers).
+    weight : str, int or array, optional
+        Weights, given as the target is.
+    fold : str, int, array or HashFolds, optional
+        Fold numbers from zero, given as the target is; or how to make them from key columns.
+    by : str, int or array, optional
+        A summary for each value of this column, from the same pass.
+    transform : fitted scikit-learn transformer, optional
+        Applied to the feature columns of each block where the rows are: the summary is that of
+        what it returns.
     classes : array, optional
         All labels there may be; by default those that occur.
+    engine : str
+        "auto" looks at the source; else the name of an engine: "memory", "arrow", "spark" or
+        "dask".
+    progress : bool
+        Show a progress bar if this is a terminal (needs ``rich``).
 
     Returns
     -------
-    Moments
+    Moments, or dict of Moments where ``by`` is given
 
     Examples
     --------
@@ -52,7 +78,44 @@ def summarize(
     >>> summarize(chunks, target=None)
     <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}>
     """
-    roles = memory.Roles(target, features, weight, fold, classes)
-    if memory.is_one_table(data):
-        return memory.summarize_table(data, roles)
-    return memory.summarize_chunks(data, roles)
+    plan = Plan.of(
+        target=target,
+        features=features,
+        weight=weight,
+        fold=fold,
+        by=by,
+        classes=classes,
+        transform=transform,
+    )
+    grouped: Grouped = run(source, plan, Summaries(), engine=engine, progress=progress)
+    if by is not None:
+        return dict(sorted(grouped.alike().items(), key=lambda item: _order(item[0])))
+    if None not in grouped.by_group:
+        msg = "there are no rows to summarise"
+        raise ValueError(msg)
+    return grouped.by_group[None]
+
+
+def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: bool = True) -> Any:
+    """Return what a task makes of all rows.
+
+    Each partition's part carries its number, and parts are added in that order by a fixed tree:
+    neither which worker finishes first nor a task that runs twice can change a bit.
+    """
+    if engine != "auto" and engine not in _ENGINES:
+        msg = f"no engine named {engine!r}: give 'auto' or one of {', '.join(map(repr, _ENGINES))}"
+        raise ValueError(msg)
+    names = _ENGINES if engine == "auto" else (engine,)
+    modules = (import_module(f"directrix.engines.{name}") for name in names)
+    chosen = next((module for module in modules if module.accepts(source)), None)
+    if chosen is None:
+        msg = f"the engine {engine!r} cannot read {type(source).__name__}; engine='auto' looks"
+        raise TypeError(msg)
+    with progress_bar(wanted=progress, label=task.name) as counter:
+        parts = dict(chosen.partials(source, plan, task, counter))
+    return tree_sum(parts[number] for number in sorted(parts))
+
+
+def _order(group: Any) -> tuple[str, Any]:
+    """Return what groups are sorted by; values of different type are not compared."""
+    return (type(group).__name__, group)

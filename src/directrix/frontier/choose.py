@@ -133,13 +133,17 @@ def held_out_scores(X: Any, fold: IntArray, lines_of_folds: Sequence[FloatArray]
 def sample_for_choice(
     positive: AnyArray, weight: FloatArray, most: int
 ) -> tuple[IntArray, FloatArray]:
-    """Return some rows of each class, as many at most, and weights that stand for all."""
+    """Return some rows of each class, as many at most, and weights that stand for all.
+
+    One at random of each stretch of rows: whatever order they come in is represented.
+    """
     rng = np.random.default_rng(0)
     index, weights = [], []
     for own in (np.flatnonzero(~positive), np.flatnonzero(positive)):
         kept = own
         if len(own) > most:
-            kept = own[np.sort(rng.choice(len(own), most, replace=False))]
+            ends = np.arange(most + 1) * len(own) // most
+            kept = own[ends[:-1] + (rng.random(most) * np.diff(ends)).astype(np.intp)]
         index.append(kept)
         weights.append(weight[kept] * (weight[own].sum() / weight[kept].sum()))
     return np.concatenate(index), np.concatenate(weights)

@@ -37,6 +37,14 @@ class Lines(NamedTuple):
     var_neg: FloatArray
 
 
+class Grid(NamedTuple):
+    """Arcs, logits along each, and the lines there, all arcs one after the other."""
+
+    arcs: list[tuple[float, float]]
+    logits: list[FloatArray]
+    lines: Lines
+
+
 class Search(NamedTuple):
     """How finely arcs are searched, in logits of the way from one end to the other.
 
@@ -90,14 +98,13 @@ class Pencil(ABC):
         """Return the intervals of angles to search, the most promising first."""
 
     @cached_property
-    def grid(self) -> list[tuple[float, float, FloatArray, Lines]]:
-        """The ends of each arc, logits along it, and the lines there, to search any risk on."""
-        reach, grids = self.search.reach, []
-        for number, (low, high) in enumerate(self.arcs()):
-            n_angles = self.search.other if number else self.search.first
-            logits = np.linspace(-reach, reach, n_angles)
-            grids.append((low, high, logits, self.lines(angle_of(low, high, logits))))
-        return grids
+    def grid(self) -> Grid:
+        """Places along all arcs to search any risk on."""
+        reach, arcs = self.search.reach, self.arcs()
+        counts = [self.search.other if number else self.search.first for number in range(len(arcs))]
+        logits = [np.linspace(-reach, reach, count) for count in counts]
+        angles = [angle_of(*arc, each) for arc, each in zip(arcs, logits, strict=True)]
+        return Grid(arcs, logits, self.lines(np.concatenate(angles)))
 
 
 class EigenPencil(Pencil):

@@ -28,8 +28,10 @@ def best_angle(pencil: Pencil, risk: Risk, prior: float) -> float:
     if risk.angle is not None:
         return risk.angle
     found: list[tuple[float, float, float, float, float]] = []
-    for low, high, logits, lines in pencil.grid:
-        values = risk.sketch(*lines, prior)
+    arcs, grids, lines = pencil.grid
+    ends = np.cumsum([len(logits) for logits in grids])[:-1]
+    sketched = np.split(risk.sketch(*lines, prior), ends)
+    for (low, high), logits, values in zip(arcs, grids, sketched, strict=True):
         step = float(logits[1] - logits[0])
         valley = np.r_[True, values[1:] <= values[:-1]] & np.r_[values[:-1] <= values[1:], True]
         found += [

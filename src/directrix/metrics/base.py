@@ -29,6 +29,8 @@ class Metric(ABC):
     """
 
     greater_is_better: ClassVar[bool] = True
+    #: Whether it depends on a threshold; a ranking does not.
+    cuts: ClassVar[bool] = True
     response: ClassVar[tuple[str, ...]] = ("decision_function",)
 
     @abstractmethod

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class RankingMetric(Metric):
     """The mean recall over the false-positive rates from 0 to a limit."""
 
+    cuts = False
     response = ("decision_function", "predict_proba")
 
     def _limit(self) -> float:

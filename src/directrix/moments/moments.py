@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.moments import describe, labels, storage
+from directrix.moments import describe, from_sql, labels, storage
 from directrix.moments.alignment import combined
 from directrix.moments.class_moments import CancellationError, ClassMoments
 from directrix.moments.columns import column_index
@@ -121,6 +121,11 @@ class Moments:
         return cls(
             table.n_features, table.classes, table.parts, table.names, folded=fold is not None
         )
+
+    @classmethod
+    def from_sql_rows(cls, first: Any, second: Any, feature_names: Sequence[str]) -> Moments:
+        """Read the answers to the queries of `directrix.engines.moments_sql`, a row each class."""
+        return cls(**from_sql.read(first, second, feature_names))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Moments:

@@ -66,7 +66,7 @@ def class_moments_of_rows(
     with np.errstate(invalid="ignore", over="ignore"):
         summaries = _summaries(rows, groups, n_groups, weight)
     if weight is not None:
-        _require_moderate(summaries)
+        require_moderate(summaries)
     if not all(_is_finite(group) for group in summaries):
         _refuse(rows, groups < n_groups)
     width = len(found)
@@ -101,7 +101,7 @@ def _is_finite(group: ClassMoments) -> bool:
     return bool(finite)
 
 
-def _require_moderate(summaries: list[ClassMoments]) -> None:
+def require_moderate(summaries: list[ClassMoments]) -> None:
     """Refuse weights whose squares, or whose sum's square, would overflow or vanish."""
     for group in summaries:
         if group.count and not _LIGHTEST <= group.weight <= 1.0 / _LIGHTEST:

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.moments.rows import SparseRows
+
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray
     from directrix.moments.rows import Rows
+
+_VALUES = 1 << 17  # hashed at a time, so that they stay in the cache
 
 # Steele, Lea and Flood 2014 (SplitMix64): the increment, and the multipliers of the finaliser.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -22,14 +26,25 @@ def row_hash(rows: Rows) -> AnyArray:
     its column: the same for dense and sparse rows, for float32 and the float64 of equal value,
     in whatever order the rows come.
     """
-    sums = np.zeros(rows.shape[0], dtype=np.uint64)
-    columns = _mixed(_STEP * np.arange(1, rows.shape[1] + 1, dtype=np.uint64))
-    for row, column, value in rows.stored():
-        there = value != 0.0
-        bits = np.ascontiguousarray(value[there]).view(np.uint64)
-        np.add.at(sums, row[there], _mixed(bits ^ columns[column[there]]))
-    hashes: AnyArray = _mixed(sums)
+    n, d = rows.shape
+    sums = np.zeros(n, dtype=np.uint64)
+    columns = mixed(_STEP * np.arange(1, d + 1, dtype=np.uint64))
+    if isinstance(rows, SparseRows):
+        for row, column, value in rows.stored():
+            np.add.at(sums, row, _value_bits(value, columns[column]))
+    else:
+        size = max(_VALUES // d, 1)
+        for start in range(0, n, size):
+            stop = min(start + size, n)
+            block = np.ascontiguousarray(rows.block(start, stop), dtype=np.float64)
+            sums[start:stop] = _value_bits(block, columns).sum(axis=1, dtype=np.uint64)
+    hashes: AnyArray = mixed(sums)
     return hashes
+
+
+def _value_bits(values: Any, columns: Any) -> Any:
+    """Return the mix of each value with its column; 0 for a zero, whether it is stored or not."""
+    return np.where(values == 0.0, np.uint64(0), mixed(values.view(np.uint64) ^ columns))
 
 
 def stratified_folds(hashes: AnyArray, codes: AnyArray, n_folds: int) -> IntArray:
@@ -51,7 +66,8 @@ def stratified_folds(hashes: AnyArray, codes: AnyArray, n_folds: int) -> IntArra
     return folds
 
 
-def _mixed(bits: Any) -> Any:
+def mixed(bits: Any) -> Any:
+    """Return 64 bits in which each depends on all that were given."""
     with np.errstate(over="ignore"):
         bits = (bits ^ (bits >> np.uint64(30))) * _MIX[0]
         bits = (bits ^ (bits >> np.uint64(27))) * _MIX[1]

@@ -1,0 +1,133 @@
+"""Cost of MomentClassifier and of what it does with a summary, relative to logistic regression.
+
+``LogisticRegression`` is scikit-learn's, with its defaults. Rows are those of covtype (see
+`benchmarks.data`), standardised. Run ``python -m benchmarks.speed.moment_classifier``; ``--quick``
+measures a tenth of the rows and tracks nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.data import load
+from benchmarks.speed.ratio import Figure, ratios, track
+from directrix import MomentClassifier, Moments
+from directrix.frontier import Frontier, validated_shrinkage
+from directrix.metrics import BalancedError, Cost, FPRAtRecall, Metric, PrecisionAtK, RecallAtFPR
+from directrix.moments.shrinkage import oas, shrunk
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+ROUNDS, SHORT_ROUNDS = 5, 9
+FIT_MAY_COST = {"auc": 0.10, "error": 0.25}
+TEN: tuple[str | Metric, ...] = (
+    *("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), FPRAtRecall(0.9)),
+    *(PrecisionAtK(0.02), "prbep", "f1", "mcc"),
+)
+FEW_ROWS, WIDE, WIDE_ROWS, FOLDS = 20_000, 2000, 8000, 5
+
+
+def fits(X: FloatArray, y: AnyArray) -> list[Figure]:
+    """Measure fits to rows against a fit of logistic regression."""
+    candidates = {metric: partial(MomentClassifier(metric).fit, X, y) for metric in FIT_MAY_COST}
+    measured = ratios(partial(LogisticRegression().fit, X, y), candidates, rounds=ROUNDS)
+    n, d = X.shape
+    return [
+        Figure(f"fit for {metric}, {n} x {d} / LogisticRegression", measured[metric], limit)
+        for metric, limit in FIT_MAY_COST.items()
+    ]
+
+
+def ten_metrics(X: FloatArray, y: AnyArray) -> list[Figure]:
+    """Measure the best lines for ten metrics, from given moments."""
+    moments = Moments.of(X, y)
+    few = np.random.default_rng(0).choice(len(y), FEW_ROWS, replace=False)
+
+    def lines() -> object:
+        return Frontier(moments).best_many(TEN)
+
+    fit = partial(LogisticRegression().fit, X[few], y[few])
+    measured = ratios(fit, {"lines": lines}, rounds=ROUNDS)
+    what = f"ten metrics, d = {X.shape[1]}, given moments"
+    return [
+        Figure(f"{what}, milliseconds", 1e3 * seconds(lines, SHORT_ROUNDS), 50.0),
+        Figure(f"{what} / LogisticRegression, {FEW_ROWS} rows", measured["lines"], 1.0),
+    ]
+
+
+def wide(rng: np.random.Generator) -> list[Figure]:
+    """Measure the best line for AUC of many features against one factorisation."""
+    y = np.arange(WIDE_ROWS) % 4 == 0
+    spread = np.where(y[:, None], np.geomspace(0.5, 2.0, WIDE), 1.0)
+    mixing = np.eye(WIDE) + rng.standard_normal((WIDE, WIDE)) / np.sqrt(WIDE)
+    X = (rng.standard_normal((WIDE_ROWS, WIDE)) * spread) @ mixing + 0.05 * y[:, None]
+    moments = Moments.of(X, y)
+
+    def least() -> object:
+        standardized = moments.standardize().moments
+        groups = standardized.positive, standardized.negative
+        positive, negative = (shrunk(group, oas(group)) for group in groups)
+        return negative, cho_factor(positive)
+
+    measured = ratios(least, {"auc": lambda: Frontier(moments).best("auc")}, rounds=ROUNDS)
+    what = f"auc, d = {WIDE}, given moments / shrinking and one Cholesky"
+    return [Figure(what, measured["auc"], 1.5)]
+
+
+def validation(rng: np.random.Generator, X: FloatArray, y: AnyArray) -> list[Figure]:
+    """Measure the cross-validation of twenty shrinkages, from the summaries of folds."""
+    moments = Moments.of(X, y, fold=rng.integers(0, FOLDS, len(y)))
+    spent = seconds(lambda: validated_shrinkage(moments, "auc"), ROUNDS)
+    return [Figure(f"20 shrinkages, {FOLDS} folds, auc, d = {X.shape[1]}, seconds", spent, 0.5)]
+
+
+def seconds(work: Callable[[], object], rounds: int) -> float:
+    """Return the median CPU time of some rounds, after one that warms up."""
+    spent = []
+    for _ in range(rounds + 1):
+        start = process_time()
+        work()
+        spent.append(process_time() - start)
+    return median(spent[1:])
+
+
+def main() -> None:
+    """Measure, print, and track unless quick."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    quick = parser.parse_args().quick
+    rng = np.random.default_rng(0)
+    X, y = load("covtype")
+    if quick:
+        X, y = X[::10], y[::10]
+    X = StandardScaler().fit_transform(X)
+    figures = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a line that predicts one class; logistic stops early
+        for measure in (
+            partial(fits, X, y),
+            partial(ten_metrics, X, y),
+            partial(validation, rng, X, y),
+            partial(wide, rng),
+        ):
+            figures += (new := measure())
+            print(*new, sep="\n", flush=True)
+    if not quick:
+        track(figures, Path(__file__).with_suffix(".csv"))
+
+
+if __name__ == "__main__":
+    main()

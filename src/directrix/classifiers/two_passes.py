@@ -1,0 +1,148 @@
+"""Two passes over rows that live elsewhere: fold moments, then score histograms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers import calibration
+from directrix.classifiers.operating_point import OnRows
+from directrix.engines import HashFolds, summarize
+from directrix.engines.base import run
+from directrix.engines.plan import Plan
+from directrix.engines.tasks import Histograms
+from directrix.metrics import Curve
+from directrix.moments.score_histogram import ScoreHistogram, centres, edges
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+    from directrix.metrics import Metric
+    from directrix.moments import Moments
+
+
+class Picked(NamedTuple):
+    """The candidate that the histograms prefer, and what they say of it.
+
+    Parameters
+    ----------
+    place : int
+        Which candidate.
+    threshold : float
+        Of its scores.
+    on_rows : OnRows
+    calibration : Calibration
+    """
+
+    place: int
+    threshold: float
+    on_rows: OnRows
+    calibration: calibration.Calibration
+
+
+@dataclass(frozen=True)
+class TwoPasses:
+    """The two questions that are asked of a source, and nothing else.
+
+    Parameters
+    ----------
+    source : whatever `summarize` reads
+    target : str, int or array
+    fold : HashFolds
+    options : dict
+        Further arguments of `summarize`.
+    """
+
+    source: Any
+    target: Any
+    fold: Any
+    options: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.fold, HashFolds):
+            msg = "fit_source holds rows out by a hash: give fold=HashFolds(5, key=...), or none"
+            raise TypeError(msg)
+
+    def summary(self) -> Moments:
+        """Return the moments of the folds: the first pass."""
+        moments = summarize(self.source, target=self.target, fold=self.fold, **self.options)
+        if isinstance(moments, dict):
+            msg = "fit_source makes one classifier; call it for each group, without by="
+            raise TypeError(msg)
+        return moments
+
+    def histogram(self, lines: list[FloatArray], moments: Moments) -> ScoreHistogram:
+        """Return the held-out scores of the candidates of each fold: the second pass.
+
+        Parameters
+        ----------
+        lines : list of arrays of shape (k, d + 1)
+            The candidates made without each fold.
+        moments : Moments
+            What the first pass found.
+        """
+        roles = dict(self.options)
+        how = {name: roles.pop(name) for name in ("engine", "progress") if name in roles}
+        plan = Plan.of(target=self.target, fold=self.fold, **roles)
+        counted: ScoreHistogram = run(
+            self.source, plan, Histograms(np.stack(lines), moments.classes[-1]), **how
+        )
+        expected = moments.negative.weight, moments.positive.weight
+        if not np.allclose(counted.weight, expected, rtol=1e-9, atol=0.0):
+            msg = (
+                "the second pass did not find the rows of the first: a stream can be read only "
+                "once; give something that can be read again"
+            )
+            raise ValueError(msg)
+        return counted
+
+
+def pick(
+    metric: Metric,
+    histogram: ScoreHistogram,
+    factors: tuple[float, float],
+    at_threshold: float | None,
+) -> Picked:
+    """Choose by the metric of the histograms, as rows would.
+
+    Parameters
+    ----------
+    metric : Metric
+    histogram : ScoreHistogram
+        Held-out scores of all candidates.
+    factors : tuple of float
+        Class weights, of the negatives and of the positives.
+    at_threshold : float, optional
+        Probability at the threshold, where the metric says it.
+    """
+    curves = [_curve(counts, factors) for counts in histogram.counts]
+    values = np.array([metric.best_value(curve) for curve in curves])
+    place = int(np.argmax(values) if metric.greater_is_better else np.argmin(values))
+    best = metric.best(curves[place])
+    # From the top: above the k-th threshold are the k highest bins.
+    cuts = edges()[::-1]
+    cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
+    threshold = float(cuts[best.place])
+    counts = histogram.weight**2 / histogram.weight_sq
+    on_rows = OnRows(curves[place], best.place, float(counts[1]), float(counts[0]))
+    sides = [factor * side for factor, side in zip(factors, histogram.counts[place], strict=True)]
+    scores = np.tile(centres() - threshold, 2)
+    positive = np.repeat([False, True], len(centres()))
+    weight = np.concatenate(sides)
+    kept = weight > 0
+    fitted = calibration.from_scores(
+        positive[kept],
+        scores[kept],
+        weight[kept],
+        "score histograms of held-out rows",
+        at_threshold,
+    )
+    return Picked(place, threshold, on_rows, fitted)
+
+
+def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
+    """Return the curve of a histogram, all bins kept, so that places are edges."""
+    negative, positive = (factor * side[::-1] for factor, side in zip(factors, counts, strict=True))
+    above = [np.append(0.0, np.cumsum(side)) for side in (positive, negative)]
+    return Curve(centres()[::-1], above[0], above[1])

@@ -1,0 +1,224 @@
+"""Tables in memory: arrays, sparse matrices, data frames and Arrow batches, seen as columns.
+
+Each is recognised by what it can do, so that none of these libraries is imported.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from directrix.engines.vectors import arrow_values, vector_rows
+from directrix.moments.rows import ColumnRows, FrameRows, Rows, as_rows, is_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from directrix._typing import AnyArray
+
+
+class Table(ABC):
+    """Named columns, and values given beside them.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame or Arrow batch
+    beside : mapping, optional
+        Further columns by name, which are no features unless they are asked for.
+    """
+
+    def __init__(self, data: Any, beside: Mapping[Any, Any] | None = None) -> None:
+        self.data = data
+        self.beside = dict(beside or {})
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[Any]:
+        """The names of the columns, or their numbers."""
+
+    @abstractmethod
+    def _values(self, name: Any) -> AnyArray: ...
+
+    @abstractmethod
+    def features(self, names: Sequence[Any]) -> Rows:
+        """Return the rows of some columns, never copied whole."""
+
+    @abstractmethod
+    def in_pandas(self, names: Sequence[Any]) -> Any:
+        """Return some columns as what a transformer takes: a pandas data frame, or an array."""
+
+    def canonical(self, name: Any) -> Any:
+        """Return the one name of a column that may have several."""
+        return name
+
+    def values(self, name: Any) -> Any:
+        """Return a column as NumPy values."""
+        if name in self.beside:
+            return self.beside[name]
+        if name not in self.columns:
+            msg = f"no column named {name!r}; the columns are {self.columns}"
+            raise KeyError(msg)
+        return self._values(name)
+
+
+class FrameTable(Table):
+    """A pandas or polars data frame."""
+
+    @property
+    def columns(self) -> list[Any]:  # noqa: D102 - inherited
+        return list(self.data.columns)
+
+    def _values(self, name: Any) -> AnyArray:
+        values: AnyArray = self.data[name].to_numpy()
+        return values
+
+    def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
+        return FrameRows(self.data, names)
+
+    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        chosen = self.data[list(names)]
+        return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
+
+
+class ArrowTable(Table):
+    """An Arrow table or record batch."""
+
+    @property
+    def columns(self) -> list[Any]:  # noqa: D102 - inherited
+        return list(self.data.schema.names)
+
+    def _values(self, name: Any) -> AnyArray:
+        return arrow_values(self.data.column(name))
+
+    def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            msg = f"no column named {missing[0]!r}; the columns are {self.columns}"
+            raise KeyError(msg)
+        if len(names) == 1:
+            rows = vector_rows(self.data.column(names[0]))
+            if rows is not None:
+                return rows
+        return ArrowRows(self.data, names)
+
+    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        return self.data.select(list(names)).to_pandas()
+
+
+class ArrayTable(Table):
+    """A NumPy array or a sparse matrix; its columns are numbered."""
+
+    @property
+    def columns(self) -> list[Any]:  # noqa: D102 - inherited
+        return list(range(self.data.shape[1]))
+
+    def values(self, name: Any) -> Any:  # noqa: D102 - inherited
+        if isinstance(name, str):
+            msg = f"{name!r} names a column, but arrays have none: give its index, or the values"
+            raise TypeError(msg)
+        return super().values(self.canonical(name))
+
+    def canonical(self, name: Any) -> Any:  # noqa: D102 - inherited
+        if isinstance(name, int | np.integer) and -self.data.shape[1] <= name < 0:
+            return int(name) + self.data.shape[1]
+        return name
+
+    def _values(self, name: Any) -> AnyArray:
+        values: AnyArray
+        if sparse.issparse(self.data):
+            values = sparse.csr_array(self.data)[:, [name]].toarray()[:, 0]
+        else:
+            values = self.data[:, name]
+        return values
+
+    def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
+        columns = (
+            np.arange(self.data.shape[1])[np.asarray(names)]
+            if names
+            else np.empty(0, dtype=np.intp)
+        )
+        if len(columns) == self.data.shape[1] and (np.diff(columns) == 1).all():
+            return as_rows(self.data)
+        if sparse.issparse(self.data):
+            return as_rows(sparse.csr_array(self.data)[:, columns])
+        if self.data.dtype == object:  # the other columns need not be numbers
+            return as_rows(self.data[:, columns])
+        return ColumnRows(self.data, columns)
+
+    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        return self.data[:, list(names)]
+
+
+class ArrowRows(Rows):
+    """Columns of an Arrow table or batch; blocks are copies, and chunks stay where they are."""
+
+    def __init__(self, table: Any, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.shape = (table.num_rows, len(self.names))
+        chosen = table.select(list(names))
+        batches = chosen.to_batches() if hasattr(chosen, "to_batches") else [chosen]
+        self.chunks = [[arrow_values(column) for column in batch.columns] for batch in batches]
+        self.starts = np.cumsum([0, *(batch.num_rows for batch in batches)])
+        kinds = set()
+        for columns in self.chunks:
+            for name, values in zip(names, columns, strict=True):
+                if values.dtype.kind not in "biuf":
+                    msg = (
+                        f"column {name!r} holds {table.schema.field(name).type}, not numbers; "
+                        "encode it first (for instance with transform=, a fitted transformer), or "
+                        "leave it out"
+                    )
+                    raise TypeError(msg)
+                kinds.add(values.dtype)
+        self.dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+
+    def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited
+        block = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
+        first = int(np.searchsorted(self.starts, start, side="right")) - 1
+        last = int(np.searchsorted(self.starts, stop, side="left"))
+        for chunk in range(first, last):
+            offset = int(self.starts[chunk])
+            low, high = max(start, offset), min(stop, int(self.starts[chunk + 1]))
+            for place, values in enumerate(self.chunks[chunk]):
+                block[low - start : high - start, place] = values[low - offset : high - offset]
+        return block
+
+
+def is_arrow(data: Any) -> bool:
+    """Tell whether this is an Arrow table or record batch."""
+    # The schema last: asked for its own, a lazy frame warns.
+    return hasattr(data, "num_rows") and hasattr(data, "column") and hasattr(data, "schema")
+
+
+def is_table(data: Any) -> bool:
+    """Tell whether data is a table itself, not an iterable of tables."""
+    return (
+        is_frame(data)
+        or is_arrow(data)
+        or sparse.issparse(data)
+        # A list of chunks may have become an array of objects.
+        or (isinstance(data, np.ndarray) and (data.dtype != object or data.ndim == 2))
+    )
+
+
+def as_table(data: Any, beside: Mapping[Any, Any] | None = None) -> Table:
+    """See rows in memory as a table."""
+    if isinstance(data, Table):
+        return data
+    if is_arrow(data):
+        return ArrowTable(data, beside)
+    if is_frame(data):
+        return FrameTable(data, beside)
+    if not is_table(data):
+        msg = (
+            f"cannot read rows from {type(data).__name__}: a chunk is an array, a sparse matrix, "
+            "a data frame, an Arrow batch, or a tuple of arrays (X, y)"
+        )
+        raise TypeError(msg)
+    if len(data.shape) != 2:
+        msg = f"a table must have two dimensions, rows and columns, not {len(data.shape)}"
+        raise ValueError(msg)
+    return ArrayTable(data, beside)

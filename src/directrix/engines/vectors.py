@@ -1,0 +1,103 @@
+"""Arrow arrays as NumPy values, and columns that hold a whole vector of features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from directrix.moments.rows import Rows, SparseRows, as_rows, canonical_csr
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray
+
+_DENSE = 1  # how Spark ML marks a dense vector
+
+
+def arrow_values(column: Any) -> AnyArray:
+    """Return the values of an Arrow array; nulls become NaN, or None in text."""
+    if hasattr(column, "chunks"):
+        parts = [arrow_values(chunk) for chunk in column.chunks]
+        return np.concatenate(parts) if parts else np.empty(0)
+    array, kind = column, str(column.type)
+    if kind == "bool":
+        array = array.cast("int8")
+    elif kind.startswith("decimal"):
+        array = array.cast("float64")
+    values: AnyArray = array.to_numpy(zero_copy_only=False)
+    return values.astype(bool) if kind == "bool" and values.dtype.kind == "i" else values
+
+
+def vector_rows(column: Any) -> Rows | None:
+    """Return the rows of a column of vectors, or None where it holds plain values.
+
+    Vectors are lists of numbers, or Spark ML's own type: a structure of kind, size, indices and
+    values.
+    """
+    array = _one_chunk(column)
+    kind = str(array.type)
+    is_list = kind.startswith(("list", "large_list", "fixed_size_list"))
+    is_ml = kind.startswith("struct") and "indices" in kind and "values" in kind
+    if not (is_list or is_ml):
+        return None
+    if array.null_count:
+        msg = f"{array.null_count} rows have no vector of features; fill or drop them first"
+        raise ValueError(msg)
+    if is_list:
+        return as_rows(_matrix(array))
+    kinds = array.field("type").to_numpy(zero_copy_only=False)
+    values = array.field("values")
+    if (kinds == _DENSE).all():
+        return as_rows(_matrix(values))
+    return _mixed_vectors(array, kinds == _DENSE)
+
+
+def vector_length(column: Any) -> int:
+    """Return how many values the first row of a column that is not empty has."""
+    kind = str(column.type)
+    if kind.startswith("struct"):
+        names = [field.name for field in column.type]
+        return vector_length(column.field("values")) if "values" in names else 1
+    if not kind.startswith(("list", "large_list", "fixed_size_list")):
+        return 1
+    return int(_lengths(column.slice(0, 1))[0])
+
+
+def _one_chunk(column: Any) -> Any:
+    if not hasattr(column, "chunks"):
+        return column
+    combined = column.combine_chunks()
+    # Some releases keep a chunked array of one chunk.
+    return combined.chunk(0) if hasattr(combined, "chunks") else combined
+
+
+def _matrix(lists: Any) -> AnyArray:
+    lengths = _lengths(lists)
+    if (lengths != lengths[:1]).any():
+        msg = "the vectors of features are not all of one length"
+        raise ValueError(msg)
+    values: AnyArray = lists.flatten().to_numpy(zero_copy_only=False)
+    return values.reshape(len(lists), -1) if len(lists) else np.empty((0, 0))
+
+
+def _mixed_vectors(array: Any, dense: AnyArray) -> Rows:
+    """Return Spark ML vectors, some of them sparse, as a CSR matrix."""
+    values = array.field("values")
+    lengths = _lengths(values)
+    starts = np.append(0, np.cumsum(lengths))
+    data = values.flatten().to_numpy(zero_copy_only=False)
+    sizes = np.nan_to_num(array.field("size").to_numpy(zero_copy_only=False))
+    width = int(np.where(dense, lengths, sizes).max())
+    column = np.arange(len(data)) - np.repeat(starts[:-1], lengths)
+    column[np.repeat(~dense, lengths)] = (
+        array.field("indices").flatten().to_numpy(zero_copy_only=False)
+    )
+    matrix = sparse.csr_array((data, column, starts), shape=(len(dense), width))
+    return SparseRows(canonical_csr(matrix))
+
+
+def _lengths(lists: Any) -> AnyArray:
+    lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+    whole: AnyArray = np.nan_to_num(lengths).astype(np.int64)
+    return whole

@@ -1,0 +1,275 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import confusion_matrix
+
+from directrix import MomentClassifier, Moments
+from directrix.metrics import AUC, Cost, Error, PrecisionAtK, RecallAtFPR
+
+
+def rows(n=400, d=4, gap=1.2, seed=0, share=0.3):
+    """Return rows of two classes that differ in mean and spread."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    X = rng.normal(size=(n, d))
+    X[:, 0] += gap * y
+    X[:, -1] *= np.where(y, 2.0, 1.0)
+    return X, y
+
+
+def many_rows(seed=0):
+    """Return enough rows that none need be held out."""
+    return rows(3000, 3, seed=seed)
+
+
+def assert_same_line(one, other, **tolerance):
+    np.testing.assert_allclose(one.coef_, other.coef_, **tolerance)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, **tolerance)
+
+
+@pytest.mark.parametrize("metric", ["error", "auc", RecallAtFPR(0.05)], ids=str)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {True: 3.0}], ids=str)
+def test_fitting_by_moments_is_fitting_the_moments(metric, class_weight):
+    X, y = rows()
+    ours = MomentClassifier(metric, choose="moments", class_weight=class_weight)
+    from_rows, from_summary = clone(ours).fit(X, y), clone(ours).fit_moments(Moments.of(X, y))
+    np.testing.assert_array_equal(from_rows.coef_, from_summary.coef_)
+    np.testing.assert_array_equal(from_rows.intercept_, from_summary.intercept_)
+    assert from_rows.operating_point_ == from_summary.operating_point_
+    assert from_rows.calibration_ == from_summary.calibration_
+    assert from_rows.moments_ == from_summary.moments_ == Moments.of(X, y)
+    np.testing.assert_array_equal(from_rows.predict(X), from_summary.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"choose": "luck"}, "choose must be 'rows' or 'moments', not 'luck'"),
+        ({"shrinkage": "much"}, "shrinkage must be 'oas', 'cv' or a share.*not 'much'"),
+        ({"shrinkage": 1.5}, "a share from 0 to 1, not 1.5"),
+        ({"shrinkage": -0.1}, "a share from 0 to 1, not -0.1"),
+        ({"metric": "acuracy"}, "no metric named 'acuracy': give one of 'error'"),
+        ({"metric": "recall_at_fpr"}, r"for example RecallAtFPR\(fpr=0.01\)"),
+        ({"metric": PrecisionAtK(1000)}, "asks for all of the 400 rows"),
+        ({"class_weight": "unfair"}, "class_weight must be 'balanced' or a dict"),
+        ({"class_weight": {True: -1.0}}, "class weights must be positive"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options, message):
+    X, y = rows()
+    for fit in (
+        lambda ours: ours.fit(X, y),
+        lambda ours: ours.fit_moments(Moments.of(X, y)),
+        lambda ours: ours.partial_fit(X, y),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(MomentClassifier(**options))
+
+
+def test_one_class_is_refused():
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"one class only, \[1.0\].*needs rows of both"):
+        MomentClassifier().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match=r"one class only, \[False\].*weight zero do not count"):
+        MomentClassifier().fit(X, y, sample_weight=np.where(y, 0.0, 1.0))
+    with pytest.raises(ValueError, match="both classes need rows"):
+        MomentClassifier().fit_moments(Moments.of(X, np.ones(len(X)), classes=[0, 1]))
+
+
+def test_three_classes_are_refused_and_there_is_advice():
+    X, _ = rows()
+    y = np.arange(len(X)) % 3
+    with pytest.raises(ValueError, match=r"Only binary.*OneVsRestClassifier"):
+        MomentClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="one_vs_rest"):
+        MomentClassifier().fit_moments(Moments.of(X, y))
+
+
+LABELS = {
+    "text": np.array(["no", "yes"]),
+    "objects": np.array(["no", "yes"], dtype=object),
+    "numbers": np.array([3, 7]),
+    "signs": np.array([-1, 1]),
+    "bool": np.array([False, True]),
+}
+
+
+@pytest.mark.parametrize("choose", ["rows", "moments"])
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_of_any_kind(labels, choose):
+    X, y = rows()
+    plain = MomentClassifier(choose=choose).fit(X, y.astype(int))
+    ours = MomentClassifier(choose=choose).fit(X, labels[y.astype(int)])
+    assert ours.classes_.tolist() == labels.tolist()
+    np.testing.assert_array_equal(ours.coef_, plain.coef_)
+    np.testing.assert_array_equal(ours.predict(X), labels[plain.predict(X)])
+    assert ours.score(X, labels[y.astype(int)]) > 0.75
+
+
+@pytest.mark.parametrize("choose", ["rows", "moments"])
+def test_class_weight_counts_as_weights_of_the_rows_do(choose):
+    X, y = many_rows()
+    # Shrunk lines differ: the features are standardised by the rows as they are.
+    ours = MomentClassifier(choose=choose, class_weight={True: 5.0}, shrinkage=0.0).fit(X, y)
+    theirs = MomentClassifier(choose=choose, shrinkage=0.0).fit(X, y, np.where(y, 5.0, 1.0))
+    plain = MomentClassifier(choose=choose, shrinkage=0.0).fit(X, y)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.predict(X).mean() > 1.5 * plain.predict(X).mean()
+    assert ours.moments_ == plain.moments_  # what is saved is of the rows as they are
+
+
+def test_balanced_classes_make_the_error_the_balanced_error():
+    X, y = many_rows()
+    error = MomentClassifier("error", class_weight="balanced", choose="moments").fit(X, y)
+    balanced = MomentClassifier("balanced_error", choose="moments").fit(X, y)
+    assert_same_line(error, balanced, atol=1e-6)
+
+
+@pytest.mark.parametrize(("cost", "spread"), [(Cost(1e5, 1), 0.5), (Cost(1, 1e5), 2.0)], ids=str)
+def test_where_one_class_for_all_is_best_it_is_said(cost, spread):
+    # Positives inside the negatives and dear to claim, or all around them and dear to miss.
+    label = spread > 1
+    X, y = rows(gap=0.0)
+    X = np.random.default_rng(5).normal(size=X.shape) * np.where(y, spread, 1.0)[:, None]
+    with pytest.warns(UserWarning, match=f"every row is predicted {'pos' if label else 'neg'}"):
+        ours = MomentClassifier(cost).fit(X, y)
+    assert set(ours.predict(X)) == {label}
+    assert np.isfinite(ours.intercept_).all()
+    with pytest.warns(UserWarning, match=f"predicts {label} for every row.*balanced_error"):
+        ours = MomentClassifier(cost, choose="moments").fit(X, y)
+    assert set(ours.predict(X)) == {label}
+
+
+def test_where_a_class_has_few_rows_it_is_said():
+    X, y = rows()
+    index = np.append(np.flatnonzero(y)[:7], np.flatnonzero(~y))
+    with pytest.warns(UserWarning, match="one class has 7 rows only"):
+        MomentClassifier("auc").fit(X[index], y[index])
+
+
+def test_few_rows_are_held_out_and_many_are_not():
+    # From a hundred rows a feature on, in the smaller class.
+    X, _ = rows(1000, 4)
+    for n_pos, name in ((399, "held-out rows"), (400, "the rows themselves")):
+        y = np.arange(1000) < n_pos
+        ours = MomentClassifier().fit(X + y[:, None], y)
+        assert ours.operating_point_.rows == name
+        assert ours.calibration_.how.endswith(name)
+    moments = MomentClassifier(choose="moments").fit(*rows())
+    assert moments.operating_point_.rows is None
+    assert moments.calibration_.how.endswith("from the moments")
+
+
+def test_held_out_rows_promise_no_more_than_new_rows_show():
+    # Pure noise, and nearly as many features as rows: on its own rows a line would do far better.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 100)), np.arange(200) % 2 == 0
+    ours = MomentClassifier("auc").fit(X, y)
+    assert ours.operating_point_.empirical.metric < 0.65
+    assert AUC().score(y, ours.decision_function(X)) > 0.75
+
+
+@pytest.mark.parametrize("metric", ["error", "auc", "f1", RecallAtFPR(0.05), Cost(1, 5)], ids=str)
+def test_rates_on_the_rows_are_those_of_the_predictions(metric):
+    X, y = many_rows()
+    ours = MomentClassifier(metric).fit(X, y)
+    point = ours.operating_point_
+    tn, fp, fn, tp = confusion_matrix(y, ours.predict(X)).ravel()
+    assert point.empirical.tpr == pytest.approx(tp / (tp + fn), abs=1e-15)
+    assert point.empirical.fpr == pytest.approx(fp / (fp + tn), abs=1e-15)
+    assert point.empirical.precision == pytest.approx(tp / (tp + fp), abs=1e-15)
+    measured = point.metric.score(y, ours.decision_function(X))
+    assert point.empirical.metric == pytest.approx(measured, abs=1e-12)
+    for (low, high), value in zip(point.intervals, point.empirical, strict=True):
+        assert low <= value <= high
+    assert point.threshold == -ours.intercept_[0]
+    # These rows are normal but for one feature that is wider in one class.
+    assert point.predicted == pytest.approx(point.empirical, abs=0.05)
+
+
+def test_the_operating_point_reads_well():
+    text = str(MomentClassifier(RecallAtFPR(0.05)).fit(*rows()).operating_point_)
+    assert text.startswith("RecallAtFPR(fpr=0.05), threshold ")
+    assert "on held-out rows" in text
+    assert [line.split()[0] for line in text.splitlines()[2:]] == [
+        "tpr",
+        "fpr",
+        "precision",
+        "metric",
+    ]
+
+
+@pytest.mark.parametrize("shrinkage", ["oas", "cv", 0.0, 0.3])
+@pytest.mark.parametrize("choose", ["rows", "moments"])
+def test_fewer_rows_than_features_will_do(shrinkage, choose):
+    X, y = rows(60, 90, gap=4.0)
+    ours = MomentClassifier(shrinkage=shrinkage, choose=choose).fit(X, y)
+    assert np.isfinite(ours.coef_).all()
+    new, its = rows(500, 90, gap=4.0, seed=1)
+    assert AUC().score(its, ours.decision_function(new)) > 0.6
+
+
+@pytest.mark.parametrize("metric", ["error", "auc", RecallAtFPR(0.05)], ids=str)
+@pytest.mark.parametrize("choose", ["rows", "moments"])
+def test_an_offset_of_a_million_million_changes_no_prediction(metric, choose):
+    X, y = rows(3000, 2)
+    X = np.round(2.0 * X) / 2.0  # what is added is then exact, and scores are not too close
+    ours = MomentClassifier(metric, choose=choose).fit(X, y)
+    moved = MomentClassifier(metric, choose=choose).fit(X + 1e12, y)
+    np.testing.assert_array_equal(moved.predict(X + 1e12), ours.predict(X))
+    np.testing.assert_allclose(moved.coef_, ours.coef_, atol=1e-9)
+
+
+HOLDERS = {
+    "float32": np.float32,
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "csr matrix": sparse.csr_matrix,
+    "pandas": lambda X: pd.DataFrame(X).add_prefix("x"),
+    "polars": lambda X: pl.DataFrame(X, schema=[f"x{k}" for k in range(X.shape[1])]),
+    "list": lambda X: X.tolist(),
+}
+
+
+@pytest.mark.parametrize("make", [rows, many_rows], ids=["few", "many"])
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_whatever_holds_the_rows_the_line_is_the_same(holder, make):
+    X, y = make()
+    X = X.astype(np.float32).astype(np.float64)
+    X[np.abs(X) < 0.3] = 0.0
+    ours = MomentClassifier(RecallAtFPR(0.05)).fit(X, y)
+    other = MomentClassifier(RecallAtFPR(0.05)).fit(holder(X), y)
+    assert_same_line(ours, other, rtol=1e-9, atol=1e-9)
+    scores = other.decision_function(holder(X))
+    assert scores.dtype == np.float64
+    np.testing.assert_allclose(scores, ours.decision_function(X), atol=1e-9)
+    np.testing.assert_array_equal(other.predict(holder(X)), ours.predict(X))
+
+
+def test_before_fitting_there_is_nothing_to_predict():
+    X, _ = rows()
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(MomentClassifier(), method)(X)
+
+
+def test_rows_of_weight_zero_are_absent():
+    X, y = rows()
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    X[weight == 0] = 1e6
+    ours = MomentClassifier(Error()).fit(X, y, weight)
+    theirs = MomentClassifier(Error()).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+    np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
+
+
+def test_the_probability_at_the_cut_is_where_both_predictions_cost_alike():
+    X, y = many_rows()
+    assert MomentClassifier("error").fit(X, y).calibration_(0.0) == pytest.approx(0.5)
+    assert MomentClassifier(Cost(1, 4)).fit(X, y).calibration_(0.0) == pytest.approx(0.2)
+    balanced = MomentClassifier("balanced_error").fit(X, y).calibration_
+    assert balanced(0.0) == pytest.approx(y.mean())

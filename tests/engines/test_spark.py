@@ -1,0 +1,362 @@
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+import spark_cluster
+from nearness import distance
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from directrix import MomentClassifier, Moments, summarize
+from directrix.engines import HashFolds
+from directrix.engines import spark as engine
+
+pytestmark = [
+    pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not())),
+    # Of Spark for releases of pandas that it was not tested with; nothing here depends on it.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+RNG = np.random.default_rng(5)
+N = 240
+NAMES = ["a", "b", "größe"]
+X = np.where(RNG.random((N, 3)) < 0.6, RNG.normal([0.0, 50.0, -1.0], 1.0, (N, 3)), 0.0)
+Y = RNG.choice(2, N, p=[0.7, 0.3])
+WEIGHT = RNG.choice([0.0, 0.5, 1.0, 2.0], N)
+COUNTRY = RNG.choice(["at", "be", "ch"], N)
+CUSTOMER = RNG.integers(0, 60, N)
+
+#: The same rows in another order of summation.
+CLOSE = 1e-10
+
+
+def columns():
+    return pd.DataFrame(
+        {
+            **dict(zip(NAMES, X.T, strict=True)),
+            "y": Y,
+            "w": WEIGHT,
+            "country": COUNTRY,
+            "customer": CUSTOMER,
+        }
+    )
+
+
+def vectors(kind):
+    """Return the rows as Spark ML vectors, one column of them."""
+    from pyspark.ml.linalg import Vectors
+
+    def vector(place, row):
+        if kind == "sparse" or (kind == "mixed" and place % 3):
+            held = np.flatnonzero(row)
+            return Vectors.sparse(len(row), held, row[held])
+        return Vectors.dense(row)
+
+    return [vector(place, row) for place, row in enumerate(X)]
+
+
+#: How the features of the same rows are kept.
+KINDS = ["plain", "array", "dense", "sparse", "mixed"]
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def kept_as(session, kind, partitions=3):
+    frame = columns()
+    if kind == "plain":
+        spread = session.createDataFrame(frame.drop(columns=["country", "customer"]))
+    else:
+        held = X.tolist() if kind == "array" else vectors(kind)
+        rows = zip(held, Y.tolist(), WEIGHT.tolist(), strict=True)
+        names = "x array<double>, y long, w double" if kind == "array" else ["x", "y", "w"]
+        spread = session.createDataFrame(list(rows), names)
+    return spread.repartition(partitions)
+
+
+def sizes(frame):
+    """Return the number of rows in each partition."""
+    return [len(part) for part in frame.rdd.glom().collect()]
+
+
+@pytest.fixture
+def session():
+    return spark_cluster.session()
+
+
+# ── the same as in memory ─────────────────────────────────────────────────────────────────────────
+
+
+@each_kind
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_rows_in_spark_are_those_in_memory(session, kind, weight):
+    frame = kept_as(session, kind)
+    features = NAMES if kind == "plain" else "x"
+    moments = summarize(frame, target="y", features=features, weight=weight)
+    names = NAMES if kind == "plain" else None
+    expected = Moments.of(X, Y, WEIGHT if weight else None, feature_names=names)
+    assert distance(moments, expected) < CLOSE
+
+
+def test_columns_without_a_role_are_the_features(session):
+    frame = session.createDataFrame(columns().drop(columns=["country", "customer"]))
+    moments = summarize(frame, target="y", weight="w")
+    assert distance(moments, summarize(columns(), target="y", weight="w", features=NAMES)) < CLOSE
+
+
+@pytest.mark.parametrize("key", [None, "customer", ["country", "customer"]])
+def test_a_row_is_in_the_same_fold_as_in_memory(session, key):
+    roles = {"target": "y", "features": NAMES, "fold": HashFolds(4, key=key, seed=3)}
+    moments = summarize(session.createDataFrame(columns()).repartition(5), **roles)
+    expected = summarize(columns(), **roles)
+    assert len(moments.folds) == 4
+    assert min(fold.count for fold in moments.folds) > 0
+    assert distance(moments, expected) < CLOSE
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "mixed"])
+def test_a_vector_is_in_the_fold_of_its_values(session, kind):
+    moments = summarize(kept_as(session, kind), target="y", features="x", fold=HashFolds(3))
+    expected = summarize(columns(), target="y", features=NAMES, fold=HashFolds(3))
+    for fold, its in zip(moments.folds, expected.folds, strict=True):
+        assert distance(fold, Moments(**{**vars(its), "feature_names": None})) < CLOSE
+
+
+def test_folds_may_be_a_column(session):
+    frame = columns().assign(part=CUSTOMER % 3)
+    roles = {"target": "y", "features": NAMES, "fold": "part", "weight": "w"}
+    moments = summarize(session.createDataFrame(frame), **roles)
+    assert distance(moments, summarize(frame, **roles)) < CLOSE
+
+
+def test_all_groups_come_from_one_job(session):
+    frame = session.createDataFrame(columns())
+    session.sparkContext.setJobGroup("by", "one summary for each country")
+    summaries = summarize(frame, target="y", features=NAMES, weight="w", by="country")
+    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("by")) == 1
+    assert list(summaries) == ["at", "be", "ch"]
+    for country, moments in summaries.items():
+        own = country == COUNTRY
+        expected = Moments.of(X[own], Y[own], WEIGHT[own], feature_names=NAMES)
+        assert distance(moments, expected) < CLOSE
+
+
+def test_groups_have_folds(session):
+    roles = {"target": "y", "features": NAMES, "by": "country", "fold": HashFolds(3)}
+    summaries = summarize(session.createDataFrame(columns()).repartition(4), **roles)
+    expected = summarize(columns(), **roles)
+    assert list(summaries) == list(expected)
+    assert max(distance(summaries[key], expected[key]) for key in expected) < CLOSE
+
+
+def test_a_fitted_transformer_runs_where_the_rows_are(session):
+    numbers = ["a", "größe"]
+    transformer = ColumnTransformer(
+        [
+            ("town", OneHotEncoder(sparse_output=False), ["country"]),
+            ("n", StandardScaler(), numbers),
+        ]
+    ).fit(columns())
+    roles = {"target": "y", "features": ["country", *numbers], "transform": transformer}
+    moments = summarize(session.createDataFrame(columns()).repartition(3), **roles)
+    assert moments.feature_names == tuple(transformer.get_feature_names_out())
+    expected = Moments.of(
+        transformer.transform(columns()), Y, feature_names=transformer.get_feature_names_out()
+    )
+    assert distance(moments, expected) < CLOSE
+
+
+def test_names_may_hold_anything(session):
+    odd = ["a.b", "c`d", "e f"]
+    frame = session.createDataFrame(list(zip(*X.T.tolist(), Y.tolist(), strict=True)), [*odd, "y"])
+    assert distance(summarize(frame, target="y"), Moments.of(X, Y, feature_names=odd)) < CLOSE
+
+
+def test_labels_may_be_text(session):
+    labels = np.array(["no", "yes"])[Y]
+    frame = session.createDataFrame(columns().assign(y=labels))
+    moments = summarize(frame, target="y", features=NAMES)
+    assert distance(moments, Moments.of(X, labels, feature_names=NAMES)) < CLOSE
+
+
+def test_pandas_on_spark_is_spark(session):
+    class DataFrame:
+        """What the engine asks of one; the library itself does not import with pandas 3."""
+
+        __module__ = "pyspark.pandas.frame"
+
+        def to_spark(self):
+            return session.createDataFrame(columns()[[*NAMES, "y"]])
+
+    expected = Moments.of(X, Y, feature_names=NAMES)
+    assert distance(summarize(DataFrame(), target="y"), expected) < CLOSE
+
+
+def test_a_line_is_fitted_in_two_passes(session):
+    frame = session.createDataFrame(columns()).repartition(4).cache()
+    roles = {"target": "y", "features": NAMES, "weight": "w"}
+    classifier = MomentClassifier("auc").fit_source(frame, **roles)
+    expected = MomentClassifier("auc").fit_source(columns(), **roles)
+    table = columns()[NAMES]
+    scores = expected.decision_function(table)
+    assert np.abs(classifier.decision_function(table) - scores).max() < 1e-9 * scores.std()
+    np.testing.assert_allclose(
+        classifier.predict_proba(table), expected.predict_proba(table), atol=1e-9
+    )
+    frame.unpersist()
+
+
+# ── partitions ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("partitions", [1, 200])
+def test_there_may_be_any_number_of_partitions(session, partitions):
+    frame = session.createDataFrame(columns()).repartition(partitions)
+    assert frame.rdd.getNumPartitions() == partitions
+    moments = summarize(frame, target="y", features=NAMES, weight="w")
+    assert distance(moments, Moments.of(X, Y, WEIGHT, feature_names=NAMES)) < CLOSE
+
+
+def test_a_partition_may_hold_one_class_or_nothing(session):
+    frame = session.createDataFrame(columns()).repartition(5, "y")
+    counts = sizes(frame)
+    assert sorted(counts)[-2:] == sorted(np.bincount(Y))
+    assert counts.count(0) == 3
+    moments = summarize(frame, target="y", features=NAMES, weight="w")
+    assert distance(moments, Moments.of(X, Y, WEIGHT, feature_names=NAMES)) < CLOSE
+
+
+def test_two_runs_over_the_same_partitions_give_the_same_bits(session):
+    frame = numbered(session, 7)
+    roles = {"target": "y", "features": ["a", "b"], "fold": HashFolds(3)}
+    assert summarize(frame, **roles) == summarize(frame, **roles)
+
+
+def test_neither_order_nor_repetition_of_answers_matters(session, monkeypatch):
+    frame = numbered(session, 7)
+    undisturbed = summarize(frame, target="y", features=["a", "b"])
+    partials = engine.partials
+    seen = []
+
+    def disturbed(*arguments):
+        answers = list(partials(*arguments))
+        seen.extend(number for number, _ in answers)
+        yield from [*answers[3:], *answers[::-1], answers[5]]
+
+    monkeypatch.setattr(engine, "partials", disturbed)
+    assert summarize(frame, target="y", features=["a", "b"]) == undisturbed
+    assert seen == list(range(7))
+
+
+@pytest.mark.parametrize("empty", ["known to Spark", "found out"])
+def test_no_rows_are_refused_in_words(session, empty):
+    if empty == "known to Spark":
+        frame = session.createDataFrame(columns()).filter("a > 1e9")
+        assert frame.rdd.getNumPartitions() == 0
+    else:
+        frame = numbered(session, 2).filter("a > 1e9")
+    with pytest.raises(ValueError, match="there are no rows to summarise"):
+        summarize(frame, target="y", features=["a", "b"])
+
+
+# ── what is refused ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_a_worker_refuses_is_told_in_its_words(session):
+    from pyspark.errors import PythonException
+
+    frame = session.createDataFrame(columns())
+    with pytest.raises(PythonException, match=r"column 'country' holds .*encode it first"):
+        summarize(frame, target="y")
+    rows = session.createDataFrame([([1.0], 0), (None, 1)], "x array<double>, y int")
+    with pytest.raises(PythonException, match="1 rows have no vector of features"):
+        summarize(rows, target="y")
+
+
+def test_roles_are_columns(session):
+    frame = session.createDataFrame(columns())
+    with pytest.raises(KeyError, match=r"no column named 'x'; the columns are \['a', 'b', 'größe'"):
+        summarize(frame, target="x")
+    with pytest.raises(ValueError, match="weight= must name a column"):
+        summarize(frame, target="y", weight=WEIGHT)
+
+
+# ── executors and workers that die ────────────────────────────────────────────────────────────────
+
+PARTITIONS = 30
+
+
+def numbered(session, partitions):
+    """Return rows that are made where they are needed, the same whoever makes them."""
+    return session.range(0, 40 * partitions, 1, partitions).selectExpr(
+        "pmod(id * 7919, 1009) / 7.0D as a",
+        "pmod(id * 104729, 997) / 3.0D as b",
+        "cast(pmod(id * 31, 10) < 3 as int) as y",
+    )
+
+
+def slow(notes, pause):
+    """Return a transformer that takes its time, and notes who has finished a partition."""
+
+    class Slow:  # made here, so that workers need no module of the tests
+        def transform(self, frame):
+            time.sleep(pause)
+            with open(notes, "a", encoding="utf-8") as lines:  # noqa: PTH123
+                lines.write(f"{os.getppid()}\n")
+            return frame
+
+    return Slow()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with spark_cluster.cluster(tmp_path_factory.mktemp("cluster")) as one:
+        yield one
+
+
+@pytest.mark.parametrize("who", ["executor", "worker"])
+def test_who_is_killed_in_mid_job_changes_no_bit(cluster, who, tmp_path):
+    cluster.complete()
+    session = spark_cluster.session(cluster.url)
+    frame = numbered(session, PARTITIONS)
+    roles = {"target": "y", "features": ["a", "b"], "fold": HashFolds(3)}
+    undisturbed = summarize(frame, **roles, transform=slow(tmp_path / "before", 0.0))
+
+    notes = tmp_path / "notes"
+    notes.touch()
+
+    def disturbed():
+        session.sparkContext.setJobGroup(who, "a job that loses a process")
+        return summarize(frame, **roles, transform=slow(notes, 0.3))
+
+    with ThreadPoolExecutor(1) as aside:
+        job = aside.submit(disturbed)
+        until = time.monotonic() + spark_cluster.PATIENCE
+        while len(notes.read_text().split()) < 5:
+            assert not job.done()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        executor = spark_cluster.parent(notes.read_text().split()[-1])
+        if who == "executor":
+            os.kill(executor, signal.SIGKILL)
+        else:
+            owner = spark_cluster.parent(executor)
+            cluster.kill(next(worker for worker in cluster.workers if worker.pid == owner))
+        finished = len(notes.read_text().split())
+        assert 5 <= finished < PARTITIONS - 2
+        moments = job.result(spark_cluster.PATIENCE)
+
+    assert moments == undisturbed
+    assert len(notes.read_text().split()) >= PARTITIONS
+    assert failures(session, who) >= 1
+    assert distance(moments, summarize(frame.toArrow(), **roles)) < CLOSE
+
+
+def failures(session, group):
+    """Return how many tasks failed in the jobs of a group."""
+    tracker = session.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds]
+    return sum(stage.numFailedTasks for stage in stages if stage is not None)

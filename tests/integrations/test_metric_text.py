@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from directrix.integrations.metric_text import metric_of_text, metric_text
+from directrix.metrics import TABLE, Cost, FBeta, FromRates, Metric, RecallAtFPR, resolve
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if row.name != "from_rates"])
+def test_every_metric_is_read_as_it_was_written(row):
+    assert metric_of_text(metric_text(row.example)) == row.example
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if not row.needs_parameters])
+def test_a_name_stands_for_itself(row):
+    assert metric_text(row.name) == row.name
+    assert metric_of_text(row.name) == row.example
+
+
+def test_text_is_what_one_would_write():
+    assert metric_text(Cost(fp=1.0, fn=20.0)) == "Cost(fp=1.0, fn=20.0)"
+    assert metric_text("RecallAtFPR(0.01)") == "RecallAtFPR(0.01)"
+    assert metric_of_text("RecallAtFPR(0.01)") == RecallAtFPR(0.01)
+    assert metric_text(RecallAtFPR(np.float64(0.1))) == "RecallAtFPR(fpr=0.1)"
+
+
+def test_no_digit_is_lost():
+    third = FBeta(beta=1.0 / 3.0)
+    assert metric_of_text(metric_text(third)).beta == third.beta
+
+
+class Stranger(Metric):
+    def score(self, y, scores, sample_weight=None):
+        raise NotImplementedError
+
+    best = risk = score
+
+
+@pytest.mark.parametrize(
+    ("metric", "error", "words"),
+    [
+        (FromRates(lambda tpr, fpr, prior: tpr - fpr * prior), ValueError, "cannot be written"),
+        (3.0, TypeError, "a metric is a name or one of directrix.metrics, not float"),
+        ("acu", ValueError, "no metric named 'acu': give one of"),
+        ("recall_at_fpr", ValueError, "needs its parameters"),
+        ("RecallAtFPR(fpr=2.0)", ValueError, "must be a share between 0 and 1"),
+        ("RecallAtFPR(fpr=open('x'))", ValueError, "malformed"),
+        ("Curve(1, 2, 3)", ValueError, "no metric named"),
+        ("print('x')", ValueError, "no metric named"),
+        ("f 1", ValueError, "no metric named"),
+    ],
+)
+def test_what_is_no_text_of_a_metric_is_refused(metric, error, words):
+    with pytest.raises(error, match=words):
+        metric_text(metric)
+
+
+def test_a_metric_of_another_library_is_refused():
+    with pytest.raises(ValueError, match="cannot be written down as text"):
+        metric_text(Stranger())
+
+
+def test_names_are_resolved_as_everywhere():
+    assert metric_of_text("f1") is resolve("f1")

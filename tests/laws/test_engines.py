@@ -1,0 +1,517 @@
+"""Laws of the engines: wherever the rows are, their summary is the one of the rows in memory.
+
+An engine enters the suite with a line in `ENGINES`.
+"""
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from nearness import distance
+
+from directrix import Moments, summarize
+from directrix.engines import HashFolds
+
+#: Relative to the rows' own spread; the same rows, summed in another order.
+NEAR = 1e-10
+
+FEATURES = ["a", "b", "größe"]
+N = 400
+
+
+def frame():
+    """Return rows with everything: two classes, weights, folds, groups, keys and text."""
+    rng = np.random.default_rng(31)
+    y = rng.integers(0, 2, N)
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=N) + y,
+            "y": y,
+            "b": rng.normal(1e3, 1.0, N),
+            "w": rng.choice([0.0, 0.5, 1.0, 3.0], N),
+            "größe": rng.exponential(size=N) * 1e-3,
+            "part": rng.integers(0, 3, N),
+            "group": rng.integers(0, 4, N) * 5,
+            "customer": rng.integers(0, 150, N) * 10**15,
+            "town": rng.choice(["Köln", "Lyon", "Ankara", ""], N, p=[0.4, 0.3, 0.3, 0.0]),
+        }
+    )
+
+
+def cut(rows, n_pieces):
+    """Cut rows into pieces of different lengths."""
+    stops = np.linspace(0, len(rows), n_pieces + 1).astype(int)
+    stops[1:-1] += np.arange(n_pieces - 1) % 2
+    return [rows[a:b] for a, b in pairwise(stops)]
+
+
+# ── how each engine gets at the rows of some pieces ───────────────────────────────────────────────
+
+
+def arrow_batches(pieces):
+    import pyarrow as pa
+
+    whole = pa.Schema.from_pandas(pd.concat(pieces), preserve_index=False)
+    return [
+        pa.RecordBatch.from_pandas(piece, schema=whole, preserve_index=False) for piece in pieces
+    ]
+
+
+def arrow_table(pieces, _):
+    import pyarrow as pa
+
+    return pa.Table.from_batches(arrow_batches(pieces))
+
+
+def arrow_reader(pieces, _):
+    import pyarrow as pa
+
+    batches = arrow_batches(pieces)
+    return pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+
+
+def parquet_file(pieces, folder):
+    """Write one file, each piece a row group."""
+    from pyarrow import parquet
+
+    batches = arrow_batches(pieces)
+    path = folder / "all.parquet"
+    with parquet.ParquetWriter(path, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return path
+
+
+def parquet_parts(pieces, folder):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for k, batch in enumerate(arrow_batches(pieces)):
+        parquet.write_table(pa.Table.from_batches([batch]), folder / f"part-{k:03}.parquet")
+    (folder / "_SUCCESS").touch()
+    return str(folder / "*")
+
+
+def hive_folder(pieces, folder):
+    """Write a folder a piece; the group of the rows is in the folder's name where it is one."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for k, batch in enumerate(arrow_batches(pieces)):
+        below = folder / f"shard={k}"
+        below.mkdir()
+        parquet.write_table(pa.Table.from_batches([batch]), below / "rows.parquet")
+    return folder
+
+
+def csv_file(pieces, folder):
+    path = folder / "all.csv"
+    pd.concat(pieces).to_csv(path, index=False)
+    return str(path)
+
+
+def lazy_frame(pieces, folder):
+    return pl.scan_parquet(parquet_file(pieces, folder))
+
+
+def duckdb_relation(pieces, folder):
+    import duckdb
+
+    return duckdb.connect().read_parquet(str(parquet_file(pieces, folder)))
+
+
+def dask_frame(pieces, _):
+    import dask.dataframe as dd
+
+    return dd.from_map(lambda k: pieces[k], range(len(pieces)), meta=pieces[0][:0])
+
+
+def dask_array(pieces, _):
+    import dask.array as da
+
+    whole = pd.concat(pieces).to_numpy(dtype=float)
+    lengths = tuple(map(len, pieces))
+    return da.from_array(whole, chunks=(lengths, (2, whole.shape[1] - 2)))
+
+
+def dask_bag(pieces, _):
+    import dask.bag as db
+
+    return db.from_sequence(pieces, npartitions=len(pieces))
+
+
+class Engine(NamedTuple):
+    """How rows get into an engine.
+
+    Parameters
+    ----------
+    source : function
+        Of the pieces (data frames) and an empty folder.
+    libraries : tuple of str
+        That it needs beside pandas.
+    named : bool
+        Whether columns have names; without, all are numbers.
+    extra : bool
+        Whether there is a column more than was given.
+    """
+
+    source: object
+    libraries: tuple = ()
+    named: bool = True
+    extra: bool = False
+
+
+ENGINES = {
+    "memory: pandas": Engine(lambda pieces, _: pd.concat(pieces)),
+    "memory: polars": Engine(lambda pieces, _: pl.DataFrame(dict(pd.concat(pieces).items()))),
+    "memory: chunks of pandas": Engine(lambda pieces, _: iter(pieces)),
+    "memory: chunks of arrays": Engine(
+        lambda pieces, _: [piece.to_numpy(dtype=float) for piece in pieces], named=False
+    ),
+    "arrow: table": Engine(arrow_table, ("pyarrow",)),
+    "arrow: reader": Engine(arrow_reader, ("pyarrow",)),
+    "arrow: Parquet file": Engine(parquet_file, ("pyarrow",)),
+    "arrow: Parquet parts": Engine(parquet_parts, ("pyarrow",)),
+    "arrow: folder of partitions": Engine(hive_folder, ("pyarrow",), extra=True),
+    "arrow: CSV file": Engine(csv_file, ("pyarrow",)),
+    "polars: lazy frame": Engine(lazy_frame, ("pyarrow",)),
+    "duckdb: relation": Engine(duckdb_relation, ("duckdb", "pyarrow")),
+    "dask: data frame": Engine(dask_frame, ("dask.dataframe",)),
+    "dask: array": Engine(dask_array, ("dask.array",), named=False),
+    "dask: bag": Engine(dask_bag, ("dask.bag",)),
+}
+
+
+def installed(name):
+    """Return an engine, or skip the test where a library is missing."""
+    for library in ENGINES[name].libraries:
+        pytest.importorskip(library, reason=f"{library} is not installed")
+    return ENGINES[name]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    return installed(request.param)
+
+
+@pytest.fixture(params=[name for name, engine in ENGINES.items() if engine.named])
+def named_engine(request):
+    """Return an engine whose rows may hold text."""
+    return installed(request.param)
+
+
+@pytest.fixture(autouse=True)
+def dask_in_this_process():
+    try:
+        import dask
+    except ImportError:
+        yield
+    else:
+        with dask.config.set(scheduler="synchronous"):
+            yield
+
+
+class Folders:
+    """Gives empty folders."""
+
+    def __init__(self, path):
+        self.path, self.n = path, 0
+
+    def new(self):
+        self.n += 1
+        (self.path / str(self.n)).mkdir()
+        return self.path / str(self.n)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return Folders(tmp_path)
+
+
+def summary(engine, pieces, folders, features=FEATURES, **roles):
+    """Summarise pieces on an engine; to arrays, columns are what their place is."""
+    if not engine.named:
+        pieces = [piece.drop(columns="town", errors="ignore") for piece in pieces]
+        places = {name: place for place, name in enumerate(pieces[0].columns)}
+        features = features and [places[name] for name in features]
+        roles = {role: in_array(given, places) for role, given in roles.items()}
+    source = engine.source(pieces, folders.new())
+    return summarize(source, features=features, progress=False, **roles)
+
+
+def in_array(role, places):
+    if isinstance(role, HashFolds):
+        key = role.key if role.key is None else [places[name] for name in role.columns]
+        return replace(role, key=key)
+    return places.get(role, role) if isinstance(role, str) else role
+
+
+def in_memory(engine, pieces, features=FEATURES, **roles):
+    """Return what the summary must be: that of all rows at once, in memory."""
+    moments = summarize(pd.concat(pieces), features=features, progress=False, **roles)
+    if engine.named:
+        return moments
+    if isinstance(moments, dict):
+        return {group: unnamed(each) for group, each in moments.items()}
+    return unnamed(moments)
+
+
+def unnamed(moments):
+    # The labels of an array are of its type; classes that were named are as they were.
+    classes = moments.classes if len(moments.classes) == 3 else moments.classes.astype(float)
+    return replace(moments, feature_names=None, classes=classes)
+
+
+def assert_the_same(moments, expected):
+    if not isinstance(expected, dict):
+        assert distance(moments, expected) < NEAR
+        return
+    assert list(moments) == list(expected)
+    for group in expected:
+        assert distance(moments[group], expected[group]) < NEAR
+
+
+# ── the laws ──────────────────────────────────────────────────────────────────────────────────────
+
+ROLES = {
+    "plain": {},
+    "weights": {"weight": "w"},
+    "a fold column": {"fold": "part"},
+    "weights and a fold column": {"weight": "w", "fold": "part"},
+    "folds by a key": {"fold": HashFolds(5, key="customer")},
+    "weights and folds by a key of two columns": {
+        "weight": "w",
+        "fold": HashFolds(4, key=["group", "customer"], seed=3),
+    },
+    "folds by the features": {"fold": HashFolds(5)},
+    "groups": {"by": "group"},
+    "groups, weights and folds": {
+        "by": "group",
+        "weight": "w",
+        "fold": HashFolds(5, key="customer", seed=1),
+    },
+    "classes that do not occur": {"classes": [0, 1, 2]},
+}
+
+
+@pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
+def test_the_summary_is_the_one_in_memory(engine, folders, roles):
+    pieces = cut(frame(), 5)
+    moments = summary(engine, pieces, folders, target="y", **roles)
+    assert_the_same(moments, in_memory(engine, pieces, target="y", **roles))
+
+
+@cache
+def numbers_of_folds(key):
+    """Return the fold of each row of the frame, asked for one key at a time."""
+    rows = frame()
+    fold, place = HashFolds(5, key=key), rows[list(key)].apply(tuple, axis=1)
+    alone = {
+        one: summarize(rows[place == one], target="y", features=["a"], fold=fold)
+        for one in place.unique()
+    }
+    for each in alone.values():  # in the last of its folds
+        assert each.folds[-1].count == each.count
+    return place.map({one: len(each.parts) - 1 for one, each in alone.items()}).to_numpy()
+
+
+@pytest.mark.parametrize("key", [("group",), ("part", "group")], ids=str)
+def test_rows_of_equal_key_are_in_the_same_fold_whatever_is_around_them(engine, folders, key):
+    rows = frame()
+    moments = summary(engine, cut(rows, 5), folders, target="y", fold=HashFolds(5, key=key))
+    labels = rows["y"] if engine.named else rows["y"].astype(float)
+    names = FEATURES if engine.named else None
+    fold = numbers_of_folds(key)
+    assert len(set(fold)) > 1
+    expected = Moments.of(rows[FEATURES].to_numpy(), labels, fold=fold, feature_names=names)
+    assert distance(moments, expected) < NEAR
+
+
+def test_folds_by_a_key_of_text(named_engine, folders):
+    roles = {"target": "y", "fold": HashFolds(7, key=("town", "part"))}
+    pieces = cut(frame(), 5)
+    moments = summary(named_engine, pieces, folders, **roles)
+    assert len({part[0].count for part in moments.parts}) > 2
+    assert_the_same(moments, in_memory(named_engine, pieces, **roles))
+
+
+def test_groups_and_labels_of_text(named_engine, folders):
+    rows = frame()
+    rows["y"] = np.array(["nein", "ja"])[rows["y"]]
+    roles = {"target": "y", "by": "town", "fold": "part"}
+    moments = summary(named_engine, cut(rows, 5), folders, **roles)
+    assert list(moments) == ["Ankara", "Köln", "Lyon"]
+    assert moments["Köln"].classes.tolist() == ["ja", "nein"]
+    assert_the_same(moments, in_memory(named_engine, [rows], **roles))
+
+
+def test_all_columns_without_a_role_are_features(engine, folders):
+    pieces = cut(frame().drop(columns="town"), 5)
+    moments = summary(engine, pieces, folders, features=None, target="y", weight="w")
+    if engine.extra:
+        assert moments.n_features == 7
+        moments = moments.select(slice(0, 6))
+    assert_the_same(moments, in_memory(engine, pieces, features=None, target="y", weight="w"))
+
+
+def test_features_are_taken_in_the_order_given(engine, folders):
+    pieces, order = cut(frame(), 5), ["größe", "part", "a"]
+    moments = summary(engine, pieces, folders, features=order, target="y")
+    assert_the_same(moments, in_memory(engine, pieces, features=order, target="y"))
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w", "fold": HashFolds(3, key="customer")}])
+def test_a_piece_may_be_empty_or_of_one_class(engine, folders, roles):
+    rows = frame()
+    ones, others = rows[rows["y"] == 1], rows[rows["y"] == 0]
+    pieces = [rows[:0], ones[:60], rows[:0], others[:1], others[1:], ones[60:], rows[:0]]
+    moments = summary(engine, pieces, folders, target="y", **roles)
+    assert_the_same(moments, in_memory(engine, pieces, target="y", **roles))
+
+
+def test_a_group_in_one_piece_has_all_classes_and_folds(engine, folders):
+    # Group 9 is in one piece, of one class and one fold.
+    rows = frame()
+    rows.loc[:2, ["y", "group", "part"]] = 1, 9, 0
+    roles = {"target": "y", "by": "group", "fold": "part"}
+    pieces = [rows[:3], *cut(rows[3:], 4)]
+    moments = summary(engine, pieces, folders, **roles)
+    assert moments[9].count == 3
+    assert [len(each.parts) for each in moments.values()] == [3] * 5
+    assert_the_same(moments, in_memory(engine, pieces, **roles))
+
+
+@pytest.mark.parametrize("n_pieces", [1, 200])
+def test_it_does_not_matter_how_many_pieces_there_are(engine, folders, n_pieces):
+    roles = {"target": "y", "weight": "w", "fold": HashFolds(5, key="customer")}
+    pieces = cut(frame(), n_pieces)
+    moments = summary(engine, pieces, folders, **roles)
+    assert_the_same(moments, in_memory(engine, pieces, **roles))
+
+
+@pytest.mark.parametrize("n_pieces", [1, 17])
+def test_the_same_pieces_give_the_same_bits(engine, folders, n_pieces):
+    roles = {"target": "y", "weight": "w", "fold": HashFolds(3)}
+    pieces = cut(frame(), n_pieces)
+    first, second = (summary(engine, pieces, folders, **roles) for _ in range(2))
+    assert first == second
+
+
+def encoder(sparse_output):
+    """Return a fitted transformer of a column of text and two of numbers."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    made = make_column_transformer(
+        (OneHotEncoder(sparse_output=sparse_output, handle_unknown="ignore"), ["town"]),
+        (StandardScaler(), ["größe", "a"]),
+        sparse_threshold=1.0 if sparse_output else 0.0,
+    )
+    return made.fit(frame()[["a", "town", "größe"]])
+
+
+@pytest.mark.parametrize("sparse_output", [False, True])
+def test_a_transformer_is_applied_where_the_rows_are(named_engine, folders, sparse_output):
+    if named_engine is ENGINES["memory: polars"]:
+        pytest.importorskip("pyarrow", reason="polars makes pandas frames with pyarrow")
+    rows, made = frame(), encoder(sparse_output)
+    columns = ["a", "town", "größe"]
+    roles = {"target": "y", "weight": "w", "fold": HashFolds(3, key="customer")}
+    moments = summary(named_engine, cut(rows, 4), folders, columns, transform=made, **roles)
+    assert moments.feature_names == (
+        *("onehotencoder__town_Ankara", "onehotencoder__town_Köln", "onehotencoder__town_Lyon"),
+        *("standardscaler__größe", "standardscaler__a"),
+    )
+    assert_the_same(moments, in_memory(named_engine, [rows], columns, transform=made, **roles))
+    by_hand = Moments.of(
+        made.transform(rows[columns]),
+        rows["y"],
+        rows["w"],
+        feature_names=made.get_feature_names_out(),
+    )
+    assert distance(moments.unfolded(), by_hand) < NEAR
+
+
+# ── what is refused, and how ──────────────────────────────────────────────────────────────────────
+
+
+def test_an_unknown_column_is_refused_with_the_known_ones(named_engine, folders):
+    for roles in (
+        {"target": "x"},
+        {"target": "y", "weight": "x"},
+        {"target": "y", "fold": "x"},
+        {"target": "y", "by": "x"},
+        {"target": "y", "fold": HashFolds(3, key=["part", "x"])},
+        {"target": "y", "features": ["a", "x"]},
+    ):
+        with pytest.raises(KeyError, match=r"no column named 'x'; the columns are \['a', 'y', 'b'"):
+            summary(named_engine, cut(frame(), 3), folders, **roles)
+
+
+def test_a_missing_feature_is_refused_by_name(engine, folders):
+    rows = frame()
+    rows.loc[237, "b"] = np.nan
+    shown = "'b'" if engine.named else "1"
+    with pytest.raises(ValueError, match=f"row .* holds NaN in column {shown}: impute missing"):
+        summary(engine, cut(rows, 3), folders, target="y")
+
+
+def test_a_missing_whole_number_is_refused_by_name(named_engine, folders):
+    rows = frame().astype({"part": "Int64"})
+    rows.loc[237, "part"] = None
+    with pytest.raises(ValueError, match="holds NaN in column 'part': impute missing"):
+        summary(named_engine, cut(rows, 3), folders, ["a", "part"], target="y")
+
+
+@pytest.mark.parametrize("labels", ["numbers", "text", "bool"])
+def test_a_missing_label_is_refused(named_engine, folders, labels):
+    rows = frame()
+    kinds = {
+        "numbers": ([0, 1], "Int64"),
+        "text": (["no", "yes"], "str"),
+        "bool": ([0, 1], "boolean"),
+    }
+    values, kind = kinds[labels]
+    rows["y"] = pd.array(np.array(values)[rows["y"]], dtype=kind)
+    rows.loc[237, "y"] = None
+    with pytest.raises((TypeError, ValueError), match=r"label.*drop (those rows|rows without)"):
+        summary(named_engine, cut(rows, 3), folders, target="y")
+
+
+def test_a_missing_label_of_an_array_is_refused(engine, folders):
+    rows = frame().astype({"y": float})
+    rows.loc[237, "y"] = np.nan
+    with pytest.raises(ValueError, match="a label is NaN or infinite; drop those rows"):
+        summary(engine, cut(rows, 3), folders, target="y")
+
+
+@pytest.mark.parametrize("column", ["customer", "town"])
+def test_a_missing_key_is_refused(named_engine, folders, column):
+    rows = frame().astype({"customer": "Int64"})
+    rows.loc[237, column] = None
+    roles = {"target": "y", "fold": HashFolds(3, key=column)}
+    with pytest.raises(ValueError, match=r"the key is missing in some rows.*fill it, or drop"):
+        summary(named_engine, cut(rows, 3), folders, **roles)
+
+
+@pytest.mark.parametrize("column", ["group", "town"])
+def test_a_missing_group_is_refused(named_engine, folders, column):
+    rows = frame().astype({"group": "Int64"})
+    rows.loc[237, column] = None
+    with pytest.raises(ValueError, match="the column of by= is missing in some rows: fill it"):
+        summary(named_engine, cut(rows, 3), folders, target="y", by=column)
+
+
+def test_text_is_refused_by_name(named_engine, folders):
+    with pytest.raises(TypeError, match=r"column 'town' holds .*, not numbers; encode it first"):
+        summary(named_engine, cut(frame(), 3), folders, ["a", "town"], target="y")
+
+
+def test_labels_must_be_given(engine, folders):
+    with pytest.raises(ValueError, match="say where the labels are: target= takes a column"):
+        summary(engine, cut(frame(), 3), folders, target=None)
