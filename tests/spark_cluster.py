@@ -62,22 +62,26 @@ def stop():
 
 
 class Cluster:
-    """A master and two workers of one core each, every one in a process group of its own."""
+    """A master and two workers, every one in a process group of its own.
+
+    Workers take two tasks at a time, so that one that dies leaves a gap in the order of tasks.
+    """
 
     def __init__(self, home):
         self.home = home
-        self.workers = []
-        port = _free_port()
-        self.url = f"spark://{HERE}:{port}"
-        self.master = self._start("master.Master", "--port", str(port), "--webui-port", "0")
-        _wait_for("the master", lambda: "New state: ALIVE" in self._log(self.master))
-        self.complete()
+        self.port = _free_port()
+        self.url = f"spark://{HERE}:{self.port}"
+        self.masters, self.workers = [], []
 
     def complete(self):
-        """Replace workers that are gone."""
+        """Start what is not there, or not any more."""
+        if not self.masters:
+            arguments = ("--port", str(self.port), "--webui-port", "0")
+            self.masters.append(self._start("master.Master", *arguments))
+            _wait_for("a master", lambda: "New state: ALIVE" in self._log(self.masters[0]))
         self.workers = [worker for worker in self.workers if worker.poll() is None]
         while len(self.workers) < 2:
-            arguments = ("--cores", "1", "--memory", "1g", "--webui-port", "0", self.url)
+            arguments = ("--cores", "2", "--memory", "1g", "--webui-port", "0", self.url)
             self.workers.append(self._start("worker.Worker", *arguments))
         for worker in self.workers:
             _wait_for("a worker", lambda one=worker: "Successfully registered" in self._log(one))
@@ -89,7 +93,7 @@ class Cluster:
 
     def stop(self):
         """Leave nothing behind."""
-        for process in [*self.workers, self.master]:
+        for process in [*self.workers, *self.masters]:
             if process.poll() is None:
                 self.kill(process)
 
@@ -130,6 +134,7 @@ def cluster(home):
     """Start a cluster that keeps its files in this folder."""
     one = Cluster(home)
     try:
+        one.complete()
         yield one
     finally:
         stop()

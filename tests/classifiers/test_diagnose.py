@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, Moments, diagnose
+from directrix.classifiers import operating_point
 from directrix.classifiers.diagnose import delong, normality
 from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
 
@@ -192,7 +193,8 @@ def test_ours_is_asked_about_its_own_metric_and_its_own_summary():
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_weight_is_repetition_in_the_values(row):
+def test_weight_is_repetition_in_the_values(row, monkeypatch):
+    monkeypatch.setattr(operating_point, "_RESAMPLES", 2)  # intervals are not asked for here
     X, y = normal_rows(400)
     weight = np.random.default_rng(0).integers(1, 4, 400)
     index = np.repeat(np.arange(400), weight)

@@ -207,7 +207,7 @@ def test_the_operating_point_reads_well():
 @pytest.mark.parametrize("choose", ["rows", "moments"])
 def test_fewer_rows_than_features_will_do(shrinkage, choose):
     X, y = rows(60, 90, gap=4.0)
-    ours = MomentClassifier(shrinkage=shrinkage, choose=choose).fit(X, y)
+    ours = MomentClassifier("auc", shrinkage=shrinkage, choose=choose).fit(X, y)
     assert np.isfinite(ours.coef_).all()
     new, its = rows(500, 90, gap=4.0, seed=1)
     assert AUC().score(its, ours.decision_function(new)) > 0.6
@@ -273,3 +273,13 @@ def test_the_probability_at_the_cut_is_where_both_predictions_cost_alike():
     assert MomentClassifier(Cost(1, 4)).fit(X, y).calibration_(0.0) == pytest.approx(0.2)
     balanced = MomentClassifier("balanced_error").fit(X, y).calibration_
     assert balanced(0.0) == pytest.approx(y.mean())
+
+
+@pytest.mark.filterwarnings("ignore:every row is predicted", "ignore:the best line predicts")
+@pytest.mark.parametrize("choose", ["rows", "moments"])
+@pytest.mark.parametrize("metric", ["error", "auc", "f1", RecallAtFPR(0.05)], ids=str)
+def test_classes_of_one_mean_have_no_line_but_a_classifier(metric, choose):
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]] * 10), [0, 0, 1, 1] * 10
+    ours = MomentClassifier(metric, choose=choose).fit(X, y)
+    assert not ours.coef_.any()
+    assert np.isfinite(ours.predict_proba(X)).all()

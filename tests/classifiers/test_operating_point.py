@@ -84,7 +84,8 @@ def test_rates_are_those_of_the_predictions(row):
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_intervals_hold_what_was_measured(row):
+def test_intervals_hold_what_was_measured(row, monkeypatch):
+    monkeypatch.setattr(operating_point, "_RESAMPLES", 100)
     seen = on_rows(row.example, *scored())
     for (low, high), value in zip(
         seen.intervals(row.example), seen.rates(row.example), strict=True
@@ -115,7 +116,7 @@ TRUE_VALUES = {
 def test_the_bootstrap_interval_covers_the_truth_nineteen_times_in_twenty(
     metric, truth, figure, monkeypatch
 ):
-    monkeypatch.setattr(operating_point, "_RESAMPLES", 150)  # enough here, and quicker
+    monkeypatch.setattr(operating_point, "_RESAMPLES", 100)  # enough here, and quicker
     covered, times = 0, 40
     for seed in range(times):
         rng = np.random.default_rng(seed)

@@ -2,7 +2,6 @@ import gzip
 from decimal import Decimal
 from itertools import pairwise
 from unittest.mock import patch
-from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -118,23 +117,20 @@ def test_names_of_columns_are_quoted():
 
 def test_a_stream_is_never_held_whole(monkeypatch):
     monkeypatch.setattr(arrow, "_VALUES", 1)
-    monkeypatch.setattr(arrow, "_FEWEST_ROWS", 100)
-    seen, most = [], 0
+    monkeypatch.setattr(arrow, "_FEWEST_ROWS", 2 * N)  # two batches together
+    held = []
 
     def batches():
-        nonlocal most
-        for start in range(0, N, 50):
-            batch = TABLE[start : start + 50].to_batches()[0]
-            batch = pa.RecordBatch.from_pydict(batch.to_pydict())  # a copy
-            seen.append(ref(batch))
-            most = max(most, sum(each() is not None for each in seen))
-            yield batch
-            del batch
+        before = pa.total_allocated_bytes()
+        for _ in range(40):
+            yield pa.RecordBatch.from_pydict(TABLE.to_pydict())
+            held.append(pa.total_allocated_bytes() - before)
 
-    reader = pa.RecordBatchReader.from_batches(TABLE.schema, batches())
-    assert distance(summarize(reader, **ROLES), EXPECTED) < SCALED
-    assert len(seen) == 20
-    assert most <= 4
+    schema = pa.RecordBatch.from_pydict(TABLE[:1].to_pydict()).schema
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    assert summarize(reader, **ROLES).count == 40 * N
+    assert len(held) == 40
+    assert max(held) <= 6 * TABLE.nbytes
 
 
 def allocated_while_reading(path):

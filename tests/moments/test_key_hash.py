@@ -57,7 +57,7 @@ def test_floats_hash_alike_if_and_only_if_they_are_equal(values):
     np.testing.assert_array_equal(same, np.equal.outer(values, values))
 
 
-TEXT = ["", "a", "b", "ab", "größe", "日本", "a\x00b", "1"]
+TEXT = ["", "a", "A", "b", "ab", "größe", "日本", "a\x00b", "1"]
 TEXTS = {
     "objects": np.array(TEXT, dtype=object),
     "pandas": pd.Series(TEXT).to_numpy(),

@@ -81,6 +81,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = moments.n_features
         if moments.feature_names is not None:
             self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels that scikit-learn finds in order."""

@@ -134,7 +134,7 @@ class MomentClassifier(LinearClassifier):
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_ = two_classes(y)
         positive = y == self.classes_[1]
-        fold = self._folds(X, positive)
+        fold = self._folds(X, positive, weight)
         moments = self._summary(X, y, weight, fold)
         factors = class_factors(self.class_weight, moments)
         rows = RowsAtHand(X, positive, weight * np.where(positive, factors[1], factors[0]), fold)
@@ -227,9 +227,9 @@ class MomentClassifier(LinearClassifier):
         names = getattr(self, "feature_names_in_", None)
         return Moments.of(X, y, weight, classes=self.classes_, feature_names=names, fold=fold)
 
-    def _folds(self, X: Any, positive: AnyArray) -> IntArray | None:
+    def _folds(self, X: Any, positive: AnyArray, weight: FloatArray) -> IntArray | None:
         """Return folds where rows are held out; equal rows are in the same."""
-        smaller = min(int(positive.sum()), int((~positive).sum()))
+        smaller = min(weight[positive].sum(), weight[~positive].sum())
         few = self.choose == "rows" and smaller < _ENOUGH * X.shape[1]
         return folds_of_rows(X, positive, _FOLDS) if few or self.shrinkage == "cv" else None
 

@@ -145,13 +145,13 @@ class EigenPencil(Pencil):
         """Return the three numbers of the line at each angle."""
         u = self._inverse(np.asarray(angles, dtype=np.float64))
         # Next to a pole u is huge; a line has no length, so its largest part may be one.
-        u = u / np.abs(u).max(axis=1, keepdims=True)
+        u = u / _largest(u)
         return Lines(u @ self.delta, u**2 @ self.eigenvalues, u**2 @ (1.0 - self.eigenvalues))
 
     def direction(self, angle: float) -> FloatArray:
         """Return the coefficients of the line at an angle."""
-        u = self._inverse(np.array([angle]))[0]
-        direction: FloatArray = self.vectors @ (u / np.abs(u).max())
+        u = self._inverse(np.array([angle]))
+        direction: FloatArray = self.vectors @ (u / _largest(u))[0]
         return direction
 
     def arcs(self) -> list[tuple[float, float]]:
@@ -168,6 +168,12 @@ class EigenPencil(Pencil):
         wanted = [first, first + 1, first - 1, first + 2, first - 2]
         known = [k for k in wanted if 0 <= k < len(edges) - 1]
         return [(float(edges[k]), float(edges[k + 1])) for k in dict.fromkeys(known)]
+
+
+def _largest(u: FloatArray) -> FloatArray:
+    """Return the largest part of each row; one where the classes have one mean, and all are 0."""
+    largest: FloatArray = np.abs(u).max(axis=1, keepdims=True)
+    return np.where(largest == 0.0, 1.0, largest)
 
 
 class SolvedPencil(Pencil):

@@ -1,5 +1,6 @@
 """A metric of four numbers: mean and variance of the scores of each class."""
 
+from directrix.risks.at_precision import MissAtPrecision
 from directrix.risks.base import RatesRisk, Risk
 from directrix.risks.confusion import FBetaRisk, FunctionRisk, GMeanRisk, MCCRisk
 from directrix.risks.error import CostRisk
@@ -8,7 +9,6 @@ from directrix.risks.operating_point import (
     ImprecisionAtQuota,
     ImprecisionAtRecall,
     MissAtFPR,
-    MissAtPrecision,
     MissAtQuota,
 )
 from directrix.risks.ranking import PartialRankingRisk, RankingRisk

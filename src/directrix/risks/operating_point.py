@@ -16,19 +16,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
-from directrix._normal import cdf, densities, hazard, z_value
+from directrix._normal import cdf, densities, z_value
 from directrix._typing import FloatArray
 from directrix.moments.projection import Partials, ScoreMoments
-from directrix.risks.base import Risk, chained, through_classes, z_above
+from directrix.risks.base import Risk, chained
 
-_HALVINGS = 60  # the bracket is a few deviations wide: this many leave the last bit
+HALVINGS = 60  # the bracket is a few deviations wide: this many leave the last bit
 _LAST_BITS = 1e-15
-_STUCK = Partials(0.0, 0.0, 0.0, 0.0)
+STUCK = Partials(0.0, 0.0, 0.0, 0.0)
 
 
-class _FixedPoint(Risk):
+class FixedPoint(Risk):
     """A risk whose threshold the metric itself fixes."""
 
     shift_invariant = True
@@ -39,7 +39,7 @@ class _FixedPoint(Risk):
 
 
 @dataclass(frozen=True)
-class MissAtFPR(_FixedPoint):
+class MissAtFPR(FixedPoint):
     r"""Share of positives missed where a share α of the negatives is above the threshold.
 
     .. math:: R = \Phi\left( - \frac{m_+ - m_- + \sqrt{v_-}\, \Phi^{-1}(\alpha)}{\sqrt{v_+}} \right)
@@ -72,7 +72,7 @@ class MissAtFPR(_FixedPoint):
 
 
 @dataclass(frozen=True)
-class AlarmAtRecall(_FixedPoint):
+class AlarmAtRecall(FixedPoint):
     r"""False-positive rate where a share ``recall`` of the positives is above the threshold.
 
     The mirror image of `MissAtFPR`: exchange the classes and the sign of the scores.
@@ -130,70 +130,7 @@ class ImprecisionAtRecall(AlarmAtRecall):
 
 
 @dataclass(frozen=True)
-class MissAtPrecision(_FixedPoint):
-    r"""Share of positives missed at the lowest threshold whose precision is at least p.
-
-    .. math:: \log \Phi(z_-) - \log \Phi(z_+) = \log \frac{\pi (1 - p)}{(1 - \pi)\, p}
-
-    holds τ. Where no threshold is so precise nothing is caught, and the risk is 1.
-    """
-
-    precision: float
-
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the lowest threshold that is precise enough; infinity where none is."""
-        gap = scores.mean_pos - scores.mean_neg
-        centred = scores.above(scores.mean_neg)
-        if self._allowed(scores) >= 0:
-            return float("-inf")
-        line = np.array([gap]), np.array([scores.var_pos]), np.array([scores.var_neg])
-        grid = through_classes(*line, 1025)[0]
-        precise = np.flatnonzero(self._excess(centred, grid) <= 0)
-        if not precise.size:
-            return float("inf")
-        low, high = float(grid[max(int(precise[0]) - 1, 0)]), float(grid[precise[0]])
-        # By halving: where a class has no spread the excess jumps, and may be infinite.
-        for _ in range(_HALVINGS):
-            middle = low + (high - low) / 2.0
-            if self._excess(centred, np.array(middle)) <= 0:
-                high = middle
-            else:
-                low = middle
-        return scores.mean_neg + high
-
-    def _allowed(self, scores: ScoreMoments) -> float:
-        """Return the logarithm of the largest FPR / TPR that is precise enough."""
-        prior, p = scores.prior, self.precision
-        return float(np.log(prior) + np.log1p(-p) - np.log1p(-prior) - np.log(p))
-
-    def _excess(self, scores: ScoreMoments, threshold: FloatArray) -> FloatArray:
-        """Return how much too many negatives there are above thresholds, in logarithms."""
-        log_tpr = log_ndtr(z_above(threshold, np.array(scores.mean_pos), np.array(scores.var_pos)))
-        log_fpr = log_ndtr(z_above(threshold, np.array(scores.mean_neg), np.array(scores.var_neg)))
-        # Above every positive nothing is caught, whatever is above it of the negatives.
-        caught = log_tpr > -np.inf
-        excess: FloatArray = np.where(caught, log_fpr, np.inf) - np.where(caught, log_tpr, 0.0)
-        return excess - self._allowed(scores)
-
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
-        threshold = self.threshold(scores)
-        if not np.isfinite(threshold) or scores.var_pos <= 0 or scores.var_neg <= 0:
-            z_pos, _ = _z_values(scores, threshold)
-            return cdf(-z_pos), _STUCK
-        z_pos, z_neg = _z_values(scores, threshold)
-        # From d log Φ(z₋) = d log Φ(z₊), with h = φ/Φ: what τ does to each side.
-        h_pos = hazard(z_pos) / np.sqrt(scores.var_pos)
-        h_neg = hazard(z_neg) / np.sqrt(scores.var_neg)
-        by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
-        if h_pos == h_neg:  # the two curves touch, and the risk jumps
-            return cdf(-z_pos), _STUCK
-        # The miss rate moves with its own mean, and with τ by h₊ / (h₊ − h₋) of that.
-        return cdf(-z_pos), _opposed(-by_mean * h_neg / (h_pos - h_neg), z_pos, z_neg, scores)
-
-
-@dataclass(frozen=True)
-class MissAtQuota(_FixedPoint):
+class MissAtQuota(FixedPoint):
     r"""Share of positives missed when a share q of all rows is predicted positive.
 
     .. math:: \pi\, \Phi(z_+) + (1 - \pi)\, \Phi(z_-) = q
@@ -212,7 +149,7 @@ class MissAtQuota(_FixedPoint):
         quota, prior = self._quota(scores), scores.prior
 
         def surplus(threshold: float) -> float:
-            z_pos, z_neg = _z_values(scores, threshold)
+            z_pos, z_neg = z_values(scores, threshold)
             return prior * cdf(z_pos) + (1.0 - prior) * cdf(z_neg) - quota
 
         # At the quantile of each class alone the other class decides on which side the root is.
@@ -228,27 +165,27 @@ class MissAtQuota(_FixedPoint):
         if scores.var_pos <= 0:
             return self._without_spread(scores)
         threshold = self.threshold(scores)
-        z_pos, z_neg = _z_values(scores, threshold)
+        z_pos, z_neg = z_values(scores, threshold)
         miss_by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
         alarm_by_mean, _ = chained(1.0, z_neg, scores.var_neg)
         in_negatives = (1.0 - scores.prior) * alarm_by_mean
         density = -scores.prior * miss_by_mean + in_negatives
         if density <= 0:
-            return cdf(-z_pos), _STUCK
+            return cdf(-z_pos), STUCK
         # What the positives move by moves τ by their share of the density; the rest is left.
-        return cdf(-z_pos), _opposed(miss_by_mean * in_negatives / density, z_pos, z_neg, scores)
+        return cdf(-z_pos), opposed(miss_by_mean * in_negatives / density, z_pos, z_neg, scores)
 
     def _without_spread(self, scores: ScoreMoments) -> tuple[float, Partials]:
         """Return what is left for positives that are all alike by the negatives above them."""
         quota, prior = self._quota(scores), scores.prior
         ahead = scores.mean_neg - scores.mean_pos
         if not ahead and scores.var_neg <= 0:  # all rows are alike
-            return 1.0 - quota, _STUCK
+            return 1.0 - quota, STUCK
         z = z_value(ahead, scores.var_neg)
         ratio = (1.0 - prior) / prior
         miss = 1.0 - quota / prior + ratio * cdf(z)
         if not 0 < miss < 1:
-            return min(max(miss, 0.0), 1.0), _STUCK
+            return min(max(miss, 0.0), 1.0), STUCK
         by_mean, by_variance = chained(ratio, z, scores.var_neg)
         return miss, Partials(-by_mean, 0.0, by_mean, by_variance)
 
@@ -267,7 +204,7 @@ class MissAtQuota(_FixedPoint):
         ends = gap - sd_pos * ndtri(quota), -sd_neg * ndtri(quota)
         low, high = np.minimum(*ends), np.maximum(*ends)
         threshold = (low + high) / 2.0
-        for _ in range(_HALVINGS):
+        for _ in range(HALVINGS):
             z_pos, z_neg = (gap - threshold) / sd_pos, -threshold / sd_neg
             share = prior * ndtr(z_pos) + (1.0 - prior) * ndtr(z_neg)
             more = share > quota
@@ -301,7 +238,7 @@ class ImprecisionAtQuota(MissAtQuota):
         return 1.0 - prior / quota * (1.0 - miss)
 
 
-def _opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) -> Partials:
+def opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) -> Partials:
     """Return the partials where only the distance between the classes counts.
 
     Moving one class is moving the other back, and a variance counts by how far its z moves.
@@ -312,7 +249,8 @@ def _opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) -
     return Partials(by_mean, float(by_var_pos), -by_mean, float(by_var_neg))
 
 
-def _z_values(scores: ScoreMoments, threshold: float) -> tuple[float, float]:
+def z_values(scores: ScoreMoments, threshold: float) -> tuple[float, float]:
+    """Return how many deviations each class is above a threshold."""
     return (
         z_value(scores.mean_pos - threshold, scores.var_pos),
         z_value(scores.mean_neg - threshold, scores.var_neg),
