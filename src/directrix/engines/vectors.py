@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
 _DENSE = 1  # how Spark ML marks a dense vector
+_UNEQUAL = "the vectors of features are not all of one length"
 
 
 def arrow_values(column: Any) -> AnyArray:
@@ -75,8 +76,7 @@ def _one_chunk(column: Any) -> Any:
 def _matrix(lists: Any) -> AnyArray:
     lengths = _lengths(lists)
     if (lengths != lengths[:1]).any():
-        msg = "the vectors of features are not all of one length"
-        raise ValueError(msg)
+        raise ValueError(_UNEQUAL)
     values: AnyArray = lists.flatten().to_numpy(zero_copy_only=False)
     return values.reshape(len(lists), -1) if len(lists) else np.empty((0, 0))
 
@@ -88,7 +88,10 @@ def _mixed_vectors(array: Any, dense: AnyArray) -> Rows:
     starts = np.append(0, np.cumsum(lengths))
     data = values.flatten().to_numpy(zero_copy_only=False)
     sizes = np.nan_to_num(array.field("size").to_numpy(zero_copy_only=False))
-    width = int(np.where(dense, lengths, sizes).max())
+    widths = np.where(dense, lengths, sizes).astype(np.int64)
+    if widths.min() != widths.max():
+        raise ValueError(_UNEQUAL)
+    width = int(widths[0])
     column = np.arange(len(data)) - np.repeat(starts[:-1], lengths)
     column[np.repeat(~dense, lengths)] = (
         array.field("indices").flatten().to_numpy(zero_copy_only=False)
