@@ -57,6 +57,13 @@ def cut(rows, n_pieces):
 # ── how each engine gets at the rows of some pieces ───────────────────────────────────────────────
 
 
+def polars_frame(pieces, _):
+    columns = pd.concat(pieces).items()  # by value: of a column polars would ask pyarrow
+    return pl.DataFrame(
+        {name: [None if pd.isna(one) else one for one in each.tolist()] for name, each in columns}
+    )
+
+
 def arrow_batches(pieces):
     import pyarrow as pa
 
@@ -172,7 +179,7 @@ class Engine(NamedTuple):
 
 ENGINES = {
     "memory: pandas": Engine(lambda pieces, _: pd.concat(pieces)),
-    "memory: polars": Engine(lambda pieces, _: pl.DataFrame(dict(pd.concat(pieces).items()))),
+    "memory: polars": Engine(polars_frame),
     "memory: chunks of pandas": Engine(lambda pieces, _: iter(pieces)),
     "memory: chunks of arrays": Engine(
         lambda pieces, _: [piece.to_numpy(dtype=float) for piece in pieces], named=False
