@@ -21,7 +21,7 @@ from directrix.frontier import Frontier
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
-from directrix.solve import lbfgs, part_of_mean
+from directrix.solve import papers_lbfgs, part_of_mean
 
 if TYPE_CHECKING:
     from directrix.metrics import Metric
@@ -60,7 +60,7 @@ def best_descent(moments: Moments, risk: Risk, starts: int, rng: np.random.Gener
 def papers_descent(moments: Moments, risk: Risk) -> float:
     """Return the risk of the papers' method: one start, their settings, λ = 0.001."""
     start = part_of_mean(moments.positive.mean, moments.negative.mean)
-    solution = lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
+    solution = papers_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
     return risk.value(project(moments, solution.coef))
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from directrix.moments.projection import project, pullback
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.losses import Loss
     from directrix.moments import Moments
     from directrix.risks import Risk
 
@@ -58,3 +59,45 @@ class MomentObjective:
         ahead, behind = (self(coef + sign * step * vector)[1] for sign in (1.0, -1.0))
         product: FloatArray = (ahead - behind) / (2.0 * step)
         return product
+
+
+@dataclass(frozen=True)
+class DataObjective:
+    r"""A loss as a function of the line.
+
+    .. math:: F(w, b) = L(X w + b) + \frac{\lambda}{2} \|w\|^2, \qquad
+              \nabla_w F = X^\top g + \lambda w, \quad \partial_b F = \sum_i g_i
+
+    with g the partials of L by the scores. The intercept is not penalised.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    positive : array of bool of shape (n,)
+    weight : array of shape (n,)
+    loss : Loss
+    ridge : float
+        λ.
+    """
+
+    X: Any
+    positive: AnyArray
+    weight: FloatArray
+    loss: Loss
+    ridge: float = 0.0
+
+    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient at ``coef``, intercept last."""
+        weight = coef[:-1]
+        value, slope = self.loss.value_and_grad(self.positive, self.scores(coef), self.weight)
+        gradient = np.append(self.X.T @ slope + self.ridge * weight, slope.sum())
+        return value + 0.5 * self.ridge * float(weight @ weight), gradient
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Return the score of each row."""
+        scores: FloatArray = self.X @ coef[:-1] + coef[-1]
+        return scores
+
+    def sharpened(self, level: float) -> DataObjective:
+        """Return the objective whose loss is so many times as sharp."""
+        return replace(self, loss=self.loss.sharpen(level))

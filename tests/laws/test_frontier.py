@@ -12,7 +12,7 @@ from directrix.frontier import Frontier, of_moments
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
-from directrix.solve import lbfgs, part_of_mean
+from directrix.solve import papers_lbfgs, part_of_mean
 
 METRICS = ("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02))
 PROBLEMS = 25
@@ -64,7 +64,7 @@ def test_no_descent_ends_below_the_frontier(metric, figure):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start = part_of_mean(moments.positive.mean, moments.negative.mean)
-            single = lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
+            single = papers_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
         papers += risk.value(project(moments, single.coef)) - ours > 1e-4
     assert worst <= 1e-9
     figure(

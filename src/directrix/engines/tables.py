@@ -176,7 +176,8 @@ class ArrowRows(Rows):
         self.dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
 
     def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited
-        block = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
+        # Column by column, as they are stored: turning them costs more than most that is done.
+        block = np.empty((stop - start, self.shape[1]), dtype=self.dtype, order="F")
         first = int(np.searchsorted(self.starts, start, side="right")) - 1
         last = int(np.searchsorted(self.starts, stop, side="left"))
         for chunk in range(first, last):

@@ -11,7 +11,7 @@ from directrix.metrics.at_threshold import MCC, BalancedError, Cost, Error, FBet
 from directrix.metrics.base import Choice, Metric
 from directrix.metrics.curve import Curve
 from directrix.metrics.ranking import AUC, PartialAUC
-from directrix.metrics.table import TABLE, resolve
+from directrix.metrics.table import TABLE, resolve, resolve_loss
 
 __all__ = [
     "AUC",
@@ -35,4 +35,5 @@ __all__ = [
     "RecallAtK",
     "RecallAtPrecision",
     "resolve",
+    "resolve_loss",
 ]

@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any
 
+from directrix.losses import (
+    BetaBernoulli,
+    BreakEven,
+    Exponential,
+    FBetaEnvelope,
+    FBetaIsotonic,
+    GeneralizedLogistic,
+    Hinge,
+    Logistic,
+    Loss,
+    OneMinusTanh,
+    PairwiseHinge,
+    PairwiseLogistic,
+    PairwiseSquare,
+    PairwiseSquaredHinge,
+    PrecisionTop,
+    QuantileSigmoid,
+    Ramp,
+    RecallTop,
+    Sigmoid,
+    SquaredHinge,
+    TopNegatives,
+    ZeroOne,
+)
 from directrix.metrics.at_point import (
     FPRAtRecall,
     PrecisionAtRecall,
@@ -27,11 +52,15 @@ class Row:
     example : Metric
     from_moments : str
         How it is had from the four numbers of the scores.
+    losses : tuple of Loss
+        What stands for it on all scores, in a paper's way. Without one, and by default with one
+        too, the frontier of the rows does.
     """
 
     name: str
     example: Metric
     from_moments: str
+    losses: tuple[Loss, ...] = ()
 
     @property
     def needs_parameters(self) -> bool:
@@ -46,20 +75,33 @@ def _youden(tpr: float, fpr: float, prior: float) -> float:  # noqa: ARG001
     return tpr - fpr
 
 
+_MARGIN: tuple[Loss, ...] = (
+    *(Logistic(), Hinge(), SquaredHinge(), Exponential(), GeneralizedLogistic()),
+    *(Sigmoid(), OneMinusTanh(), BetaBernoulli(), Ramp(), ZeroOne()),
+)
+_PAIRWISE: tuple[Loss, ...] = (
+    *(PairwiseHinge(), PairwiseSquaredHinge(), PairwiseSquare(), PairwiseLogistic()),
+)
+
 TABLE: tuple[Row, ...] = (
-    Row("error", Error(), "closed form, best threshold by a quadratic"),
+    Row("error", Error(), "closed form, best threshold by a quadratic", _MARGIN),
     Row("cost", Cost(fp=1.0, fn=20.0), "closed form, best threshold by a quadratic"),
     Row("balanced_error", BalancedError(), "closed form, best threshold by a quadratic"),
-    Row("auc", AUC(), "closed form"),
+    Row("auc", AUC(), "closed form", _PAIRWISE),
     Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature"),
-    Row("recall_at_fpr", RecallAtFPR(fpr=0.01), "closed form"),
+    Row(
+        "recall_at_fpr",
+        RecallAtFPR(fpr=0.01),
+        "closed form",
+        (TopNegatives(fpr=0.01), QuantileSigmoid(fpr=0.01)),
+    ),
     Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form"),
     Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form"),
     Row("recall_at_precision", RecallAtPrecision(precision=0.6), "root of one equation"),
-    Row("precision_at_k", PrecisionAtK(k=0.02), "root of one equation"),
-    Row("recall_at_k", RecallAtK(k=0.1), "root of one equation"),
-    Row("prbep", PRBEP(), "root of one equation"),
-    Row("f1", FBeta(), "function of the rates"),
+    Row("precision_at_k", PrecisionAtK(k=0.02), "root of one equation", (PrecisionTop(k=0.02),)),
+    Row("recall_at_k", RecallAtK(k=0.1), "root of one equation", (RecallTop(k=0.1),)),
+    Row("prbep", PRBEP(), "root of one equation", (BreakEven(),)),
+    Row("f1", FBeta(), "function of the rates", (FBetaEnvelope(), FBetaIsotonic())),
     Row("fbeta", FBeta(beta=2.0), "function of the rates"),
     Row("mcc", MCC(), "function of the rates"),
     Row("gmean", GMean(), "function of the rates"),
@@ -81,3 +123,30 @@ def resolve(metric: str | Metric) -> Metric:
         msg = f"{metric!r} needs its parameters: give an instance, for example {row.example!r}"
         raise ValueError(msg)
     return row.example
+
+
+def resolve_loss(loss: str | Loss, metric: Metric) -> Loss:
+    """Return the loss that a name stands for, with the parameters of the metric where it has them.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A loss stands for itself.
+    metric : Metric
+        Of "top_negatives" for ``RecallAtFPR(0.05)`` the rate is 0.05.
+    """
+    if isinstance(loss, Loss):
+        return loss
+    known = {each.name: each for row in TABLE for each in row.losses}
+    if loss not in known:
+        names = ", ".join(repr(name) for name in known)
+        msg = f"no loss named {loss!r}: give one of {names}, or an instance of a loss"
+        raise ValueError(msg)
+    found: Any = known[loss]
+    shared = {
+        field.name: getattr(metric, field.name)
+        for field in fields(found)
+        if hasattr(metric, field.name)
+    }
+    named: Loss = replace(found, **shared)
+    return named

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray
     from directrix.moments.moments import Moments
 
 
@@ -22,6 +22,17 @@ class ScoreMoments(NamedTuple):
     mean_neg: float
     var_neg: float
     prior: float
+
+    @classmethod
+    def of_scores(cls, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> ScoreMoments:
+        """Take the four numbers and the prior of scores of both classes."""
+        numbers = []
+        for own in (positive, ~positive):
+            share = weight[own] / weight[own].sum()
+            mean = float(share @ scores[own])
+            numbers += [mean, float(share @ (scores[own] - mean) ** 2)]
+        prior = float(weight @ positive) / float(weight.sum())
+        return cls(numbers[0], numbers[1], numbers[2], numbers[3], prior)
 
     def above(self, threshold: float) -> ScoreMoments:
         """Return the moments of ``score − threshold``."""

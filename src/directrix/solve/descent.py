@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.solve.solution import Objective, Solution, warn_unless_converged
+from directrix.solve.solution import Callback, Objective, Path, Solution
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -20,6 +20,7 @@ def descent(
     tol: float = 1e-7,
     c: float = 1e-4,
     beta: float = 0.5,
+    callback: Callback | None = None,
 ) -> Solution:
     """Minimise by steps along the gradient, halved until the value falls enough.
 
@@ -36,14 +37,15 @@ def descent(
         Norm of the gradient, relative to that at the start, at which to stop.
     c, beta : float
         Share of the promised fall that must be had, and factor by which a step shrinks.
+    callback : callable, optional
+        Is given coefficients and value after each step; True stops.
     """
     coef = np.array(start, dtype=np.float64)
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))
     enough = tol * norm
-    history = [value]
-    n_iter = 0
-    while norm > enough and n_iter < max_iter:
+    path = Path(value, callback)
+    while norm > enough and path.n_iter < max_iter:
         step = 1.0
         trial_value, trial_grad = objective(coef - step * grad)
         while trial_value > value - c * step * norm**2 and step > np.finfo(float).eps:
@@ -53,7 +55,6 @@ def descent(
             break
         coef, value, grad = coef - step * grad, trial_value, trial_grad
         norm = float(np.linalg.norm(grad))
-        history.append(value)
-        n_iter += 1
-    solution = Solution(coef, value, norm, n_iter, norm <= enough, tuple(history))
-    return warn_unless_converged(solution, "Gradient descent", enough)
+        if not path.goes_on(coef, value):
+            break
+    return path.ends("Gradient descent", coef, value, norm, converged=norm <= enough, tol=enough)

@@ -1,14 +1,13 @@
-"""L-BFGS with a Wolfe line search, as in Ghanbari, Li and Scheinberg 2019, §4."""
+"""L-BFGS, the solver of every smooth objective that is not a paper's own experiment."""
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import line_search
+from scipy.optimize import OptimizeResult, minimize
 
-from directrix.solve.solution import Objective, Solution, warn_unless_converged
+from directrix.solve.solution import Callback, Objective, Path, Solution
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -18,16 +17,17 @@ def lbfgs(
     objective: Objective,
     start: FloatArray,
     *,
-    memory: int = 20,
+    memory: int = 10,
     max_iter: int = 500,
-    tol: float = 1e-4,
-    c1: float = 1e-4,
-    c2: float = 0.9,
+    tol: float = 1e-5,
+    ftol: float = 1e-6,
+    callback: Callback | None = None,
 ) -> Solution:
-    """Minimise a smooth function from a start.
+    r"""Minimise a smooth function with SciPy's L-BFGS-B, one evaluation for each point tried.
 
-    The recursion is written by hand because SciPy's L-BFGS-B fixes the first Wolfe constant at
-    1e-3, and the paper's is 1e-4; the line search is SciPy's.
+    Stops where :math:`\|\nabla F\| \le \mathrm{tol} \cdot \max(1, \|\nabla F_0\|)`, or where one
+    iteration lowers F by no more than ``ftol`` of it. SciPy's own tests take the largest partial
+    and call a fall relative only where F is above one, so they are switched off.
 
     Parameters
     ----------
@@ -38,60 +38,54 @@ def lbfgs(
         Pairs of steps and gradient changes kept.
     max_iter : int
     tol : float
-        Norm of the gradient at which to stop.
-    c1, c2 : float
-        Wolfe constants.
+        Norm of the gradient at which to stop, relative to that at the start where it is above one.
+    ftol : float
+        Relative fall of one iteration at which to stop; 0 leaves it to the gradient. A line search
+        that finds no lower point ends the descent likewise: nothing is left to fall.
+    callback : callable, optional
+        Is given coefficients and value after each iteration; True stops.
     """
     coef = np.array(start, dtype=np.float64)
-    value, grad = objective(coef)
-    history, before = [value], None
-    pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=memory)
-    n_iter = 0
-    while np.linalg.norm(grad) > tol and n_iter < max_iter:
-        direction = -_times_inverse_hessian(pairs, grad)
-        if direction @ grad >= 0:  # rounding has turned it uphill: begin anew
-            pairs.clear()
-            direction = -grad
-        step = line_search(
-            lambda x: objective(x)[0],
-            lambda x: objective(x)[1],
+    grad = np.zeros_like(coef)
+
+    def seen(point: FloatArray) -> tuple[float, FloatArray]:
+        # An iteration of L-BFGS-B ends at the point it evaluated last, so its gradient is at hand.
+        nonlocal grad
+        value, grad = objective(point)
+        return value, grad
+
+    value, _ = seen(coef)
+    enough = tol * max(1.0, float(np.linalg.norm(grad)))
+    path = Path(value, callback)
+    at_once = float(np.linalg.norm(grad)) <= enough
+    converged = at_once
+
+    def after_each(intermediate_result: OptimizeResult) -> None:
+        nonlocal converged
+        before, value = path.values[-1], float(intermediate_result.fun)
+        goes_on = path.goes_on(np.copy(intermediate_result.x), value)
+        flat = before - value <= ftol * max(abs(before), abs(value))
+        converged = flat or float(np.linalg.norm(grad)) <= enough
+        if converged or not goes_on:
+            raise StopIteration
+
+    if not at_once and max_iter > 0:
+        result = minimize(
+            seen,
             coef,
-            direction,
-            gfk=grad,
-            old_fval=value,
-            old_old_fval=before,
-            c1=c1,
-            c2=c2,
-            maxiter=30,
-        )[0]
-        if step is None:
-            break
-        moved = step * direction
-        before, (new_value, new_grad) = value, objective(coef + moved)
-        change = new_grad - grad
-        if moved @ change > 0:
-            pairs.append((moved, change))
-        coef, value, grad = coef + moved, new_value, new_grad
-        history.append(value)
-        n_iter += 1
+            jac=True,
+            method="L-BFGS-B",
+            callback=after_each,
+            options={
+                "maxcor": memory,
+                "maxiter": max_iter,
+                "maxfun": 20 * max_iter + 100,
+                "ftol": 0.0,
+                "gtol": 0.0,
+            },
+        )
+        coef, value, grad = result.x, float(result.fun), result.jac
+        # Status 1 is out of iterations; 2, a line search without a fall.
+        converged |= result.status != 1 and not path.stopped
     norm = float(np.linalg.norm(grad))
-    solution = Solution(coef, value, norm, n_iter, norm <= tol, tuple(history))
-    return warn_unless_converged(solution, "L-BFGS", tol)
-
-
-def _times_inverse_hessian(
-    pairs: deque[tuple[FloatArray, FloatArray]], grad: FloatArray
-) -> FloatArray:
-    """Return the two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4)."""
-    result = grad.copy()
-    shares = []
-    for moved, change in reversed(pairs):
-        share = float(moved @ result) / float(moved @ change)
-        result -= share * change
-        shares.append(share)
-    if pairs:
-        moved, change = pairs[-1]
-        result *= float(moved @ change) / float(change @ change)
-    for (moved, change), share in zip(pairs, reversed(shares), strict=True):
-        result += (share - float(change @ result) / float(moved @ change)) * moved
-    return result
+    return path.ends("L-BFGS", coef, value, norm, converged=converged, tol=enough)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.optimize import minimize
 
-from directrix.solve.solution import Objective, Solution, warn_unless_converged
+from directrix.solve.solution import Callback, Objective, Path, Solution
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -21,7 +21,12 @@ class CurvedObjective(Objective, Protocol):
 
 
 def newton_cg(
-    objective: CurvedObjective, start: FloatArray, *, max_iter: int = 200, tol: float = 1e-6
+    objective: CurvedObjective,
+    start: FloatArray,
+    *,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    callback: Callback | None = None,
 ) -> Solution:
     """Minimise with SciPy's truncated Newton method in a trust region.
 
@@ -33,18 +38,24 @@ def newton_cg(
     max_iter : int
     tol : float
         Norm of the gradient at which to stop.
+    callback : callable, optional
+        Is given coefficients and value after each iteration; True stops.
     """
-    history = [objective(np.asarray(start, dtype=np.float64))[0]]
+    path = Path(objective(np.asarray(start, dtype=np.float64))[0], callback)
+
+    def after_each(coef: FloatArray) -> None:
+        if not path.goes_on(coef, objective(coef)[0]):
+            raise StopIteration
+
     result = minimize(
         objective,
         start,
         jac=True,
         hessp=objective.hessian_product,
         method="trust-ncg",
-        callback=lambda coef: history.append(objective(coef)[0]),
+        callback=after_each,
         options={"maxiter": max_iter, "gtol": tol},
     )
     value, grad = objective(result.x)
     norm = float(np.linalg.norm(grad))
-    solution = Solution(result.x, value, norm, int(result.nit), norm <= tol, tuple(history))
-    return warn_unless_converged(solution, "Newton-CG", tol)
+    return path.ends("Newton-CG", result.x, value, norm, converged=norm <= tol, tol=tol)

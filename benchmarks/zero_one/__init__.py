@@ -1,0 +1,1 @@
+"""How few training errors a line can make."""

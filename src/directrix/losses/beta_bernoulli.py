@@ -1,0 +1,124 @@
+"""The generalised Beta-Bernoulli loss: logistic regression whose losses reach a plateau."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from directrix.losses.base import Loss, require_above_zero
+from directrix.losses.margin import ZeroOne
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+
+class Partials(NamedTuple):
+    """Partials of a loss by its own parameters."""
+
+    mixing: float
+    prior_mean: float
+    gamma: float
+
+
+@dataclass(frozen=True)
+class BetaBernoulli(Loss):
+    r"""Minus the mean log-likelihood of a mixture (Hasan and Pal 2015, eq. 5–6, 19, 21–22).
+
+    .. math:: L(s) = -\frac{\sum_i \omega_i \log p_i}{\sum_i \omega_i}, \qquad
+              p_i = \begin{cases} \mu(s_i) & i \in P \\ 1 - \mu(s_i) & i \in N \end{cases}, \qquad
+              \mu(s) = \varpi\, \theta + (1 - \varpi)\, \sigma(\gamma s)
+
+    The probability never leaves :math:`[\varpi\theta, 1 - \varpi (1 - \theta)]`, so that no row
+    can cost more than a plateau: rows far on the wrong side are let go. With
+    :math:`\varpi = 0` it is the logistic loss; with :math:`\theta = 1/2` that of labels flipped
+    at rate :math:`a = \varpi / 2`. Other θ make the plateaus of the classes differ.
+
+    Parameters
+    ----------
+    mixing : float
+        ϖ, from 0 up to 1.
+    prior_mean : float
+        θ, from 0 to 1.
+    gamma : float
+        γ, the sharpness.
+    """
+
+    name: ClassVar[str] = "beta_bernoulli"
+    tight: ClassVar[bool] = True
+    mixing: float = 0.2
+    prior_mean: float = 0.5
+    gamma: float = 1.0
+
+    def value_and_grad(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the loss, and its partial by each score (eq. 25–26)."""
+        sign, right, wrong, chance = self._parts(positive, scores)
+        share = weight / weight.sum()
+        slope = -(1.0 - self.mixing) * self.gamma * sign * right * (wrong / chance)
+        return float(-share @ self._log(chance, sign * scores)), share * slope
+
+    def curvature(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
+        """Return the second partial by each score; negative where the loss is concave."""
+        _, right, wrong, chance = self._parts(positive, scores)
+        rate = (1.0 - self.mixing) * right * (wrong / chance)
+        bend: FloatArray = self.gamma**2 * rate * (rate - (wrong - right))
+        bend *= weight / weight.sum()
+        return bend
+
+    def partials(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> Partials:
+        """Return the partials by ϖ, θ and γ (eq. 31–35), of the mean loss."""
+        sign, right, wrong, chance = self._parts(positive, scores)
+        share = weight / weight.sum()
+        plateau = np.where(positive, self.prior_mean, 1.0 - self.prior_mean)
+        return Partials(
+            mixing=float(-share @ ((plateau - right) / chance)),
+            prior_mean=float(-share @ (self.mixing * sign / chance)),
+            gamma=float(-share @ ((1.0 - self.mixing) * right * (wrong / chance) * sign * scores)),
+        )
+
+    def sharpen(self, level: float) -> Loss:
+        """Return the loss with steeper sides; its plateaus stay. At infinity, the error."""
+        return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)
+
+    @property
+    def best(self) -> float:
+        """Value where every row is far on its right side; the same for both classes if θ = ½."""
+        return float(-np.log1p(-self.mixing * (1.0 - self.prior_mean)))
+
+    @property
+    def worst(self) -> float:
+        """Value where every row is far on its wrong side; the same for both classes if θ = ½."""
+        with np.errstate(divide="ignore"):
+            return float(-np.log(self.mixing * self.prior_mean))
+
+    def _parts(
+        self, positive: AnyArray, scores: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the sign of each row, σ and 1 − σ of its margin, and its likelihood."""
+        if not (0.0 <= self.mixing < 1.0 and 0.0 <= self.prior_mean <= 1.0):
+            msg = (
+                f"mixing must be from 0 to below 1 and prior_mean from 0 to 1, not {self.mixing!r} "
+                f"and {self.prior_mean!r}"
+            )
+            raise ValueError(msg)
+        require_above_zero(gamma=self.gamma)
+        sign = np.where(positive, 1.0, -1.0)
+        margin = self.gamma * sign * scores
+        right, wrong = expit(margin), expit(-margin)
+        plateau = np.where(positive, self.prior_mean, 1.0 - self.prior_mean)
+        # Without a plateau the likelihood may vanish, where its ratio to σ is still one.
+        chance = np.maximum(self.mixing * plateau + (1.0 - self.mixing) * right, _LEAST)
+        return sign, right, wrong, chance
+
+    def _log(self, chance: FloatArray, margin: FloatArray) -> FloatArray:
+        """Return the log-likelihood; where no plateau keeps it finite, that of the tail."""
+        tail = np.minimum(self.gamma * margin, 0.0) + np.log1p(-self.mixing)
+        return np.where(chance > _LEAST, np.log(chance), tail)
+
+
+_LEAST = 1e-290

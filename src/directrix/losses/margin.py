@@ -1,0 +1,277 @@
+"""Losses that are a mean over rows of a function of the margin: the score, turned by the label."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import isinf
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from directrix.losses.base import Loss, require_above_zero, require_width
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+_STEEPEST = 500.0  # exponent from which the exponential loss goes on along its tangent
+
+
+class MarginLoss(Loss):
+    r"""A mean over rows.
+
+    .. math:: L(s) = \frac{\sum_i \omega_i\, \phi(z_i)}{\sum_i \omega_i}, \qquad
+              z_i = s_i \text{ of a positive row, } -s_i \text{ of a negative one}
+    """
+
+    @abstractmethod
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+
+    def bend(self, z: FloatArray) -> FloatArray | None:
+        """Return the second derivative of φ, where it has one."""
+
+    def value_and_grad(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the mean loss, and its partial by each score."""
+        sign = np.where(positive, 1.0, -1.0)
+        share = weight / weight.sum()
+        value, slope = self.of_margin(sign * scores)
+        slope *= sign
+        slope *= share
+        return float(share @ value), slope
+
+    def curvature(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
+    ) -> FloatArray | None:
+        """Return the second partial by each score."""
+        bend = self.bend(np.where(positive, scores, -scores))
+        return None if bend is None else bend * (weight / weight.sum())
+
+    @property
+    def worst(self) -> float:
+        """A convex φ at margin zero: divided by it, the loss is never below the error."""
+        return float(self.of_margin(np.zeros(1))[0][0]) if self.convex else 1.0
+
+
+class _WithoutLevel(MarginLoss):
+    """A loss that has no smoothness to lose."""
+
+    def sharpen(self, level: float) -> Loss:  # noqa: ARG002
+        """Return the loss itself: it smooths nothing."""
+        return self
+
+
+@dataclass(frozen=True)
+class Logistic(_WithoutLevel):
+    r""":math:`\phi(z) = \log(1 + e^{-z})`."""
+
+    name: ClassVar[str] = "logistic"
+    convex: ClassVar[bool] = True
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        return np.logaddexp(0.0, -z), -expit(-z)
+
+    def bend(self, z: FloatArray) -> FloatArray:
+        """Return the second derivative of φ."""
+        return expit(z) * expit(-z)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Exponential(_WithoutLevel):
+    r""":math:`\phi(z) = e^{-z}`; beyond :math:`e^{500}` its tangent, so that it stays finite."""
+
+    name: ClassVar[str] = "exponential"
+    convex: ClassVar[bool] = True
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        slope = np.exp(np.minimum(-z, _STEEPEST))
+        return slope * (1.0 + np.maximum(-z - _STEEPEST, 0.0)), -slope
+
+    def bend(self, z: FloatArray) -> FloatArray:
+        """Return the second derivative of φ."""
+        return np.where(-z < _STEEPEST, np.exp(np.minimum(-z, _STEEPEST)), 0.0)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_WithoutLevel):
+    r""":math:`\phi(z) = (1 - z)_+^2`."""
+
+    name: ClassVar[str] = "squared_hinge"
+    convex: ClassVar[bool] = True
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        short = np.maximum(1.0 - z, 0.0)
+        return short * short, -2.0 * short
+
+    def bend(self, z: FloatArray) -> FloatArray:
+        """Return the second derivative of φ."""
+        return np.where(z < 1.0, 2.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Hinge(MarginLoss):
+    r"""The hinge, its corner rounded (Zhang, Saha and Vishwanathan 2012, in units of the score).
+
+    .. math:: \phi(z) = h_\kappa(m - z), \qquad
+              h_\kappa(u) = \begin{cases} 0 & u \le 0 \\ u^2 / 2\kappa & 0 \le u \le \kappa \\
+              u - \kappa / 2 & u \ge \kappa \end{cases}
+
+    with :math:`0 \le (u)_+ - h_\kappa(u) \le \kappa / 2`.
+
+    Parameters
+    ----------
+    kappa : float
+        κ, the width of the corner; 0 is the hinge itself.
+    margin : float
+        m.
+    """
+
+    name: ClassVar[str] = "hinge"
+    convex: ClassVar[bool] = True
+    kappa: float = 0.1
+    margin: float = 1.0
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        value, slope = rounded_corner(self.margin - z, self.kappa)
+        return value, -slope
+
+    def bend(self, z: FloatArray) -> FloatArray | None:
+        """Return the second derivative of φ; the hinge itself has none."""
+        short = self.margin - z
+        if self.kappa == 0:
+            return None
+        return np.where((short > 0) & (short < self.kappa), 1.0 / self.kappa, 0.0)
+
+    def sharpen(self, level: float) -> Hinge:
+        """Return the loss with a narrower corner."""
+        return self._with(kappa=self.kappa / level)
+
+    def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
+        """Return how far below the hinge it may be: κ / 2."""
+        return self.kappa / 2.0
+
+
+@dataclass(frozen=True)
+class GeneralizedLogistic(MarginLoss):
+    r"""The hinge, smoothed by a logarithm (Hasan and Pal 2015, eq. 7–8).
+
+    .. math:: \phi(z) = \gamma^{-1} \log(1 + e^{\gamma (1 - z)})
+
+    above the hinge by at most :math:`\gamma^{-1} \log 2`.
+
+    Parameters
+    ----------
+    gamma : float
+        γ, the sharpness.
+    """
+
+    name: ClassVar[str] = "generalized_logistic"
+    convex: ClassVar[bool] = True
+    gamma: float = 4.0
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        require_above_zero(gamma=self.gamma)
+        short = self.gamma * (1.0 - z)
+        return np.logaddexp(0.0, short) / self.gamma, -expit(short)
+
+    def bend(self, z: FloatArray) -> FloatArray:
+        """Return the second derivative of φ."""
+        short = self.gamma * (1.0 - z)
+        return self.gamma * expit(short) * expit(-short)  # type: ignore[no-any-return]
+
+    def sharpen(self, level: float) -> Loss:
+        """Return the loss nearer the hinge."""
+        return Hinge(kappa=0.0) if isinf(level) else self._with(gamma=self.gamma * level)
+
+    def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
+        """Return how far above the hinge it may be."""
+        return float(np.log(2.0)) / self.gamma
+
+
+@dataclass(frozen=True)
+class Sigmoid(MarginLoss):
+    r"""The smoothed zero-one loss (Hasan and Pal 2015, eq. 9–10).
+
+    .. math:: \phi(z) = \frac{1}{1 + e^{\gamma z}}
+
+    Parameters
+    ----------
+    gamma : float
+        γ, the sharpness.
+    """
+
+    name: ClassVar[str] = "sigmoid"
+    tight: ClassVar[bool] = True
+    gamma: float = 1.0
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        require_above_zero(gamma=self.gamma)
+        value = expit(-self.gamma * z)
+        return value, -self.gamma * value * expit(self.gamma * z)
+
+    def bend(self, z: FloatArray) -> FloatArray:
+        """Return the second derivative of φ."""
+        value, other = expit(-self.gamma * z), expit(self.gamma * z)
+        return self.gamma**2 * value * other * (other - value)  # type: ignore[no-any-return]
+
+    def sharpen(self, level: float) -> Loss:
+        """Return the loss nearer the zero-one loss."""
+        return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)
+
+
+@dataclass(frozen=True)
+class OneMinusTanh(Sigmoid):
+    r"""One minus the hyperbolic tangent (cited by Hasan and Pal 2015, §2), halved.
+
+    .. math:: \phi(z) = \tfrac12 (1 - \tanh \gamma z) = \frac{1}{1 + e^{2 \gamma z}}
+
+    the sigmoid loss twice as sharp.
+
+    Parameters
+    ----------
+    gamma : float
+        γ, the sharpness.
+    """
+
+    name: ClassVar[str] = "tanh"
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative at each margin."""
+        return Sigmoid(2.0 * self.gamma).of_margin(z)
+
+    def bend(self, z: FloatArray) -> FloatArray:
+        """Return the second derivative of φ."""
+        return Sigmoid(2.0 * self.gamma).bend(z)
+
+
+@dataclass(frozen=True)
+class ZeroOne(_WithoutLevel):
+    r""":math:`\phi(z) = 1` where :math:`z \le 0`: the error itself, the end of every path.
+
+    It has no slope to descend; `directrix.solve.vertex_search` minimises it.
+    """
+
+    name: ClassVar[str] = "zero_one"
+    tight: ClassVar[bool] = True
+
+    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return φ and its derivative, which is zero wherever there is one."""
+        return (z <= 0).astype(np.float64), np.zeros_like(z)
+
+
+def rounded_corner(u: FloatArray, kappa: float) -> tuple[FloatArray, FloatArray]:
+    """Return the Huberised hinge and its derivative; one subgradient where κ is 0."""
+    require_width(kappa)
+    if kappa == 0:
+        return np.maximum(u, 0.0), (u > 0).astype(np.float64)
+    slope = np.clip(u / kappa, 0.0, 1.0)
+    return slope * (u - 0.5 * kappa * slope), slope

@@ -1,0 +1,168 @@
+"""Recall at a false-positive rate, against the highest of the negatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from directrix.losses._soft_top import soft_top
+from directrix.losses.base import Loss, require_above_zero, require_both, require_width
+from directrix.losses.margin import rounded_corner
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+#: Of the weight of all negatives. A quota that ends between two rows ends at the lower one, as the
+#: threshold may go down to it.
+_BEYOND = 1e-9
+
+
+@dataclass(frozen=True)
+class TopNegatives(Loss):
+    r"""One minus the recall at a false-positive rate, bounded by the mean of the top negatives.
+
+    .. math:: L(s) = \frac1{n_+} \sum_{i \in P} \omega_i\, h_\kappa(m - s_i + c), \qquad
+              c = \frac1K \max_\pi \Big[ \sum_{j \in N} \omega_j s_j \pi_j
+              - \frac\kappa2 \sum_{j \in N} \omega_j \big(\pi_j - \tfrac K{n_-}\big)^2 \Big],
+              \quad 0 \le \pi \le 1, \quad \sum_{j \in N} \omega_j \pi_j = K
+
+    with :math:`K = \max(1, \alpha n_-)`, α the false-positive rate, and the rounded hinge
+    :math:`h_\kappa` of `Hinge`. Without κ, c is the mean of the top K negatives: never below their
+    quantile, and convex where the quantile is not. α = 0 would be the top negative alone; all of
+    them, their mean. It is below the unsmoothed loss by at most κ.
+
+    A limit on the false positives inside the labellings of Zhang, Saha and Vishwanathan (2012, eq.
+    2) would do the opposite: it charges the top negatives, whose errors are allowed.
+
+    Its `Ramp` tends to one minus the recall at the threshold c, the *mean* of the top negatives.
+    That is the metric where K is one row, and no less than it elsewhere; `QuantileSigmoid` tends to
+    the metric itself.
+
+    Parameters
+    ----------
+    fpr : float
+        α, between 0 and 1.
+    kappa : float
+        κ, the width of the corner and of the soft edge; 0 has neither.
+    margin : float
+        m, by which a positive should be above the top negatives.
+    """
+
+    name: ClassVar[str] = "top_negatives"
+    convex: ClassVar[bool] = True
+    shift_invariant: ClassVar[bool] = True
+    fpr: float
+    kappa: float = 0.1
+    margin: float = 1.0
+
+    def value_and_grad(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the mean over the positives, and its partial by each score."""
+        require_width(self.kappa)
+        _require_rate(self.fpr)
+        scores = np.asarray(scores, dtype=np.float64)
+        n_pos, n_neg = require_both(positive, weight)
+        rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        top = self._top(n_neg)
+        at, weight_neg = scores[rows_neg], weight[rows_neg]
+        taken = soft_top(at, weight_neg, top, self.kappa)
+        slope = weight_neg * taken.share
+        slope /= top
+        away = taken.share - top / n_neg
+        level = float(slope @ (at - taken.edge)) + taken.edge
+        level -= 0.5 * self.kappa * float((weight_neg * away) @ away) / top
+        loss, bend = rounded_corner(self.margin - scores[rows_pos] + level, self.kappa)
+        share = weight[rows_pos] / n_pos
+        bend *= share
+        gradient = np.empty(len(scores))
+        gradient[rows_pos] = -bend
+        gradient[rows_neg] = float(bend.sum()) * slope
+        return float(share @ loss), gradient
+
+    def _top(self, n_neg: float) -> float:
+        """Return K; rows that are less than one together count as all of the negatives."""
+        return min(max(1.0, self.fpr * n_neg), n_neg)
+
+    def sharpen(self, level: float) -> TopNegatives:
+        """Return the loss with a narrower corner."""
+        return self._with(kappa=self.kappa / level)
+
+    def gap(self, positive: AnyArray, weight: FloatArray) -> float:
+        """Return how far below the unsmoothed loss it may be: κ (1 − K / 2n₋)."""
+        _, n_neg = require_both(positive, weight)
+        return self.kappa * (1.0 - 0.5 * self._top(n_neg) / n_neg)
+
+    @property
+    def worst(self) -> float:
+        """The margin: the hinge of a positive that is level with the top negatives."""
+        return self.margin
+
+
+@dataclass(frozen=True)
+class QuantileSigmoid(Loss):
+    r"""One minus the recall at a false-positive rate, both of its steps smoothed.
+
+    .. math:: L(s) = \frac1{n_+} \sum_{i \in P} \frac{\omega_i}{1 + e^{\gamma (s_i - q)}}, \qquad
+              \sum_{j \in N} \omega_j \min\big(1, (\tfrac12 + \gamma (s_j - q))_+\big)
+              = \alpha\, n_-
+
+    q is the quantile of the negatives above which a share α of them lies, each row spread over a
+    width 1/γ; its partials are those of the equation. As γ grows the loss tends to the metric.
+
+    Parameters
+    ----------
+    fpr : float
+        α, between 0 and 1.
+    gamma : float
+        γ, the sharpness; infinity is the metric itself, which has no slope.
+    """
+
+    name: ClassVar[str] = "quantile_sigmoid"
+    tight: ClassVar[bool] = True
+    shift_invariant: ClassVar[bool] = True
+    fpr: float
+    gamma: float = 1.0
+
+    def value_and_grad(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the mean over the positives, and its partial by each score."""
+        require_above_zero(gamma=self.gamma)
+        _require_rate(self.fpr)
+        scores = np.asarray(scores, dtype=np.float64)
+        n_pos, n_neg = require_both(positive, weight)
+        rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        at, weight_neg = scores[rows_neg], weight[rows_neg]
+        quota = min(self.fpr + _BEYOND, 1.0) * n_neg
+        taken = soft_top(at, weight_neg, quota, 1.0 / self.gamma)
+        share = weight[rows_pos] / n_pos
+        if isinf(self.gamma):
+            missed = scores[rows_pos] <= taken.edge
+            return float(share @ missed), np.zeros(len(scores))
+        above = scores[rows_pos] - (taken.threshold + 0.5 / self.gamma)
+        missed = expit(-self.gamma * above)
+        slope = share * missed * expit(self.gamma * above)
+        slope *= self.gamma
+        moving = weight_neg * ((taken.share > 0) & (taken.share < 1))
+        if not moving.any():  # rounded away: q follows the row at the quantile
+            moving = weight_neg * (at == taken.edge)
+        gradient = np.empty(len(scores))
+        gradient[rows_pos] = -slope
+        gradient[rows_neg] = moving * (float(slope.sum()) / float(moving.sum()))
+        return float(share @ missed), gradient
+
+    def sharpen(self, level: float) -> QuantileSigmoid:
+        """Return the loss nearer the metric."""
+        return self._with(gamma=self.gamma * level)
+
+
+def _require_rate(fpr: float) -> None:
+    """Refuse what is not a share between 0 and 1."""
+    if not 0 < fpr < 1:
+        msg = f"fpr must be a share between 0 and 1, not {fpr!r}"
+        raise ValueError(msg)

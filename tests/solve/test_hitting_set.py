@@ -1,0 +1,110 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from margin_problems import least_errors, turned_rows
+
+from directrix.solve import vertex_search, zero_one_lower_bound
+from directrix.solve.circuits import Circuits, as_integers, cancel_exactly
+from directrix.solve.merged_rows import merge_rows
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_on_the_plane_the_optimum_is_proved(seed):
+    rng = np.random.default_rng(seed)
+    rows = turned_rows(rng, 12, 2, shift=0.1)
+    if seed % 2:
+        rows[:, :2] = np.round(2 * rows[:, :2])
+    best = least_errors(rows)
+    # With an upper bound that is not reached the optimum is the most that can be proved.
+    proof = zero_one_lower_bound(rows, upper=best + 3, seconds=5.0, rng=seed)
+    assert proof.lower_bound == best
+    assert not proof.optimal
+    assert zero_one_lower_bound(rows, upper=best, seconds=5.0, rng=seed).optimal
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_weights(whole):
+    rng = np.random.default_rng(3)
+    rows = turned_rows(rng, 12, 2, shift=0.1)
+    weight = rng.integers(1, 4, 12) * (1.0 if whole else 0.3)
+    best = least_errors(rows, weight)
+    proof = zero_one_lower_bound(rows, weight=weight, upper=100.0, seconds=5.0)
+    assert 0 < proof.lower_bound <= best + 1e-9
+    assert proof.lower_bound == best or not whole
+
+
+def test_the_bound_climbs_one_by_one_above_the_linear_program():
+    rows = turned_rows(np.random.default_rng(7), 24, 2, shift=0.0)
+    weight = np.full(24, 3.0)
+    best = least_errors(rows, weight)
+    # The linear program alone ends at 18 here.
+    proof = zero_one_lower_bound(rows, weight=weight, upper=best + 3, seconds=9.0)
+    assert proof.lower_bound == best == 21.0
+
+
+def test_no_set_counts_unchecked(monkeypatch):
+    rows = turned_rows(np.random.default_rng(0), 12, 2, shift=0.1)
+    monkeypatch.setattr("directrix.solve.hitting_set.cancel_exactly", lambda _: False)
+    assert zero_one_lower_bound(rows, upper=3, seconds=5.0) == (0.0, False, 0)
+
+
+def test_a_larger_problem_is_bracketed():
+    rows = turned_rows(np.random.default_rng(5), 80, 4, shift=0.8)
+    found = vertex_search(rows, rows.sum(axis=0), max_steps=500).value
+    proof = zero_one_lower_bound(rows, upper=found, seconds=10.0)
+    assert 0.5 * found < proof.lower_bound <= found
+
+
+def test_separable_rows_have_no_circuit():
+    rows = turned_rows(np.random.default_rng(0), 30, 2, shift=10.0)
+    assert zero_one_lower_bound(rows, upper=5) == (0.0, False, 0)
+    empty = np.vstack([rows, np.zeros((2, 3))])
+    assert zero_one_lower_bound(empty, upper=2) == (2.0, True, 0)
+
+
+def test_every_circuit_cancels():
+    rng = np.random.default_rng(1)
+    merged = merge_rows(np.round(4 * turned_rows(rng, 60, 3, shift=0.2)), None)
+    whole = as_integers(merged.raw)
+    circuits = Circuits(np.ascontiguousarray(merged.rows))
+    sets = circuits.cheap(rng.random(60)) + circuits.cheap_sets(rng.random(60), rng)
+    assert len(sets) > 10
+    assert all(cancel_exactly([whole[i] for i in s]) for s in sets)
+    dropped = sets[-1][1:]
+    assert not cancel_exactly([whole[i] for i in dropped])
+
+
+def test_the_program_finds_what_is_cheap():
+    rng = np.random.default_rng(2)
+    rows = merge_rows(turned_rows(rng, 40, 2, shift=0.2), None).rows
+    circuits = Circuits(np.ascontiguousarray(rows))
+    costs = np.ones(40)
+    costs[circuits.cheap(rng.random(40))[-1]] = 0.0
+    assert costs[circuits.cheap(costs)[-1]].sum() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "cancel"),
+    [
+        ([[1, 0], [0, 1], [-2, -3]], True),
+        ([[1, 0], [0, 1], [2, 3]], False),
+        ([[3, 4], [-6, -8]], True),
+        ([[3, 4], [6, 8]], False),
+        ([[1, 0], [0, 1]], False),
+        ([[1, 0], [-1, 0], [0, 1]], False),  # the last has no share
+        ([[1, 0], [-1, 0], [0, 1], [0, -1]], False),  # two dependences
+        ([[10**30, 1], [-(10**30), -1]], True),
+        ([[10**30, 1], [-(10**30), -2]], False),
+    ],
+)
+def test_cancelling_is_exact(rows, cancel):
+    assert cancel_exactly(rows) is cancel
+
+
+def test_rows_become_whole():
+    rows = np.array([[0.1, -3.5], [1e-300, 1e300], [0.0, 7.0]])
+    for row, whole in zip(rows, as_integers(rows), strict=True):
+        factor = {Fraction(w) / Fraction(float(x)) for x, w in zip(row, whole, strict=True) if x}
+        assert len(factor) == 1
+        assert factor.pop() > 0

@@ -1,0 +1,81 @@
+import warnings
+
+import numpy as np
+import pytest
+from margin_problems import Hinge, Logistic, turned_rows
+from scipy.optimize import minimize
+
+from directrix.solve import bundle, descent, lbfgs, nesterov, newton_cg
+
+
+@pytest.fixture
+def objective():
+    return Logistic(turned_rows(np.random.default_rng(0), 200, 4), 1e-3)
+
+
+def test_it_reaches_the_optimum_with_one_evaluation_a_point(objective):
+    best = minimize(objective, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-9})
+    objective.calls = 0
+    solution = lbfgs(objective, np.zeros(5), tol=1e-8, ftol=0.0)
+    assert solution.value == pytest.approx(best.fun, abs=1e-12)
+    assert solution.grad_norm <= 1e-8
+    assert objective.calls < 2 * solution.n_iter + 5
+
+
+def test_a_small_relative_fall_ends_it_in_any_unit(objective):
+    def tiny(coef):
+        value, grad = objective(coef)
+        return 1e-9 * value, 1e-9 * grad
+
+    plain = lbfgs(objective, np.zeros(5), tol=0.0, ftol=1e-3)
+    scaled = lbfgs(tiny, np.zeros(5), tol=0.0, ftol=1e-3)
+    last, before = plain.history[-1], plain.history[-2]
+    assert plain.converged
+    assert before - last <= 1e-3 * before
+    assert plain.history[-3] - before > 1e-3 * before
+    assert scaled.value == pytest.approx(1e-9 * plain.value, rel=1e-2)
+    assert scaled.n_iter > 2
+
+
+def test_a_start_at_the_optimum_is_kept():
+    solution = lbfgs(lambda x: (float(x @ x), 2 * x), np.zeros(2))
+    assert solution.converged
+    assert solution.n_iter == 0
+
+
+def test_a_corner_is_no_reason_to_warn():
+    rows = turned_rows(np.random.default_rng(1), 50, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lbfgs(Hinge(rows), np.zeros(3), tol=0.0, ftol=0.0).converged
+
+
+def hinge_bundle(objective, start, callback):
+    return bundle(objective, start, ridge=1e-3, callback=callback)
+
+
+def curved(objective, start, callback):
+    class Curved:
+        def __call__(self, coef):
+            return objective(coef)
+
+        def hessian_product(self, coef, vector):
+            step = 1e-6
+            return (objective(coef + step * vector)[1] - objective(coef)[1]) / step
+
+    return newton_cg(Curved(), start, callback=callback)
+
+
+@pytest.mark.parametrize("solver", [lbfgs, descent, nesterov, hinge_bundle, curved])
+def test_a_callback_sees_each_iteration_and_stops_without_a_warning(objective, solver):
+    seen = []
+
+    def callback(coef, value):
+        seen.append((coef.copy(), value))
+        return len(seen) == 2
+
+    solution = solver(objective, np.zeros(5), callback=callback)
+    assert solution.n_iter == len(seen) == 2
+    assert not solution.converged
+    assert solution.history[1:] == tuple(value for _, value in seen)
+    assert (solution.coef == seen[-1][0]).all()
