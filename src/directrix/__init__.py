@@ -3,7 +3,12 @@
 A linear classifier meets a metric only through its scores.
 """
 
-from directrix.classifiers import MomentClassifier, diagnose
+from directrix.classifiers import (
+    BetaBernoulliClassifier,
+    MomentClassifier,
+    SmoothClassifier,
+    diagnose,
+)
 from directrix.engines import summarize
 from directrix.frontier import Frontier
 from directrix.moments import ClassMoments, Moments
@@ -11,10 +16,12 @@ from directrix.moments import ClassMoments, Moments
 __version__ = "0.1.0"
 
 __all__ = [
+    "BetaBernoulliClassifier",
     "ClassMoments",
     "Frontier",
     "MomentClassifier",
     "Moments",
+    "SmoothClassifier",
     "__version__",
     "diagnose",
     "summarize",

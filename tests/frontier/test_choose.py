@@ -12,7 +12,7 @@ from directrix.frontier.choose import (
     scores_of,
     settled,
 )
-from directrix.metrics import AUC, TABLE, Curve, Error, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Cost, Curve, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
 
 
@@ -230,3 +230,81 @@ def test_scores_are_the_same_whatever_holds_the_rows(n, holder):
     assert isinstance(scores, np.ndarray)
     expected = np.einsum("ij,kj->ik", X, lines[:, :3]) + lines[:, 3]
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_with_folds_all_rows_and_the_mean_of_the_folds_count_alike(row, seed):
+    positive, scores, weight = labelled_scores(n=240, seed=seed)
+    fold = np.arange(240) // 2 % 3
+    whole = np.array([brute_force(row.example, positive, each, weight) for each in scores.T])
+    parts = []
+    for own in (fold == k for k in range(3)):
+        stands_for_all = weight[own] * (weight.sum() / weight[own].sum())
+        mine = positive[own], stands_for_all
+        parts.append([brute_force(row.example, mine[0], each[own], mine[1]) for each in scores.T])
+    judged = whole + np.mean(parts, axis=0)
+    best = judged.max() if row.example.greater_is_better else judged.min()
+    chosen = choose(row.example, positive, scores, weight, fold)
+    assert chosen.place == np.flatnonzero(np.abs(judged - best) <= 1e-9)[0]
+    assert chosen.values == pytest.approx(whole, abs=1e-12)  # what is told is of all rows
+
+
+def disagreeing_folds():
+    """Return scores that rank each fold perfectly but disagree, and some that are fair in all."""
+    positive = np.arange(200) % 2 == 0
+    fold = np.arange(200) // 2 % 2
+    disagree = np.where(positive, 1.0, -1.0) + np.where(fold == 0, 3.0, -3.0)
+    fair = np.where(positive, 1.0, -1.0) * np.where(np.arange(200) % 20 < 3, -1.0, 1.0)
+    return positive, np.stack([fair, disagree], axis=1), fold
+
+
+def test_neither_all_rows_nor_the_folds_decide_alone():
+    positive, scores, fold = disagreeing_folds()
+    ones = np.ones(200)
+    whole = choose(Error(), positive, scores, ones)
+    folds = [
+        choose(Error(), positive[fold == k], scores[fold == k], ones[fold == k]) for k in (0, 1)
+    ]
+    assert whole.place == 0
+    assert [each.place for each in folds] == [1, 1]
+    chosen = choose(Error(), positive, scores, ones, fold)
+    judged = (whole.values + (folds[0].values + folds[1].values) / 2.0) / 2.0
+    assert chosen.place == judged.argmin()
+    np.testing.assert_array_equal(chosen.values, whole.values)
+
+
+def test_a_quota_that_is_a_count_is_one_of_all_rows_in_each_fold_too():
+    # Of 50 rows of 200 a fold of 40 stands for all: it may take 10, not 50, which it has not.
+    rng = np.random.default_rng(0)
+    positive = rng.random(200) < 0.3
+    scores = rng.normal(size=(200, 4)) + positive[:, None] * [0.2, 0.6, 1.0, 1.4]
+    fold = np.arange(200) % 5
+    count = choose(PrecisionAtK(50), positive, scores, np.ones(200), fold)
+    share = choose(PrecisionAtK(0.25), positive, scores, np.ones(200), fold)
+    assert count.place == share.place
+    assert count.values == pytest.approx(share.values, abs=1e-12)
+
+
+def test_folds_need_not_be_numbered_in_a_row():
+    positive, scores, weight = labelled_scores(n=240)
+    fold = np.arange(240) // 2 % 3
+    one, other = (choose(AUC(), positive, scores, weight, each) for each in (fold, 7 * fold + 2))
+    assert one.place == other.place
+
+
+def test_less_than_one_row_in_ten_million_is_a_tie():
+    positive = np.array([True, False] * 10)
+    weight = np.where(positive, 1e-9, 1.0)
+    better = np.where(positive, 1.0, -1.0)
+    worse = np.where(positive, -2.0, -1.0)
+    chosen = choose(Error(), positive, np.stack([worse, better], axis=1), weight)
+    assert chosen.values[0] > chosen.values[1]
+    assert chosen.place == 0
+
+
+def test_a_tie_is_small_against_the_costs():
+    positive = np.array([True, False] * 10)
+    scores = np.stack([np.where(positive, -1.0, 1.0), np.where(positive, 1.0, -1.0)], axis=1)
+    chosen = choose(Cost(fp=1e-9, fn=2e-9), positive, scores, np.ones(20))
+    assert chosen.place == 1

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
     from directrix.moments import Moments
 
 
@@ -22,14 +25,28 @@ def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
     moments : Moments
         Of two classes.
     """
+    weights = moments.negative.weight, moments.positive.weight
+    return _factors(class_weight, moments.classes.tolist(), weights)
+
+
+def weights_by_class(
+    class_weight: Any, classes: AnyArray, positive: AnyArray, weight: FloatArray
+) -> FloatArray:
+    """Return weights of rows, each times the factor of its class."""
+    weights = float(weight[~positive].sum()), float(weight[positive].sum())
+    negative, of_positive = _factors(class_weight, classes.tolist(), weights)
+    return weight * np.where(positive, of_positive, negative)
+
+
+def _factors(
+    class_weight: Any, labels: list[Any], weights: tuple[float, float]
+) -> tuple[float, float]:
     if class_weight is None:
         return 1.0, 1.0
-    weights = moments.negative.weight, moments.positive.weight
     if isinstance(class_weight, str) and class_weight == "balanced":
         if not all(weights):
             return 1.0, 1.0
         return sum(weights) / (2.0 * weights[0]), sum(weights) / (2.0 * weights[1])
-    labels = moments.classes.tolist()
     if not isinstance(class_weight, Mapping) or set(class_weight) - set(labels):
         msg = (
             f"class_weight must be 'balanced' or a dict with the labels {labels} as keys, not "

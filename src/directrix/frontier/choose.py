@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 FIRST_ROWS, MOST_ROWS = 5_000, 25_000
 _FEW = 5
 _BLOCK = 1 << 16
-_TIE = 1e-12
+#: Of the metric's unit: one row in ten million. Where a class weighs next to nothing, all of its
+#: rows may be less.
+_TIE = 1e-7
 _GRID = 2.0**40
 
 
@@ -41,8 +43,19 @@ class Chosen(NamedTuple):
     values: FloatArray
 
 
-def choose(metric: Metric, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> Chosen:
+def choose(
+    metric: Metric,
+    positive: AnyArray,
+    scores: FloatArray,
+    weight: FloatArray,
+    fold: IntArray | None = None,
+) -> Chosen:
     """Return the candidate of best metric on some rows.
+
+    With folds, the one with the best sum of the metric of all rows and the mean of those of the
+    folds. All rows together are the fairer judge, as one threshold must do for all; but they
+    judge the folds' lines by how well their scores agree, too. On 13 data sets and five metrics
+    the sum chose better than either.
 
     Parameters
     ----------
@@ -51,11 +64,42 @@ def choose(metric: Metric, positive: AnyArray, scores: FloatArray, weight: Float
     scores : array of shape (n, k)
         Scores of the rows by each of k candidates, of deviation about one.
     weight : array of shape (n,)
+    fold : array of int of shape (n,), optional
+        Of rows held out; each is scored by candidates made without its fold.
     """
-    curve = curves(positive, weight)
-    values = np.array([metric.best_value(curve(column)) for column in settled(scores).T])
-    losses = -values if metric.greater_is_better else values
-    return Chosen(int(np.argmax(losses <= losses.min() + _TIE)), values)
+    return judge(metric, [curves_of(positive, column, weight, fold) for column in scores.T])
+
+
+class Curves(NamedTuple):
+    """What every threshold would give, of all rows and of each fold; a fold stands for all rows."""
+
+    whole: Curve
+    parts: tuple[Curve, ...]
+
+
+def curves_of(
+    positive: AnyArray, scores: FloatArray, weight: FloatArray, fold: IntArray | None
+) -> Curves:
+    """Sort the scores of a candidate, once for every metric."""
+    scores = settled(scores)
+    total, parts = float(weight.sum()), []
+    for number in () if fold is None else np.unique(fold):
+        own = np.flatnonzero(fold == number)
+        factor = total / float(weight[own].sum())  # a quota may be a count of all rows
+        parts.append(curves(positive[own], factor * weight[own])(scores[own]))
+    return Curves(curves(positive, weight)(scores), tuple(parts))
+
+
+def judge(metric: Metric, candidates: Sequence[Curves]) -> Chosen:
+    """Return the candidate of best metric, as `choose` does, from curves."""
+    values = np.array([metric.best_value(each.whole) for each in candidates])
+    judged = values
+    if candidates[0].parts:
+        parts = [[metric.best_value(part) for part in each.parts] for each in candidates]
+        judged = (values + np.mean(parts, axis=1)) / 2.0
+    losses = -judged if metric.greater_is_better else judged
+    equal = losses <= losses.min() + _TIE * metric.unit
+    return Chosen(int(np.argmax(equal)), values)
 
 
 def choose_line(

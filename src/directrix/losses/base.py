@@ -23,6 +23,8 @@ class Loss(ABC):
     name: ClassVar[str]
     convex: ClassVar[bool] = False
     tight: ClassVar[bool] = False
+    #: Whether the value is that of the formula; a binned loss is near it.
+    exact: ClassVar[bool] = True
     #: Whether adding a number to all scores changes nothing: the line then needs no intercept.
     shift_invariant: ClassVar[bool] = False
 

@@ -123,6 +123,7 @@ class PairwiseLogistic(_Pairwise):
         How many nodes the grid has.
     """
 
+    exact: ClassVar[bool] = False
     name: ClassVar[str] = "pairwise_logistic"
     bins: int = 2048
 

@@ -92,6 +92,11 @@ class Cost(ThresholdMetric):
         """Return the metric as a risk of the rates."""
         return CostRisk(self.fp, self.fn)
 
+    @property
+    def unit(self) -> float:
+        """The greater of the two costs."""
+        return max(self.fp, self.fn)
+
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
         """Return fp / (fp + fn), at which both predictions cost alike."""
         return self.fp / (self.fp + self.fn) if self.fp and self.fn else None

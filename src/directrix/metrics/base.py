@@ -64,6 +64,11 @@ class Metric(ABC):
     def risk(self, n_rows: float | None = None) -> Risk:
         """Return the metric as a risk; ``n_rows`` where the metric counts rows."""
 
+    @property
+    def unit(self) -> float:
+        """The size of the worst value there is, against which a difference is small or not."""
+        return 1.0
+
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
         """Return the probability above which to predict positive, where the metric says it."""
         return None

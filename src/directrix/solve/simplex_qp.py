@@ -82,10 +82,22 @@ def _among(
     system[:k, k:] = equal[:, free].T
     system[k:, :k] = equal[:, free]
     wanted = np.concatenate([gain[free] + _ROUNDING * x[free], equal @ x])
-    solved = np.linalg.lstsq(system, wanted, rcond=1e-15)[0]
+    solved = _solved(system, wanted)
     target = np.zeros_like(x)
     target[free] = solved[:k]
     return target, solved[k:]
+
+
+def _solved(system: FloatArray, wanted: FloatArray) -> AnyArray:
+    """Solve by elimination; by least squares, which takes ten times as long, where that fails."""
+    try:
+        solved = np.linalg.solve(system, wanted)
+    except np.linalg.LinAlgError:
+        pass
+    else:
+        if np.abs(system @ solved - wanted).max() <= 10.0 * _ROUNDING:  # false of NaN
+            return solved
+    return np.linalg.lstsq(system, wanted, rcond=1e-15)[0]
 
 
 def _towards(

@@ -1,0 +1,123 @@
+"""What ``plateaus`` stands for: how sure a Beta-Bernoulli model may be, and where it is not."""
+
+from __future__ import annotations
+
+from math import inf, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.losses.beta_bernoulli import BetaBernoulli
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+# Between both: a plateau of 1 would make the model say nothing, and one of 0 the loss unbounded.
+_MIXING = (0.01, 0.9)
+_PRIOR_MEAN = (0.05, 0.95)
+
+
+def loss_of(
+    plateaus: Any, positive: AnyArray, weight: FloatArray, scores: FloatArray
+) -> BetaBernoulli:
+    r"""Return the loss whose plateaus a name or a pair (a, b) stands for.
+
+    .. math:: \mu(s) = a + b\, \sigma(s) = \varpi \theta + (1 - \varpi)\, \sigma(s), \qquad
+              \varpi = \frac{\alpha + \beta}{\alpha + \beta + n}, \quad
+              \theta = \frac{\alpha}{\alpha + \beta}
+
+    Hasan and Pal 2015, eq. 5, 16 and 19. ``"robust"`` is a = 0.15 and b = 0.7; ``"weak"``, α = β
+    = 1 and n = 100; ``"empirical"``, α, β and n the weight of the positives, of the negatives and
+    of all; ``"learned"``, where learning begins (eq. 29–30).
+
+    Parameters
+    ----------
+    plateaus : "robust", "weak", "empirical", "learned" or (a, b)
+    positive : array of bool of shape (n,)
+    weight : array of shape (n,)
+    scores : array of shape (n,)
+        Of logistic regression; for "learned".
+    """
+    if isinstance(plateaus, str):
+        if plateaus == "robust":
+            return BetaBernoulli(mixing=0.3)
+        if plateaus == "weak":
+            return BetaBernoulli(mixing=2.0 / 102.0)
+        if plateaus == "empirical":
+            share = float(weight[positive].sum() / weight.sum())
+            return BetaBernoulli(mixing=0.5, prior_mean=share)
+        return from_rates(positive, weight, scores)
+    a, b = plateaus
+    mixing = 1.0 - b
+    # Where nothing is mixed in, no prior mean is better than another.
+    return BetaBernoulli(mixing, min(a / mixing, 1.0) if mixing > 0 else 0.5)
+
+
+def checked_plateaus(plateaus: Any) -> Any:
+    """Return a name or a pair of numbers, or say what there is."""
+    if isinstance(plateaus, str):
+        if plateaus in ("robust", "weak", "empirical", "learned"):
+            return plateaus
+    else:
+        numbers = np.asarray(plateaus, dtype=np.float64)
+        # A little above one is rounding: 0.9 + 0.1 may be.
+        if numbers.shape == (2,) and numbers[0] >= 0 < numbers[1] and numbers.sum() <= 1 + 1e-12:
+            return tuple(numbers.tolist())
+    msg = (
+        "plateaus must be 'robust', 'weak', 'empirical', 'learned', or a pair (a, b) with a from "
+        "zero up, b above zero and a + b at most one: probabilities are between a and a + b; not "
+        f"{plateaus!r}"
+    )
+    raise ValueError(msg)
+
+
+def from_rates(positive: AnyArray, weight: FloatArray, scores: FloatArray) -> BetaBernoulli:
+    r"""Return the plateaus that are the rates of a line (Hasan and Pal 2015, eq. 27–30).
+
+    .. math:: \varpi = 2 - (\mathrm{TNR} + \mathrm{TPR}), \qquad
+              \theta = \frac{1 - \mathrm{TNR}}{2 - (\mathrm{TNR} + \mathrm{TPR})}
+
+    Both are kept away from 0 and 1: a line without errors says nothing of the plateaus.
+
+    Parameters
+    ----------
+    positive : array of bool of shape (n,)
+    weight : array of shape (n,)
+    scores : array of shape (n,)
+    """
+    missed, alarmed = (
+        float(weight[own & wrong].sum() / weight[own].sum())
+        for own, wrong in ((positive, scores <= 0), (~positive, scores > 0))
+    )
+    mixing = missed + alarmed
+    prior_mean = alarmed / mixing if mixing > 0 else 0.5
+    return BetaBernoulli(float(np.clip(mixing, *_MIXING)), float(np.clip(prior_mean, *_PRIOR_MEAN)))
+
+
+def pair_of(loss: BetaBernoulli) -> tuple[float, float]:
+    """Return a and b of eq. 5."""
+    return loss.mixing * loss.prior_mean, 1.0 - loss.mixing
+
+
+def probability(loss: BetaBernoulli, share: FloatArray) -> FloatArray:
+    """Return μ, the probability of the positive class (eq. 19), where σ(γ s) is this."""
+    a, b = pair_of(loss)
+    # What is left of a and b is taken as it is: 1 − a − b would be rounded below zero.
+    mu: FloatArray = np.clip(a + b * share, a, 1.0 - loss.mixing * (1.0 - loss.prior_mean))
+    return mu
+
+
+def even_score(loss: BetaBernoulli) -> float:
+    r"""Return the score at which both classes are equally probable.
+
+    .. math:: \mu(s) = \frac12 \iff s = \frac1\gamma \log \frac{1/2 - a}{a + b - 1/2}
+
+    Zero where the plateaus are alike; infinite where one class is the more probable at any score.
+    """
+    a, b = pair_of(loss)
+    below, above = 0.5 - a, a + b - 0.5
+    if below <= 0:
+        return -inf
+    if above <= 0:
+        return inf
+    return log(below / above) / loss.gamma

@@ -1,0 +1,313 @@
+"""SmoothClassifier: lines of a cost sweep over the rows, or of one loss; held-out rows choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
+
+from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
+from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
+from directrix.classifiers.report import Candidate, History, Step, certified_gap
+from directrix.classifiers.rows_at_hand import (
+    RowsAtHand,
+    calibrated,
+    cut,
+    folds_given,
+    rows_to_choose_on,
+)
+from directrix.classifiers.solvers import solver_for
+from directrix.classifiers.standardized import Standardization
+from directrix.classifiers.where_to_start import numbers, start_of
+from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS
+from directrix.frontier.of_rows import (
+    GAMMAS,
+    RIDGES,
+    Recipe,
+    RowFrontier,
+    comparable,
+    cost_sweep,
+    path,
+)
+from directrix.losses import Loss, ZeroOne
+from directrix.metrics import resolve, resolve_loss
+from directrix.moments.projection import ScoreMoments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from directrix._typing import FloatArray
+    from directrix.metrics import Metric
+    from directrix.objectives import DataObjective
+    from directrix.solve import Callback, Solution
+
+_MOST_ITERATIONS = 500
+
+
+class _Swept(NamedTuple):
+    """Candidate lines, the rows in standardised units, and those of them that choose."""
+
+    units: Standardization
+    rows: RowsAtHand
+    seen: RowsAtHand
+    frontier: RowFrontier
+
+
+class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
+    r"""A linear classifier trained for a metric on all scores of the rows.
+
+    .. math:: \min_{w, b}\ L_\rho(X w + b) + \frac{\alpha}{2} \|w\|^2
+
+    for a robust loss L at several costs ρ of a false positive: among these lines is a good one
+    for every metric with a threshold. For rankings, pairwise losses go on from the best of them.
+    The exact metric on held-out rows chooses. Or give a loss, and that alone is minimised.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        What to be good at: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
+        so on; see `directrix.metrics`.
+    loss : str, Loss or None
+        None is the sweep. A loss of `directrix.losses` is a paper's method: "break_even",
+        "pairwise_hinge", "sigmoid", "ramp", ...; see the table of metrics.
+    alpha : "auto", float or sequence of float
+        Ridge of the mean loss, for standardised features. Of several, held-out rows choose.
+    levels : "auto" or sequence of float
+        How many times as sharp as given the loss becomes, one after the other. Of the sweep: the
+        sharpness of its loss with plateaus, after the logistic loss.
+    start : "moments", "zero", "previous" or array of shape (d + 1,)
+        Where a loss is descended from: the line of the moments' frontier, zero, the line of the
+        last fit, or a line, intercept last. The sweep begins with a convex loss, at any start.
+    solver : str
+        "lbfgs", "nesterov", "bundle", "descent", "sla", "slam", "cccp" or "vertex"; the sweep is
+        solved with "lbfgs".
+    cv : int, splitter or splits
+        Folds of rows held out to choose a candidate and the threshold. A number shares out each
+        class by what is in the rows, and keeps equal rows together. Or scikit-learn's way, where
+        each row is tested once.
+    class_weight : dict, "balanced" or None
+        Weight of each class, as in scikit-learn.
+    random_state : int, RandomState or None
+        Of the vertex search.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, d)
+    intercept_ : array of shape (1,)
+    classes_ : array of shape (2,)
+    loss_, alpha_ : Loss and float
+        Of the chosen line.
+    candidates_ : tuple of Candidate
+        All that were tried, with their metric on held-out rows.
+    history_ : tuple of Step
+        Value, metric and seconds of the iterations that led to the line.
+    certified_gap_ : float or None
+        How far at most the line's objective is from the least there is, at infinite sharpness;
+        None where the objective is not convex, or says nothing of the intercept.
+    operating_point_ : OperatingPoint
+    calibration_ : Calibration
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from directrix import SmoothClassifier
+    >>> from directrix.metrics import RecallAtFPR
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> classifier = SmoothClassifier(RecallAtFPR(0.05)).fit(X, y)
+    >>> bool(classifier.operating_point_.empirical.fpr <= 0.05)  # on held-out rows
+    True
+    """
+
+    loss_: Loss
+    alpha_: float
+    candidates_: tuple[Candidate, ...]
+    history_: tuple[Step, ...]
+    certified_gap_: float | None
+    operating_point_: OperatingPoint
+
+    def __init__(
+        self,
+        metric: str | Metric = "error",
+        *,
+        loss: str | Loss | None = None,
+        alpha: str | float | Sequence[float] = "auto",
+        levels: str | Sequence[float] = "auto",
+        start: Any = "moments",
+        solver: str = "lbfgs",
+        cv: Any = 5,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.loss = loss
+        self.alpha = alpha
+        self.levels = levels
+        self.start = start
+        self.solver = solver
+        self.cv = cv
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Make candidate lines, and choose one by the metric on held-out rows.
+
+        Of more than 25,000 rows of a class, a sample chooses; the line chosen is then fitted to
+        all.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array of shape (n,)
+            Labels of two classes.
+        sample_weight : array of shape (n,), optional
+            A row of weight k counts as k rows.
+        """
+        metric = resolve(self.metric)
+        fits = Fits(self, X, y)
+        self._choose(metric, self._sweep(metric, X, y, sample_weight, fits))
+        fits.end()
+        return self
+
+    def fit_each(
+        self, metrics: Sequence[str | Metric], X: Any, y: Any, sample_weight: Any = None
+    ) -> list[Self]:
+        """Return a classifier for each of several metrics, all from one sweep.
+
+        Parameters
+        ----------
+        metrics : sequence of str or Metric
+        X, y, sample_weight : as in `fit`
+        """
+        if self.loss is not None:
+            msg = "a loss stands for one metric: give loss=None to sweep for several"
+            raise ValueError(msg)
+        each = [resolve(metric) for metric in metrics]
+        swept = self._sweep(resolve(self.metric), X, y, sample_weight, None)
+        classifiers = [copy(self).set_params(metric=metric) for metric in each]
+        # Rankings last: they add candidates that the others would not have, alone.
+        for metric, one in sorted(
+            zip(each, classifiers, strict=True), key=lambda pair: not pair[0].cuts
+        ):
+            one._choose(metric, swept)  # noqa: SLF001
+        return classifiers
+
+    def _sweep(
+        self, metric: Metric, X: Any, y: Any, sample_weight: Any, fits: Fits | None
+    ) -> _Swept:
+        """Make the candidate lines."""
+        X, y = self._validated(X, y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        given = folds_given(self.cv, X, y)
+        if (weight == 0).any():
+            kept = weight > 0
+            X, y, weight = X[kept], y[kept], weight[kept]
+            given = None if given is None else given[kept]
+        self.classes_ = two_classes(y)
+        positive = y == self.classes_[1]
+        weight = weights_by_class(self.class_weight, self.classes_, positive, weight)
+        units = Standardization.of(X, weight)
+        rows = RowsAtHand(units.rows(X), positive, weight, None)
+        seen = rows_to_choose_on(rows, X, self.cv if given is None else given, MOST_ROWS)
+        start = start_of(self.start, self, metric, units)
+        frontier = RowFrontier(
+            *seen,
+            start=None if self.loss is None else start,
+            solver=self._solver(),
+            progress=None if fits is None else fits.one_more,
+        )
+        frontier.extend(self._recipes(metric))
+        return _Swept(units, rows, seen, frontier)
+
+    def _choose(self, metric: Metric, swept: _Swept) -> None:
+        """Choose a candidate, fit it to all rows, and set its threshold."""
+        frontier = swept.frontier
+        place, values = frontier.best(metric)
+        self.candidates_ = tuple(
+            Candidate(recipe.loss, recipe.ridge, recipe.ratio, float(value))
+            for recipe, value in zip(frontier.recipes, values, strict=True)
+        )
+        line = self._last_fit(metric, frontier, place, swept.rows)
+        self._settle(metric, swept.units, line, swept.seen, frontier.scores[place])
+
+    def _recipes(self, metric: Metric) -> tuple[Recipe, ...]:
+        """Return how the candidates are made; refuse what does not go together."""
+        ridges = numbers(self.alpha, RIDGES, "alpha")
+        if self.loss is None:
+            if self.solver != "lbfgs":
+                msg = (
+                    f"solver={self.solver!r} needs a loss: without one, lines of a sweep are made "
+                    "with 'lbfgs'. For the least training error give loss='zero_one' and "
+                    "solver='vertex'."
+                )
+                raise ValueError(msg)
+            return cost_sweep(ridges, gammas=numbers(self.levels, GAMMAS, "levels"))
+        loss = resolve_loss(self.loss, metric)
+        solver_for(self.solver, loss)
+        if isinstance(loss, ZeroOne):
+            ridges = (0.0,)
+        return path(loss, ridges, numbers(self.levels, (1.0,), "levels"))
+
+    def _solver(
+        self,
+    ) -> Callable[[DataObjective, FloatArray, Callback | None], Solution] | None:
+        """Return how one objective is minimised; None for that of the sweep."""
+        if self.loss is None:
+            return None
+        seed = check_random_state(self.random_state).randint(2**31)
+
+        def solve(
+            objective: DataObjective, start: FloatArray, callback: Callback | None = None
+        ) -> Solution:
+            solver = solver_for(self.solver, objective.loss)
+            return solver.run(objective, start, np.random.default_rng(seed), callback)
+
+        return solve
+
+    def _last_fit(
+        self, metric: Metric, frontier: RowFrontier, place: int, rows: RowsAtHand
+    ) -> FloatArray:
+        """Fit the chosen candidate once more, to all rows, and keep what happened."""
+        recipe = frontier.recipes[place]
+        objective = recipe.objective(rows.X, rows.positive, rows.weight)
+        whole = len(rows.positive) == len(frontier.positive)
+        start = frontier.start_of(place) if whole else frontier.solved[place][0]
+        seen = History(metric, rows.sampled(FIRST_ROWS))
+        seen(start, objective(start)[0])
+        solution = frontier.solve(objective, start, seen, None if whole else _MOST_ITERATIONS)
+        self.history_, self.n_iter_ = tuple(seen.steps), solution.n_iter
+        self.loss_, self.alpha_ = recipe.loss, recipe.ridge
+        self.certified_gap_ = certified_gap(objective, solution)
+        return comparable(solution.coef, rows.X, rows.positive, rows.weight)
+
+    def _settle(
+        self,
+        metric: Metric,
+        units: Standardization,
+        line: FloatArray,
+        rows: RowsAtHand,
+        held_out: FloatArray,
+    ) -> None:
+        """Set the threshold from held-out scores, and keep what they say."""
+        threshold, on_rows = cut(metric, rows, held_out)
+        line[-1] -= threshold
+        scores = held_out - threshold
+        numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
+        prior = numbers.prior
+        self.calibration_ = calibrated(rows, scores, metric.break_even(prior))
+        line = units.line_back(line)
+        self.coef_, self.intercept_ = line[None, :-1].copy(), line[-1:].copy()
+        self.operating_point_ = OperatingPoint(
+            metric,
+            -float(line[-1]),
+            predicted_rates(numbers, metric, float(rows.weight.sum())),
+            on_rows.rates(metric),
+            rows.name,
+            on_rows,
+        )

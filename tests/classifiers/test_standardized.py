@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from directrix.classifiers.standardized import Standardization
+
+
+def rows(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(50, 4)) * [1.0, 1e-6, 1e6, 3.0] + [0.0, 1e-5, -1e7, 100.0]
+    return X, rng.uniform(0.5, 2.0, 50)
+
+
+def test_dense_features_are_those_of_scikit_learn():
+    X, weight = rows()
+    ours = Standardization.of(X, weight).rows(X)
+    theirs = StandardScaler().fit(X, sample_weight=weight).transform(X)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+    share = weight / weight.sum()
+    assert share @ ours == pytest.approx(0.0, abs=1e-12)
+    assert share @ ours**2 == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("holder", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_features_are_scaled_and_stay_sparse(holder):
+    X, weight = rows()
+    X *= np.random.default_rng(1).random(X.shape) < 0.3
+    units = Standardization.of(holder(X), weight)
+    ours = units.rows(holder(X))
+    assert sparse.issparse(ours)
+    assert ours.nnz == np.count_nonzero(X)
+    assert not units.mean.any()
+    assert (weight / weight.sum()) @ ours.toarray() ** 2 == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_line_there_and_back_is_the_same_and_has_the_same_scores(holder):
+    X, weight = rows()
+    units = Standardization.of(holder(X), weight)
+    line = np.array([2.0, -3e5, 1e-6, 0.1, 0.7])
+    there = units.line_there(line)
+    assert units.line_back(there) == pytest.approx(line, rel=1e-12)
+    assert units.line_there(units.line_back(there)) == pytest.approx(there, rel=1e-9)
+    standardised = units.rows(holder(X)) @ there[:-1] + there[-1]
+    assert standardised == pytest.approx(X @ line[:-1] + line[-1], abs=1e-8)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0, 0.1, -1e12])
+@pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_constant_columns_stay_finite(constant, holder):
+    X, weight = rows()
+    X[:, 1] = constant
+    units = Standardization.of(holder(X), weight)
+    ours = units.rows(holder(X))
+    column = (ours.toarray() if sparse.issparse(ours) else ours)[:, 1]
+    assert np.isfinite(column).all()
+    assert np.ptp(column) == 0.0
+    if holder is np.asarray:
+        # No more than rounding of the mean is left of it, in units of the column itself.
+        assert np.abs(column).max() <= 1e-15 * abs(constant)
+        assert units.scale[1] == 1.0
+
+
+@pytest.mark.parametrize("holder", [np.float32, lambda X: sparse.csr_array(np.float32(X))])
+def test_float32_is_standardised_in_float64(holder):
+    X, weight = rows()
+    X = X.astype(np.float32).astype(np.float64)
+    like = sparse.csr_array(X) if sparse.issparse(holder(X)) else X
+    ours, theirs = Standardization.of(holder(X), weight), Standardization.of(like, weight)
+    assert ours.mean == pytest.approx(theirs.mean, rel=1e-12)
+    assert ours.scale == pytest.approx(theirs.scale, rel=1e-12)
+    assert ours.rows(holder(X)).dtype == np.float64
