@@ -264,10 +264,10 @@ def _report_lines() -> list[str]:
     lines = [
         "# Our classifiers against their rivals",
         "",
-        "Means over five folds. Differences are ours minus the best rival's, a plus being good for",
-        "us,",
-        "± one standard error over the folds; within it, a tie. The error of rivals is that of",
-        "their own threshold, not moved as for F1. How: see `rivals_table.py`.",
+        "Means over five folds. Differences are ours minus the best rival's, a plus being good",
+        "for us, ± one standard error over the folds; within it, a tie. The error of rivals is of",
+        "their own threshold, not moved as for F1. What is empty has not been measured. How: see",
+        "`rivals_table.py`.",
     ]
     totals = []
     for metric, sign in zip(METRICS, _signs(), strict=True):
@@ -277,29 +277,31 @@ def _report_lines() -> list[str]:
         against = [(own, what) for own in OURS for what in ("the best rival", TUNED)]
         lines += _header("set", "n x d", *CLASSIFIERS, *(f"{own} to best" for own in OURS))
         for name in (name for name in SETS if name in shapes):
-            keys = [(metric, name, c, fold) for c in CLASSIFIERS for fold in range(FOLDS)]
-            if any(key not in values for key in keys):
-                continue  # not measured to its end yet
-            table = np.array([values[key] for key in keys]).reshape(len(CLASSIFIERS), FOLDS)
+            table = np.array(
+                [
+                    [values.get((metric, name, c, k), np.nan) for k in range(FOLDS)]
+                    for c in CLASSIFIERS
+                ]
+            )
             means = table.mean(axis=1)
-            first = len(OURS)
-            best = first + int((sign * means[first:].round(9)).argmax())
+            rivals = sign * means[len(OURS) :].round(9)
+            if np.isnan(means[: len(OURS)]).all() or np.isnan(rivals).all():
+                continue  # not measured to its end yet
+            best = len(OURS) + int(np.nanargmax(rivals))
             verdicts[name] = {
-                (own, what): Verdict.of(
-                    sign
-                    * (
-                        table[CLASSIFIERS.index(own)]
-                        - table[CLASSIFIERS.index(TUNED) if what == TUNED else best]
-                    )
-                )
+                (own, what): Verdict.of(sign * (table[CLASSIFIERS.index(own)] - table[other]))
                 for own, what in against
+                for other in (CLASSIFIERS.index(TUNED) if what == TUNED else best,)
+                if not np.isnan(means[CLASSIFIERS.index(own)])
             }
-            cells = [f"{mean:.4f}" for mean in means]
-            shown = [str(verdicts[name][own, "the best rival"]) for own in OURS]
+            cells = ["" if np.isnan(mean) else f"{mean:.4f}" for mean in means]
+            shown = [str(verdicts[name].get((own, "the best rival"), "")) for own in OURS]
             lines.append(_line(name, shapes[name], *cells, *shown))
         for what in against:
             names = {
-                word: [name for name, own in verdicts.items() if own[what].word == word]
+                word: [
+                    name for name, own in verdicts.items() if what in own and own[what].word == word
+                ]
                 for word in ("win", "tie", "loss")
             }
             counts = [str(len(own)) for own in names.values()]
