@@ -47,7 +47,9 @@ def bundle(
     ridge : float
         λ.
     penalised : array of bool, optional
-        Which coefficients the ridge applies to; by default all but the last, the intercept.
+        Which coefficients the ridge applies to; by default all but the last, the intercept. One
+        that the risk does not depend on must be among them: else the rounding of its slope makes
+        it run away, and bounds with it.
     max_iter : int
         Planes.
     tol : float

@@ -1,0 +1,1 @@
+"""The tables of Hasan and Pal 2015, measured again."""
