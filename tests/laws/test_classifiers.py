@@ -451,7 +451,7 @@ def test_whatever_holds_the_rows_the_sweep_is_the_same(holder):
     np.testing.assert_array_equal(ours.predict(held), theirs.predict(like))
     assert ours.decision_function(held).dtype == np.float64
     if hasattr(held, "columns"):
-        # Its older releases do not know the names of newer polars frames.
+        # Older scikit-learn does not know the names of newer polars frames.
         known = getattr(StandardScaler().fit(held), "feature_names_in_", None)
         assert known is None or ours.feature_names_in_.tolist() == known.tolist()
     else:
