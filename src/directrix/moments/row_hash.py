@@ -25,8 +25,7 @@ def row_hash(rows: Rows) -> AnyArray:
 
     The sum, modulo 2⁶⁴, over the row's values of the value's bits times an odd number of its
     column, mixed: the same for dense and sparse rows, for float32 and the float64 of equal value,
-    in whatever order the rows come. One mix a row, and not one a value, halves the cost of a fit
-    in two passes.
+    in whatever order the rows come. One mix a row costs far less than one a value.
     """
     n, d = rows.shape
     sums = np.zeros(n, dtype=np.uint64)
