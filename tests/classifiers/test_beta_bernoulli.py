@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import BetaBernoulliClassifier
+from directrix.classifiers.standardized import Standardization
 from directrix.losses import ZeroOne
 from directrix.losses.beta_bernoulli import BetaBernoulli
 
@@ -26,7 +27,7 @@ def rows(n=300, d=4, seed=0, share=0.4):
 
 def standardized(n=300, **options):
     X, y = rows(n, **options)
-    return (X - X.mean(axis=0)) / X.std(axis=0), y
+    return Standardization.robust(X, np.ones(len(X))).rows(X), y
 
 
 def cost(X, y, model, alpha, point):
@@ -44,8 +45,7 @@ class TestLinear:
         ours = BetaBernoulliClassifier(plateaus=(0.0, 1.0), alpha=alpha)
         theirs = LogisticRegression(C=1 / alpha, solver="newton-cholesky", tol=1e-10)
         # So that its own units change nothing: of weighted rows they are weighted.
-        center = np.average(X, axis=0, weights=weight)
-        X = (X - center) / np.sqrt(np.average((X - center) ** 2, axis=0, weights=weight))
+        X = Standardization.robust(X, weight).rows(X)
         ours.fit(X, y, weight)
         theirs.fit(X, y, weight)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-6)
@@ -168,7 +168,7 @@ def test_far_outliers_turn_logistic_regression_and_not_this(figure):
     ours, theirs = np.mean(errors, axis=0)
     figure(f"breast, 10 % far outliers: error {ours:.3f}, logistic regression {theirs:.3f}")
     assert ours < 0.035
-    assert ours < theirs - 0.01
+    assert ours < 0.85 * theirs
 
 
 class TestRidge:

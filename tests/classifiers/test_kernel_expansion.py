@@ -45,6 +45,14 @@ class TestKernel:
         of_sparse = intersection(sparse.csr_array(X), sparse.csr_array(Y))
         np.testing.assert_allclose(of_sparse, expected, rtol=0, atol=1e-12)
 
+    def test_intersection_takes_sparse_rows_with_long_indices(self):
+        X, Y = (sparse.csr_array(counts(n)[0]) for n in (8, 5))
+        expected = intersection(X, Y)
+        for rows in (X, Y):
+            rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+        np.testing.assert_array_equal(intersection(X, Y), expected)
+        assert X.indices.dtype == np.int64
+
     @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
     def test_intersection_refuses_negative_features(self, kind):
         with pytest.raises(ValueError, match="kernel='min' is for features that are never neg"):

@@ -71,3 +71,41 @@ def test_float32_is_standardised_in_float64(holder):
     assert ours.mean == pytest.approx(theirs.mean, rel=1e-12)
     assert ours.scale == pytest.approx(theirs.scale, rel=1e-12)
     assert ours.rows(holder(X)).dtype == np.float64
+
+
+class TestRobust:
+    def test_of_normal_features_it_is_nearly_the_deviation(self):
+        X = np.random.default_rng(0).normal(size=(200_000, 2)) * [1.0, 7.0] + [3.0, -5.0]
+        units = Standardization.robust(X, np.ones(len(X)))
+        assert units.mean == pytest.approx([3.0, -5.0], abs=0.05)
+        assert units.scale == pytest.approx([1.0, 7.0], rel=0.01)
+
+    def test_rows_far_out_do_not_set_the_units(self):
+        X = np.random.default_rng(0).normal(size=(2000, 3))
+        far = np.vstack([X, np.full((200, 3), 10.0)])
+        alone, together = (Standardization.robust(each, np.ones(len(each))) for each in (X, far))
+        # Of normal features the quartiles move to the 0.275 and 0.825 quantiles: 1.136 times.
+        assert together.scale == pytest.approx(1.136 * alone.scale, rel=0.05)
+        assert (Standardization.of(far, np.ones(2200)).scale > 2.5 * alone.scale).all()
+
+    def test_a_row_of_weight_two_is_two_rows(self):
+        X, _ = rows()
+        times = np.random.default_rng(2).integers(1, 4, 50)
+        weighted = Standardization.robust(X, 0.1 * times)
+        repeated = Standardization.robust(np.repeat(X, times, axis=0), np.ones(times.sum()))
+        np.testing.assert_array_equal(weighted.mean, repeated.mean)
+        np.testing.assert_allclose(weighted.scale, repeated.scale, rtol=1e-12)
+
+    def test_quartiles_are_those_of_numpy(self):
+        X, _ = rows()
+        units = Standardization.robust(X, np.ones(50))
+        low, middle, high = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+        np.testing.assert_array_equal(units.mean, middle)
+        np.testing.assert_allclose(units.scale, (high - low) / 1.349, rtol=1e-12)
+
+    def test_of_equal_quartiles_it_is_the_deviation(self):
+        X = np.zeros((10, 1))
+        X[0] = 1.0
+        units = Standardization.robust(X, np.ones(10))
+        assert units.scale == pytest.approx([0.3])
+        assert Standardization.robust(np.full((3, 1), 1e12), np.ones(3)).rows([[1e12]]) == 0.0

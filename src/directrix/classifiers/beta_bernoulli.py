@@ -21,7 +21,6 @@ from directrix.classifiers.where_to_start import numbers
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.kernel_expansion import Kernel
     from directrix.classifiers.sparse_prior import GaussianLaplace
     from directrix.losses.beta_bernoulli import BetaBernoulli
 
@@ -38,9 +37,11 @@ class BetaBernoulliClassifier(LinearClassifier):
 
     Hasan and Pal 2015, eq. 19 and 39. A row far on the wrong side costs no more than the plateau
     :math:`-\log \varpi\theta` or :math:`-\log \varpi(1 - \theta)`, so that outliers and wrong
-    labels do not turn the line. Features are standardised inside; the intercept is not penalised
-    (but for 1e-8 of the mean loss, so that it has a best value even on a plateau).
-    The descent starts from the solution of logistic regression with the same α.
+    labels do not turn the line. Features are standardised inside: by median and quartiles, so that
+    outliers do not set the units of the penalty either; for other kernels than the linear one and
+    for the paper's own searches by mean and deviation. The intercept is not penalised (but for
+    1e-8 of the mean loss, so that it has a best value even on a plateau). The descent starts from
+    the solution of logistic regression with the same α.
 
     With this penalty (γ, α) and (1, α/γ²) are the same model: γ is 1 unless it is learned.
 
@@ -164,7 +165,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         positive = y == self.classes_[1]
         weight = weights_by_class(self.class_weight, self.classes_, positive, weight)
         self._kernel = recipe.kernel
-        self._units = _units_for(recipe.kernel, X, weight)
+        self._units = _units_for(recipe, X, weight)
         rows = RowsAtHand(self._units.rows(X), positive, weight, None)
         self.held_out_ = {}
         if len(alphas) > 1:
@@ -265,8 +266,10 @@ class BetaBernoulliClassifier(LinearClassifier):
         return tags
 
 
-def _units_for(kernel: Kernel | None, X: Any, weight: FloatArray) -> Standardization:
+def _units_for(recipe: Recipe, X: Any, weight: FloatArray) -> Standardization:
     """Return how features are standardised; not at all for a kernel that wants them as given."""
-    if kernel is not None and kernel.as_given:
+    if recipe.kernel is not None and recipe.kernel.as_given:
         return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-    return Standardization.of(X, weight)
+    line = recipe.kernel is None or recipe.kernel.name == "linear"
+    robust = line and recipe.solver == "lbfgs"
+    return (Standardization.robust if robust else Standardization.of)(X, weight)

@@ -74,8 +74,16 @@ def intersection(rows: Any, others: Any) -> FloatArray:
             msg = "kernel='min' is for features that are never negative: counts or shares"
             raise ValueError(msg)
     sums = (np.asarray(X.sum(axis=1)).reshape(-1) for X in (rows, others))
-    matrix: FloatArray = 0.5 * (np.add.outer(*sums) - manhattan_distances(rows, others))
+    apart = manhattan_distances(*(_short_indices(X) for X in (rows, others)))
+    matrix: FloatArray = 0.5 * (np.add.outer(*sums) - apart)
     return matrix
+
+
+def _short_indices(X: Any) -> Any:
+    """Return sparse rows with 32-bit indices, the only ones that scikit-learn's distance takes."""
+    if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _SOLVERS = ("lbfgs", "sgd", "sla", "slam")
 _PRIORS = ("gaussian", "gaussian-laplace")
 _EXACT = {"tol": 1e-9, "ftol": 1e-14, "max_iter": 2000}
-# Where the descent begins need not be more exact.
-_START = {"tol": 1e-6, "ftol": 1e-9, "max_iter": 2000}
+# Where the descent begins, and what is only to be compared, need not be more exact.
+_ROUGH = {"tol": 1e-6, "ftol": 1e-9, "max_iter": 2000}
 
 
 class Fitted(NamedTuple):
@@ -133,19 +133,31 @@ class Recipe:
         Never from a neighbouring ridge's solution: under a strong one the line may be flat, and
         plateaus are flat there too, so that a weaker one would find nothing to descend.
         """
+        return self._fit(self._space(rows), rows, alpha, exact=True)
+
+    def _space(self, rows: RowsAtHand) -> LinearColumns | KernelExpansion:
+        """Return what the coefficients multiply; of a kernel its eigenvectors, the dear part."""
+        if self.kernel is None:
+            return LinearColumns(rows.X)
+        return KernelExpansion.on(self.kernel, rows.X)
+
+    def _fit(
+        self,
+        space: LinearColumns | KernelExpansion,
+        rows: RowsAtHand,
+        alpha: float,
+        *,
+        exact: bool,
+    ) -> Fitted:
+        """Fit to rows whose columns are at hand."""
         if self.prior == "gaussian-laplace" and alpha <= 0:
             msg = "prior='gaussian-laplace' begins with a ridge: give alpha above zero"
             raise ValueError(msg)
-        space: LinearColumns | KernelExpansion = (
-            LinearColumns(rows.X)
-            if self.kernel is None
-            else KernelExpansion.on(self.kernel, rows.X)
-        )
         ridge = alpha / float(rows.weight.sum())
         logistic = SteadyObjective(
             space.X, rows.positive, rows.weight, BetaBernoulli(mixing=0.0), ridge
         )
-        start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_START).coef  # type: ignore[arg-type]
+        start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_ROUGH).coef  # type: ignore[arg-type]
         loss = loss_of(self.plateaus, rows.positive, rows.weight, logistic.scores(start))
         objective = replace(logistic, loss=loss)
         if self.solver == "sgd" and isinstance(space, KernelExpansion):
@@ -160,7 +172,7 @@ class Recipe:
             )
             coef, n_iter = solution.coef, solution.n_iter
         else:
-            line, loss, n_iter = self._descended(objective, start)
+            line, loss, n_iter = self._descended(objective, start, exact=exact)
             coef = np.append(space.back(line[:-1]), line[-1])
         kept: AnyArray = np.arange(len(coef) - 1)
         prior = None
@@ -171,16 +183,17 @@ class Recipe:
         return Fitted(coef, loss, n_iter, kept, space.centers[kept], prior, scores, space.of)
 
     def _descended(
-        self, objective: SteadyObjective, start: FloatArray
+        self, objective: SteadyObjective, start: FloatArray, *, exact: bool
     ) -> tuple[FloatArray, BetaBernoulli, int]:
         """Return the line, the loss it goes with, and the iterations."""
         loss: Any = objective.loss
         if self.learn:
-            learned = learn(objective, start, self.learn, **_EXACT)
+            learned = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
             return learned.coef, learned.loss, learned.solution.n_iter
         if self.solver == "lbfgs":
-            solution = lbfgs(objective, start, **_EXACT)  # type: ignore[arg-type]
-            return polished(objective, solution.coef), loss, solution.n_iter
+            found = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
+            coef = polished(objective, found.coef) if exact else found.coef
+            return coef, loss, found.n_iter
         rng = np.random.default_rng(self.seed)
         solution = solver_for(self.solver, loss).run(objective, start, rng, None)
         return solution.coef, _most_likely_gamma(objective, solution.coef), solution.n_iter
@@ -195,11 +208,12 @@ class Recipe:
             index, other = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             own = RowsAtHand(rows.X[index], rows.positive[index], rows.weight[index], None)
             weight = rows.weight[other]
+            space = self._space(own)
             for alpha in alphas:
                 with catch_warnings():
                     # It is said of the fit to all rows, if it is so there too.
                     simplefilter("ignore", ConvergenceWarning)
-                    fitted = self.fit(own, alpha)
+                    fitted = self._fit(space, own, alpha, exact=False)
                 scores = fitted.columns_of(rows.X[other]) @ fitted.coef[:-1] + fitted.coef[-1]
                 value, _ = fitted.loss.value_and_grad(rows.positive[other], scores, weight)
                 costs[alpha] += value * float(weight.sum() / rows.weight.sum())
@@ -236,6 +250,6 @@ def _most_likely_gamma(objective: SteadyObjective, coef: FloatArray) -> BetaBern
         value: float = sharp.value_and_grad(objective.positive, scores, objective.weight)[0]
         return value
 
-    best = minimize_scalar(cost, bounds=(middle - 5.0, middle + 5.0), method="bounded")
+    best = minimize_scalar(cost, bounds=(middle - 10.0, middle + 10.0), method="bounded")
     gamma: BetaBernoulli = replace(loss, gamma=float(np.exp(best.x)))
     return gamma
