@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 REVIEWS = ("amazon_books", "amazon_dvd", "amazon_electronics", "amazon_kitchen")
 NOISES = {"train": "none", "clean": "none", "flip": "flipped", "outl": "outliers"}
 _PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
-_ALPHAS_OF_REVIEWS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+_ALPHAS_OF_REVIEWS = (0.1, 1.0, 10.0, 100.0)
 
 
 class Method(NamedTuple):

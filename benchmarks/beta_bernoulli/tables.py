@@ -16,7 +16,7 @@ goes on where an interrupted run stopped, and writes what it prints to ``tables.
   greatest. "logistic, C=1" is not tuned.
 * BBLR1 to BBLR4 as in the paper; "lbfgs" instead of "sla" is our descent from the logistic
   solution. The ridge is 1, or where it says "tuned", that of the grid of ``alpha="auto"`` (for
-  reviews {1, 10, 100, 1000, 10000}) with the least held-out log-loss. "robust" is our default. Slow
+  reviews {0.1, 1, 10, 100}) with the least held-out log-loss. "robust" is our default. Slow
   methods have fewer repeats.
 
 A row of the file: errors among the rows tested, and which they are, in the order of the test fold:

@@ -109,3 +109,9 @@ class TestRobust:
         units = Standardization.robust(X, np.ones(10))
         assert units.scale == pytest.approx([0.3])
         assert Standardization.robust(np.full((3, 1), 1e12), np.ones(3)).rows([[1e12]]) == 0.0
+
+    def test_sparse_features_are_divided_by_their_greatest_size(self):
+        X = sparse.csr_array([[0.0, -4.0, 0.0], [2.0, 1.0, 0.0]])
+        units = Standardization.robust(X, np.array([1.0, 5.0]))
+        np.testing.assert_array_equal(units.scale, [2.0, 4.0, 1.0])
+        np.testing.assert_array_equal(units.rows(X).toarray(), [[0, -1, 0], [1, 0.25, 0]])

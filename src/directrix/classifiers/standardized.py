@@ -52,11 +52,13 @@ class Standardization:
         .. math:: s = \max\left(\frac{q_{3/4} - q_{1/4}}{1.349},\ \frac{\sigma}{10}\right)
 
         which is the deviation of normal features; the deviation itself where the quartiles are
-        equal, and of sparse features, most of which are zero.
+        equal. Sparse features, whose quartiles are zero, are divided by their greatest size: by
+        their deviation, rare words would count for more than all others.
         """
-        usual = cls.of(X, weight)
         if sparse.issparse(X):
-            return usual
+            greatest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+            return cls(np.zeros(X.shape[1]), _positive(greatest))
+        usual = cls.of(X, weight)
         low, median, high = _quantiles(X, weight, (0.25, 0.5, 0.75))
         spread = (high - low) / _QUARTILES_OF_NORMAL
         scale = np.where(spread > 0, np.maximum(spread, usual.scale / 10.0), usual.scale)

@@ -1,0 +1,1 @@
+"""Probabilities of Beta-Bernoulli models beside logistic regression and a calibrated SVM."""
