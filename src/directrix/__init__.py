@@ -5,6 +5,7 @@ A linear classifier meets a metric only through its scores.
 
 from directrix.classifiers import (
     BetaBernoulliClassifier,
+    DirectClassifier,
     MomentClassifier,
     SmoothClassifier,
     diagnose,
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BetaBernoulliClassifier",
     "ClassMoments",
+    "DirectClassifier",
     "Frontier",
     "MomentClassifier",
     "Moments",

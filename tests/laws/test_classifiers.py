@@ -29,7 +29,13 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from directrix import BetaBernoulliClassifier, MomentClassifier, Moments, SmoothClassifier
+from directrix import (
+    BetaBernoulliClassifier,
+    DirectClassifier,
+    MomentClassifier,
+    Moments,
+    SmoothClassifier,
+)
 from directrix.frontier.pencil import EigenPencil
 from directrix.losses import ZeroOne
 from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR
@@ -98,6 +104,7 @@ CHECKS = parametrize_with_checks(
         BetaBernoulliClassifier(kernel="rbf"),
         BetaBernoulliClassifier(kernel="polynomial", class_weight="balanced"),
         BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"),
+        DirectClassifier(cv=2),
     ]
 ).mark
 

@@ -40,11 +40,15 @@ class Calibration:
     above: float
     how: str
 
+    def log_odds(self, scores: Any) -> FloatArray:
+        """Return the log-odds of the positive class at each score."""
+        scores = np.asarray(scores, dtype=np.float64)
+        odds: FloatArray = self.offset + np.where(scores < 0, self.below, self.above) * scores
+        return odds
+
     def __call__(self, scores: Any) -> FloatArray:
         """Return the probability of the positive class at each score."""
-        scores = np.asarray(scores, dtype=np.float64)
-        slope = np.where(scores < 0, self.below, self.above)
-        probability: FloatArray = expit(self.offset + slope * scores)
+        probability: FloatArray = expit(self.log_odds(scores))
         return probability
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,27 +26,28 @@ def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
         Of two classes.
     """
     weights = moments.negative.weight, moments.positive.weight
-    return _factors(class_weight, moments.classes.tolist(), weights)
+    negative, positive = _factors(class_weight, moments.classes.tolist(), weights)
+    return negative, positive
 
 
 def weights_by_class(
-    class_weight: Any, classes: AnyArray, positive: AnyArray, weight: FloatArray
+    class_weight: Any, classes: AnyArray, place: AnyArray, weight: FloatArray
 ) -> FloatArray:
-    """Return weights of rows, each times the factor of its class."""
-    weights = float(weight[~positive].sum()), float(weight[positive].sum())
-    negative, of_positive = _factors(class_weight, classes.tolist(), weights)
-    return weight * np.where(positive, of_positive, negative)
+    """Return weights of rows, each times the factor of its class; ``place`` says which that is."""
+    place = np.asarray(place, dtype=np.intp)
+    weights = np.bincount(place, weights=weight, minlength=len(classes))
+    factors = np.array(_factors(class_weight, classes.tolist(), weights.tolist()))
+    of_rows: FloatArray = weight * factors[place]
+    return of_rows
 
 
-def _factors(
-    class_weight: Any, labels: list[Any], weights: tuple[float, float]
-) -> tuple[float, float]:
+def _factors(class_weight: Any, labels: list[Any], weights: Sequence[float]) -> tuple[float, ...]:
     if class_weight is None:
-        return 1.0, 1.0
+        return (1.0,) * len(labels)
     if isinstance(class_weight, str) and class_weight == "balanced":
         if not all(weights):
-            return 1.0, 1.0
-        return sum(weights) / (2.0 * weights[0]), sum(weights) / (2.0 * weights[1])
+            return (1.0,) * len(labels)
+        return tuple(sum(weights) / (len(labels) * own) for own in weights)
     if not isinstance(class_weight, Mapping) or set(class_weight) - set(labels):
         msg = (
             f"class_weight must be 'balanced' or a dict with the labels {labels} as keys, not "
@@ -57,7 +58,7 @@ def _factors(
     if not all(0 < factor < float("inf") for factor in factors):
         msg = f"class weights must be positive and finite, not {class_weight!r}"
         raise ValueError(msg)
-    return factors[0], factors[1]
+    return factors
 
 
 def reweighted(moments: Moments, factors: tuple[float, float]) -> Moments:

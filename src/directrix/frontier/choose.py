@@ -89,16 +89,52 @@ def curves_of(
     return Curves(curves(positive, weight)(scores), tuple(parts))
 
 
+class Compared(NamedTuple):
+    """Losses of candidates: the metric at its best threshold, turned so that less is better.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
+        The metric itself, of all rows.
+    losses : array of shape (k,)
+        What decides: of all rows and the mean of the folds, half each.
+    of_folds : array of shape (k, folds)
+    """
+
+    values: FloatArray
+    losses: FloatArray
+    of_folds: FloatArray
+
+    @property
+    def best(self) -> int:
+        """The candidate of least loss; of equals the first."""
+        return int(np.argmax(self.losses <= self.losses.min()))
+
+    def errors(self, other: int) -> FloatArray:
+        """Return the standard error over folds of each difference to one candidate; zero of one."""
+        differences = self.of_folds - self.of_folds[other]
+        folds = differences.shape[1]
+        if folds < 2:
+            return np.zeros(len(self.losses))
+        error: FloatArray = differences.std(axis=1, ddof=1) / np.sqrt(folds)
+        return error
+
+
+def compared(metric: Metric, candidates: Sequence[Curves]) -> Compared:
+    """Return the losses of candidates from their curves; equal to a tie is equal."""
+    values = np.array([metric.best_value(each.whole) for each in candidates])
+    parts = np.array([[metric.best_value(part) for part in each.parts] for each in candidates])
+    judged = (values + parts.mean(axis=1)) / 2.0 if parts.size else values
+    sign, tie = (-1.0 if metric.greater_is_better else 1.0), _TIE * metric.unit
+    losses = sign * judged
+    losses[losses <= losses.min() + tie] = losses.min()
+    return Compared(values, losses, sign * parts.reshape(len(candidates), -1))
+
+
 def judge(metric: Metric, candidates: Sequence[Curves]) -> Chosen:
     """Return the candidate of best metric, as `choose` does, from curves."""
-    values = np.array([metric.best_value(each.whole) for each in candidates])
-    judged = values
-    if candidates[0].parts:
-        parts = [[metric.best_value(part) for part in each.parts] for each in candidates]
-        judged = (values + np.mean(parts, axis=1)) / 2.0
-    losses = -judged if metric.greater_is_better else judged
-    equal = losses <= losses.min() + _TIE * metric.unit
-    return Chosen(int(np.argmax(equal)), values)
+    found = compared(metric, candidates)
+    return Chosen(found.best, found.values)
 
 
 def choose_line(

@@ -88,6 +88,17 @@ def cost_sweep(
     return tuple(recipes)
 
 
+def for_rankings(recipes: Sequence[Recipe], start: int) -> list[Recipe]:
+    """Return pairwise losses, convex and then tight, from one of these candidates."""
+    ridges = sorted({recipe.ridge for recipe in recipes}, reverse=True)
+    convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
+    tight = [
+        Recipe(Ramp(PairwiseHinge()), ridge, None, len(recipes) + number)
+        for number, ridge in enumerate(ridges)
+    ]
+    return [*convex, *tight]
+
+
 def _neighbour(recipes: list[Recipe], ridge: float) -> int | None:
     """Return the last logistic fit of this ridge, or the last there is: the nearest start."""
     logistic = [place for place, recipe in enumerate(recipes) if recipe.loss == Logistic()]
@@ -203,14 +214,7 @@ class RowFrontier:
         found = judge(metric, self.curves)
         swept = self.solver is None and not metric.cuts
         if swept and not any(isinstance(r.loss, PairwiseHinge) for r in self.recipes):
-            ridges = sorted({recipe.ridge for recipe in self.recipes}, reverse=True)
-            first = len(self.recipes)
-            convex = [Recipe(PairwiseHinge(), ridge, None, found.place) for ridge in ridges]
-            tight = [
-                Recipe(Ramp(PairwiseHinge()), ridge, None, first + number)
-                for number, ridge in enumerate(ridges)
-            ]
-            self.extend([*convex, *tight])
+            self.extend(for_rankings(self.recipes, found.place))
             found = judge(metric, self.curves)
         return found
 

@@ -1,0 +1,250 @@
+"""DirectClassifier: the one to use. Lines of moments and of rows; held-out rows choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.direct_fit import DirectFit, Fitted
+from directrix.classifiers.guarantee import limit_of
+from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
+from directrix.classifiers.rows_at_hand import folds_given
+from directrix.metrics import resolve
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.direct_report import DirectReport
+    from directrix.classifiers.operating_point import OperatingPoint
+    from directrix.metrics import Metric
+
+
+class DirectClassifier(CallbackSupportMixin, LinearClassifier):
+    r"""A linear classifier trained for the metric that is reported.
+
+    .. math:: \hat w = \text{the smoothest of}\ \{w \in \mathcal F_{\text{moments}} \cup
+              \mathcal F_{\text{rows}} : M(w) \ge \max M - \mathrm{SE}\}
+
+    Lines of both frontiers are candidates: those of the class moments with several shrinkages
+    (Fisher's direction and shrunk LDA among them), and those of a cost sweep over the rows, from
+    logistic regression to losses with plateaus; for rankings, pairwise losses too. The exact
+    metric on held-out rows, all candidates on the same, chooses: first coarsely, then once more
+    around the best. Of those within one standard error of the best, by paired differences over
+    folds, the smoothest is taken, and fitted to all rows; threshold and probabilities come from
+    held-out scores.
+
+    With more than two classes, each against the others: the metric is then the mean over classes.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        What to be good at: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``PrecisionAtRecall(0.9)``,
+        ``Cost(fp=1, fn=20)`` and so on; see `directrix.metrics`. Costs of single rows are their
+        ``sample_weight``.
+    cv : int, splitter or splits
+        Folds of rows held out, as in `SmoothClassifier`.
+    guarantee : float, optional
+        Confidence with which the limit of `RecallAtFPR` (or that of `FPRAtRecall` and
+        `PrecisionAtRecall`) is kept on new rows, by the exact binomial bound. A third of the rows
+        then sets the threshold and nothing else.
+    time_budget : float, optional
+        Seconds. Fewer candidates are tried where they would not do.
+    class_weight : dict, "balanced" or None
+        Weight of each class, as in scikit-learn.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (1, d) and (1,), or (k, d) and (k,) for k > 2 classes
+        Of more than two classes: the score of each against the others.
+    classes_ : array
+    report_ : DirectReport, or list of them
+        What was tried, what was chosen and why, and the gap to logistic regression.
+    operating_point_ : OperatingPoint, or list of them
+    calibration_ : Calibration, or list of them
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from directrix import DirectClassifier
+    >>> from directrix.metrics import RecallAtFPR
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> classifier = DirectClassifier(RecallAtFPR(0.05)).fit(X, y)
+    >>> bool(classifier.operating_point_.empirical.tpr > 0.9)
+    True
+    """
+
+    report_: DirectReport | list[DirectReport]
+    operating_point_: OperatingPoint | list[OperatingPoint]
+    calibration_: Any
+
+    def __init__(
+        self,
+        metric: str | Metric = "error",
+        *,
+        cv: Any = 5,
+        guarantee: float | None = None,
+        time_budget: float | None = None,
+        class_weight: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.cv = cv
+        self.guarantee = guarantee
+        self.time_budget = time_budget
+        self.class_weight = class_weight
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            A row of weight k counts as k rows.
+        """
+        self._fit_all([resolve(self.metric)], [self], X, y, sample_weight)
+        return self
+
+    def fit_each(
+        self, metrics: Sequence[str | Metric], X: Any, y: Any, sample_weight: Any = None
+    ) -> list[Self]:
+        """Return a classifier for each of several metrics, which share the lines of the rows.
+
+        Parameters
+        ----------
+        metrics : sequence of str or Metric
+        X, y, sample_weight : as in `fit`
+        """
+        each = [resolve(metric) for metric in metrics]
+        own = [copy(self).set_params(metric=metric) for metric in each]
+        self._fit_all(each, own, X, y, sample_weight)
+        return own
+
+    def _fit_all(
+        self, metrics: list[Metric], own: list[Self], X: Any, y: Any, sample_weight: Any
+    ) -> None:
+        """Fit a classifier to each metric."""
+        self._check(metrics)
+        fits = Fits(self, X, y)
+        X, y = self._validated(X, y)
+        check_classification_targets(y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        folds = folds_given(self.cv, X, y)
+        if (weight == 0).any():
+            kept = weight > 0
+            X, y, weight = X[kept], y[kept], weight[kept]
+            folds = None if folds is None else folds[kept]
+        classes, place = np.unique(y, return_inverse=True)
+        classes = two_classes(y) if len(classes) < 3 else classes
+        weight = weights_by_class(self.class_weight, classes, place, weight)
+        positives = classes[1:] if len(classes) == 2 else classes
+        seconds = None if self.time_budget is None else self.time_budget / len(positives)
+        how = DirectFit(
+            metrics, self.cv if folds is None else folds, self.guarantee, seconds, fits.one_more
+        )
+        by_class = [how.run(X, y == label, weight) for label in positives]
+        for one, fitted in zip(own, zip(*by_class, strict=True), strict=True):
+            one.classes_, one.n_features_in_ = classes, self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                one.feature_names_in_ = self.feature_names_in_
+            one._keep(fitted)  # noqa: SLF001
+        fits.end()
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each row: above zero is predicted the last class.
+
+        Of more than two classes: the log-odds of each against the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,), or (n, k) for k > 2 classes
+        """
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().decision_function(X)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        odds = [
+            own.log_odds(column) for own, column in zip(self.calibration_, scores.T, strict=True)
+        ]
+        return np.column_stack(odds)
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each row: at the operating point, or of several the most probable.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        """
+        scores = self.decision_function(X)
+        place = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: AnyArray = self.classes_[place]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class, from held-out scores.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            positive = self.calibration_(scores)
+            return np.column_stack([1.0 - positive, positive])
+        probability = expit(scores)
+        shared: FloatArray = probability / probability.sum(axis=1, keepdims=True)
+        return shared
+
+    def _check(self, metrics: list[Metric]) -> None:
+        if self.guarantee is not None:
+            for metric in metrics:
+                limit_of(metric)
+            if not 0 < self.guarantee < 1:
+                msg = f"guarantee must be a confidence between 0 and 1, not {self.guarantee!r}"
+                raise ValueError(msg)
+        if self.time_budget is not None and not self.time_budget > 0:
+            msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
+            raise ValueError(msg)
+
+    def _keep(self, each: Sequence[Fitted]) -> None:
+        """Keep the lines, and what is known of them: one, or one for each class."""
+        lines = np.stack([own.line for own in each])
+        self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
+        calibrations = [own.calibration for own in each]
+        points = [own.operating_point for own in each]
+        reports = [own.report for own in each]
+        one = len(each) == 1
+        self.calibration_ = calibrations[0] if one else calibrations
+        self.operating_point_ = points[0] if one else points
+        self.report_ = reports[0] if one else reports
+        if all(own.report.gap.mean <= 0 for own in each):
+            warn(
+                "nothing beat logistic regression on held-out rows: it is the simpler choice. See "
+                "report_ for what was tried; other features help more than other lines here.",
+                stacklevel=4,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
