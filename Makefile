@@ -4,10 +4,10 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint types imports test laws engines fuzz speed build ci clean
+.PHONY: help install lint types imports test laws engines fuzz speed evidence evidence-quick build ci clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: ## Make .venv with the package and all development tools
 	python3 -m venv .venv
@@ -42,6 +42,24 @@ speed: ## Measure the speed ratios of moments, losses, classifiers and engines
 	$(PYTHON) -m benchmarks.speed.losses
 	$(PYTHON) -m benchmarks.speed.smooth_classifier
 	$(PYTHON) -m benchmarks.speed.engines
+
+evidence: ## Measure all tables, figures and the arena, and write the page; resumable, hours
+	$(PYTHON) -m benchmarks.moment_training.tables
+	$(PYTHON) -m benchmarks.beta_bernoulli.tables --jobs 2
+	$(PYTHON) -m benchmarks.beta_bernoulli.calibration.run
+	$(PYTHON) -m benchmarks.beta_bernoulli.joint_inference.run
+	$(PYTHON) -m benchmarks.arena.run --jobs 2
+	$(PYTHON) -m benchmarks.arena.run --jobs 2 --large
+	$(PYTHON) -m benchmarks.evidence
+
+evidence-quick: ## Measure some tracked figures again and compare; write reports and the page anew
+	$(PYTHON) -m pytest -q tests/benchmarks
+	$(PYTHON) -m benchmarks.arena.run --quick
+	$(PYTHON) -m benchmarks.beta_bernoulli.report > /dev/null
+	$(PYTHON) -m benchmarks.beta_bernoulli.calibration.report > /dev/null
+	$(PYTHON) -m benchmarks.arena.report > /dev/null
+	$(PYTHON) -m benchmarks.evidence
+	git diff --exit-code --stat -- '*.md'
 
 build: ## Build sdist and wheel into dist/
 	$(PYTHON) -m build

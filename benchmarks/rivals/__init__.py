@@ -1,8 +1,53 @@
-"""How good the classifier of moments is.
+"""Competitors: one a file, all behind the signature of `Rival`."""
 
-BLAS runs on one thread: the limit must be set before NumPy loads, and so stands here.
-"""
+from __future__ import annotations
 
-import os
+from benchmarks.rivals import (
+    adam,
+    boosting,
+    discriminant,
+    libauc_line,
+    linear_svc,
+    logistic,
+    naive_bayes,
+    pairwise_hinge,
+    smote,
+    stochastic_gradient,
+    vowpal,
+    xgboost_pairs,
+)
+from benchmarks.rivals.base import Part, Rival
+from benchmarks.rivals.cost_logistic import CostLogistic
+from benchmarks.rivals.ours import Direct, Moment, Smooth, beta_bernoulli
+from benchmarks.rivals.prior import Prior
+from benchmarks.rivals.tuned_threshold import TunedThreshold
 
-os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS="1")
+TUNED = "logistic, tuned"
+#: By name, in the order of the tables.
+RIVALS: dict[str, Rival] = {
+    "direct": Direct(),
+    "moment": Moment(),
+    "smooth": Smooth(),
+    "beta-bernoulli": beta_bernoulli,
+    "prior": Prior(),
+    "Fisher": discriminant.fisher,
+    "LDA, shrunk": discriminant.shrunk,
+    "logistic": logistic.Default(),
+    TUNED: logistic.tuned,
+    "balanced logistic, tuned": logistic.balanced,
+    "logistic, tuned threshold": TunedThreshold(),
+    "linear SVC, tuned": linear_svc.tuned,
+    "SGD, hinge": stochastic_gradient.hinge,
+    "SGD, log": stochastic_gradient.log,
+    "Adam": adam.logistic,
+    "pairwise hinge": pairwise_hinge.lbfgs,
+    "SMOTE + logistic": smote.logistic,
+    "Vowpal Wabbit": vowpal.logistic,
+    "LibAUC": libauc_line.auc,
+    "empulse": CostLogistic(),
+    "naive Bayes": naive_bayes.gaussian,
+    "HistGradientBoosting": boosting.hist,
+    "XGBoost, pairwise": xgboost_pairs.pairwise,
+}
+
+__all__ = ["RIVALS", "TUNED", "Part", "Rival"]

@@ -1,0 +1,1 @@
+"""All competitors on the same folds of many sets, for many metrics."""

@@ -1,0 +1,160 @@
+"""What every competitor is: rows in, scores of other rows out, one for each metric."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+
+from directrix.metrics import Curve, Error, Metric
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+INNER_FOLDS = 3
+
+
+class Part(NamedTuple):
+    """Rows, and which of them are positive."""
+
+    X: Any
+    y: AnyArray
+
+
+class Rival(ABC):
+    """A competitor.
+
+    Attributes
+    ----------
+    kind : "ours", "linear" or "reference"
+        References are not linear: they show what a line cannot reach.
+    needs : str
+        The module that it cannot do without.
+    """
+
+    kind: ClassVar[str] = "linear"
+    needs: ClassVar[str] = ""
+
+    @abstractmethod
+    def scores(
+        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+    ) -> dict[str, FloatArray]:
+        """Fit to some rows; return for each metric the scores of others, zero the threshold."""
+
+    @property
+    def missing(self) -> str:
+        """What to install, if the rival cannot run here."""
+        return self.needs if self.needs and find_spec(self.needs) is None else ""
+
+
+def standardized(train: Part, test: Part) -> tuple[Part, Part]:
+    """Return both with features of mean zero and deviation one on the training rows."""
+    scaler = StandardScaler().fit(train.X)
+    first, second = (Part(scaler.transform(part.X), part.y) for part in (train, test))
+    return first, second
+
+
+def inner_folds(train: Part) -> Iterator[tuple[AnyArray, AnyArray]]:
+    """Yield the rows to fit and the rows to look at of each inner fold: the same for every rival.
+
+    Of a class with fewer rows than folds, some folds have none.
+    """
+    folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=0)
+    yield from folds.split(np.zeros(len(train.y)), train.y)
+
+
+class Grid(Rival):
+    """An estimator whose one hyper-parameter the inner folds choose, for each metric its own.
+
+    Thresholds: for the error its own; for every other metric with a threshold, the best one for
+    the scores of the inner folds together.
+
+    Parameters
+    ----------
+    make : callable
+        The estimator with a value of the hyper-parameter.
+    values : sequence of float
+        One, if there is nothing to choose.
+    needs : str
+    kind : str
+    moves_all : bool
+        Whether the threshold of the error is moved too.
+    score : callable
+        Scores of rows by a fitted estimator, zero its own threshold.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[float], Any],
+        values: tuple[float, ...] = (1.0,),
+        *,
+        needs: str = "",
+        kind: str = "linear",
+        moves_all: bool = False,
+        score: Callable[[Any, Any], FloatArray] = lambda model, X: model.decision_function(X),
+    ) -> None:
+        self.make, self.values, self.moves_all, self.score = make, values, moves_all, score
+        self.needs, self.kind = needs, kind  # type: ignore[misc]
+
+    def scores(
+        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+    ) -> dict[str, FloatArray]:
+        """Choose, fit once for each value that is chosen, and move thresholds."""
+        train, test = standardized(train, test)
+        held_out, fold = self._held_out(train)
+        chosen = {
+            name: self._best_value(metric, train.y, held_out, fold)
+            for name, metric in metrics.items()
+        }
+        fitted = {}
+        for value in set(chosen.values()):
+            model = self.make(value).fit(*train)
+            fitted[value] = np.asarray(self.score(model, test.X), dtype=np.float64)
+        return {
+            name: fitted[chosen[name]] - self._threshold(metric, train.y, held_out[chosen[name]])
+            for name, metric in metrics.items()
+        }
+
+    def _held_out(self, train: Part) -> tuple[dict[float, FloatArray], AnyArray]:
+        held_out = {value: np.zeros(len(train.y)) for value in self.values}
+        fold = np.zeros(len(train.y), dtype=int)
+        for number, (own, other) in enumerate(inner_folds(train)):
+            fold[other] = number
+            for value in self.values:
+                model = self.make(value).fit(train.X[own], train.y[own])
+                held_out[value][other] = self.score(model, train.X[other])
+        return held_out, fold
+
+    def _best_value(
+        self, metric: Metric, y: AnyArray, held_out: dict[float, FloatArray], fold: AnyArray
+    ) -> float:
+        """Return the value of best mean over the folds; of equals the least."""
+        sign = 1.0 if metric.greater_is_better else -1.0
+
+        def mean(value: float) -> float:
+            scores = held_out[value] - self._threshold(metric, y, held_out[value])
+            return sign * round(
+                float(np.mean([metric.score(y[fold == k], scores[fold == k]) for k in set(fold)])),
+                12,
+            )
+
+        return max(self.values, key=mean) if len(self.values) > 1 else self.values[0]
+
+    def _threshold(self, metric: Metric, y: AnyArray, scores: FloatArray) -> float:
+        if not metric.cuts or (isinstance(metric, Error) and not self.moves_all):
+            return 0.0
+        return finite_threshold(metric, y, scores)
+
+
+def finite_threshold(metric: Metric, y: AnyArray, scores: FloatArray) -> float:
+    """Return the best threshold for some scores; beyond all of them where that is infinite."""
+    threshold = metric.best(Curve.of(y, scores)).threshold
+    if np.isfinite(threshold):
+        return float(threshold)
+    beyond = 1.0 + 10.0 * float(np.ptp(scores))
+    return float(scores.max() + beyond if threshold > 0 else scores.min() - beyond)

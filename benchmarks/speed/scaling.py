@@ -1,0 +1,131 @@
+"""CPU time against rows and features, in units of one bare product.
+
+``python -m benchmarks.speed.scaling`` writes ``scaling.csv`` and ``scaling.png``: rows from 10⁴ to
+10⁷ with 20 and 54 features, features from 10 to 2,000 with 20,000 rows. ``--quick`` stops at 10⁵
+rows and 200 features, and tracks nothing.
+
+The unit is ``X.T @ X`` of the same rows by NumPy, the least that any use of second moments costs:
+times are of this machine, their ratios nearly are not. Rows are two normal classes, float32.
+
+* summary: `Moments.of`, one pass.
+* fit from the summary: `MomentClassifier.fit_moments` for AUC, which does not grow with the rows.
+* fit to rows: `MomentClassifier.fit` for AUC, rows choosing.
+* logistic regression: scikit-learn's default, up to 10⁶ rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks.speed.ratio import ratios
+from directrix import MomentClassifier, Moments
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+RESULTS = Path(__file__).with_suffix(".csv")
+FIGURE = Path(__file__).with_suffix(".png")
+ROWS, FEATURES = (10_000, 100_000, 1_000_000, 10_000_000), (10, 50, 200, 1000, 2000)
+WIDTHS, ROWS_OF_WIDE = (20, 54), 20_000
+_MOST_LOGISTIC = 1_000_000
+_ROUNDS, _ROUNDS_OF_MANY, _MANY = 5, 3, 1_000_000
+_STYLES = {
+    "summary": ("#0072B2", "o"),
+    "fit from the summary": ("#009E73", "^"),
+    "fit to rows": ("#D55E00", "D"),
+    "logistic regression": ("#000000", "s"),
+}
+
+
+class Measured(NamedTuple):
+    """CPU time of a step over that of the product."""
+
+    rows: int
+    features: int
+    step: str
+    ratio: float
+
+
+def rows_of(n: int, d: int) -> tuple[FloatArray, AnyArray]:
+    """Return two normal classes, one in five positive, their means a deviation apart."""
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.2
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    X[:, : min(d, 5)] += 0.5 * y[:, None]
+    return X, y
+
+
+def measured(n: int, d: int) -> Iterator[Measured]:
+    """Measure all steps at one size."""
+    X, y = rows_of(n, d)
+    moments = Moments.of(X, y)
+    steps: dict[str, Callable[[], object]] = {
+        "summary": partial(Moments.of, X, y),
+        "fit from the summary": partial(MomentClassifier("auc").fit_moments, moments),
+        "fit to rows": partial(MomentClassifier("auc").fit, X, y),
+    }
+    if n <= _MOST_LOGISTIC:
+        steps["logistic regression"] = partial(LogisticRegression().fit, X, y)
+    rounds = _ROUNDS if n < _MANY else _ROUNDS_OF_MANY
+    # A product of few rows is too short for the clock.
+    repeat = max(1, 20_000_000 // (n * d))
+    found = ratios(partial(np.matmul, X.T, X), steps, rounds=rounds, repeat=repeat)
+    for step, ratio in found.items():
+        yield Measured(n, d, step, ratio)
+
+
+def draw(found: list[Measured]) -> None:
+    """Draw the ratios against rows and against features."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True)
+    for step, (colour, marker) in _STYLES.items():
+        for width, line in zip(WIDTHS, ("-", "--"), strict=True):
+            own = [m for m in found if m.step == step and m.features == width and m.rows in ROWS]
+            label = f"{step}, {width} features"
+            x, ratio = [m.rows for m in own], [m.ratio for m in own]
+            left.loglog(x, ratio, line, color=colour, marker=marker, label=label)
+        own = [m for m in found if m.step == step and m.rows == ROWS_OF_WIDE]
+        x, ratio = [m.features for m in own], [m.ratio for m in own]
+        right.loglog(x, ratio, color=colour, marker=marker, label=step)
+    left.set_xlabel("rows")
+    left.set_ylabel("CPU time, one product XᵀX = 1")
+    right.set_xlabel(f"features ({ROWS_OF_WIDE} rows)")
+    for panel in (left, right):
+        panel.grid(color="0.9")
+    left.legend(fontsize=7, frameon=False)
+    right.legend(fontsize=8, frameon=False)
+    figure.tight_layout()
+    figure.savefig(FIGURE, dpi=110)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Measure, print and track."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, and nothing is tracked")
+    quick = parser.parse_args().quick
+    sizes = [(n, d) for d in WIDTHS for n in ROWS if not quick or n <= 100_000]
+    sizes += [(ROWS_OF_WIDE, d) for d in FEATURES if not quick or d <= 200]
+    found: list[Measured] = []
+    for size in sizes:
+        for one in measured(*size):
+            print(f"{one.rows:>9} x {one.features:<5} {one.step:<22} {one.ratio:9.2f}", flush=True)
+            found.append(one)
+    if not quick:
+        with RESULTS.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(Measured._fields)
+            writer.writerows((*one[:3], f"{one.ratio:.3g}") for one in found)
+        draw(found)
+
+
+if __name__ == "__main__":
+    main()
