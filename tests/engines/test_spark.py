@@ -11,7 +11,7 @@ from nearness import distance
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from directrix import MomentClassifier, Moments, summarize
+from directrix import DirectClassifier, MomentClassifier, Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines import spark as engine
 
@@ -205,6 +205,17 @@ def test_a_line_is_fitted_in_two_passes(session):
     np.testing.assert_allclose(
         classifier.predict_proba(table), expected.predict_proba(table), atol=1e-9
     )
+    frame.unpersist()
+
+
+@pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+def test_a_direct_line_is_fitted_in_two_passes(session):
+    frame = session.createDataFrame(columns()).repartition(4).cache()
+    roles = {"target": "y", "features": NAMES, "weight": "w"}
+    classifier = DirectClassifier("auc", cv=3).fit_source(frame, **roles)
+    expected = DirectClassifier("auc", cv=3).fit_source(columns(), **roles)
+    assert classifier.report_.chosen == expected.report_.chosen
+    np.testing.assert_allclose(classifier.coef_, expected.coef_, rtol=1e-6)
     frame.unpersist()
 
 

@@ -16,9 +16,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import weights_by_class
 from directrix.classifiers.direct_fit import DirectFit, Fitted
+from directrix.classifiers.direct_source import DirectSource
 from directrix.classifiers.guarantee import limit_of
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.rows_at_hand import folds_given
+from directrix.classifiers.two_passes import TwoPasses
+from directrix.engines import HashFolds
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from directrix.classifiers.direct_report import DirectReport
     from directrix.classifiers.operating_point import OperatingPoint
     from directrix.metrics import Metric
+
+_FOLDS = 5
 
 
 class DirectClassifier(CallbackSupportMixin, LinearClassifier):
@@ -73,12 +78,16 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
+    >>> import numpy as np
     >>> from directrix import DirectClassifier
     >>> from directrix.metrics import RecallAtFPR
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> classifier = DirectClassifier(RecallAtFPR(0.05)).fit(X, y)
-    >>> bool(classifier.operating_point_.empirical.tpr > 0.9)
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(2000) < 0.3
+    >>> X = rng.normal(size=(2000, 4))
+    >>> X[:, 0] = np.where(y, 3 + 0.3 * X[:, 0], 4 * X[:, 0])
+    >>> X[:, 1] += 1.5 * y
+    >>> classifier = DirectClassifier(RecallAtFPR(0.01)).fit(X, y)
+    >>> bool(classifier.report_.gap.mean > 0)  # better than logistic regression
     True
     """
 
@@ -130,6 +139,36 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         own = [copy(self).set_params(metric=metric) for metric in each]
         self._fit_all(each, own, X, y, sample_weight)
         return own
+
+    def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
+        """Fit to rows wherever they are, in two passes over them.
+
+        The first summarises folds and takes a sample of the rows of each class, by a hash of what
+        is in them: both frontiers are built from these. The second counts held-out scores of the
+        best candidates, over all rows, in histograms, from which the line, the threshold, the
+        rates and the probabilities come. For two classes, and without a guarantee.
+
+        Parameters
+        ----------
+        source : whatever `summarize` reads
+        target : str, int or array
+        fold : HashFolds, optional
+            How rows are held out; by default by a hash of the features, in as many folds as `cv`.
+        **options
+            ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
+            `summarize`.
+        """
+        if self.guarantee is not None or self.time_budget is not None:
+            msg = "fit_source has neither guarantee= nor time_budget=: leave them out, or use fit"
+            raise ValueError(msg)
+        folds = HashFolds(self.cv if isinstance(self.cv, int) else _FOLDS) if fold is None else fold
+        two = TwoPasses(source, target, folds, options)
+        how = DirectSource(resolve(self.metric), two, self.class_weight)
+        moments, sample = how.survey()
+        self.classes_ = two_classes(moments.classes)
+        self._take_names(moments)
+        self._keep([how.fitted(moments, sample, Fitted)])
+        return self
 
     def _fit_all(
         self, metrics: list[Metric], own: list[Self], X: Any, y: Any, sample_weight: Any

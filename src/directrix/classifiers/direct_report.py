@@ -125,7 +125,7 @@ class DirectReport:
         rows = "".join(
             f"<tr><td>{'<b>' * (own.name == self.chosen)}{escape(own.name)}"
             f"{'</b>' * (own.name == self.chosen)}</td><td>{own.metric:.4f}</td>"
-            f"<td>{own.low:.4f} to {own.high:.4f}</td></tr>"
+            f"<td>{_interval(own)}</td></tr>"
             for own in self.tried[:_SHOWN]
         )
         return (
@@ -137,8 +137,14 @@ class DirectReport:
         )
 
 
+def _interval(own: Tried) -> str:
+    """Return the interval in words; histograms of all rows have none."""
+    return "" if np.isnan(own.low) else f"{own.low:.4f} to {own.high:.4f}"
+
+
 def _signed(gap: Gap) -> str:
-    return f"{gap.mean:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})"
+    interval = "" if np.isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
+    return f"{gap.mean:+.4f}{interval}"
 
 
 def _reach(values: FloatArray) -> float:

@@ -12,7 +12,7 @@ from directrix.classifiers.operating_point import OnRows
 from directrix.engines import HashFolds, summarize
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
-from directrix.engines.tasks import Histograms
+from directrix.engines.tasks import Histograms, Survey
 from directrix.metrics import Curve
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
     from directrix.moments import Moments
+    from directrix.moments.row_sample import RowSample
 
 
 class Picked(NamedTuple):
@@ -33,12 +34,15 @@ class Picked(NamedTuple):
         Of its scores.
     on_rows : OnRows
     calibration : Calibration
+    values : array of shape (k,)
+        Metric of each candidate at its own best threshold.
     """
 
     place: int
     threshold: float
     on_rows: OnRows
     calibration: calibration.Calibration
+    values: FloatArray
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,24 @@ class TwoPasses:
             raise TypeError(msg)
         return moments
 
+    def survey(self, most: int, most_of_part: int) -> tuple[Moments, RowSample]:
+        """Return the moments of the folds and a sample of the rows: the first pass.
+
+        Parameters
+        ----------
+        most, most_of_part : int
+            Rows of each class, in all and of one partition.
+        """
+        plan, how = self._plan()
+        if plan.by is not None:
+            msg = "fit_source makes one classifier; call it for each group, without by="
+            raise TypeError(msg)
+        found = run(self.source, plan, Survey(most_of_part), **how)
+        if None not in found.grouped.by_group or found.sample is None:
+            msg = "there are no rows to learn from"
+            raise ValueError(msg)
+        return found.grouped.by_group[None], found.sample.at_most(most).ordered()
+
     def histogram(self, lines: list[FloatArray], moments: Moments) -> ScoreHistogram:
         """Return the held-out scores of the candidates of each fold: the second pass.
 
@@ -82,9 +104,7 @@ class TwoPasses:
         moments : Moments
             What the first pass found.
         """
-        roles = dict(self.options)
-        how = {name: roles.pop(name) for name in ("engine", "progress") if name in roles}
-        plan = Plan.of(target=self.target, fold=self.fold, **roles)
+        plan, how = self._plan()
         counted: ScoreHistogram = run(
             self.source, plan, Histograms(np.stack(lines), moments.classes[-1]), **how
         )
@@ -96,6 +116,14 @@ class TwoPasses:
             )
             raise ValueError(msg)
         return counted
+
+    def _plan(self) -> tuple[Plan, dict[str, Any]]:
+        """Return which columns are what, and how they are to be read."""
+        roles = dict(self.options)
+        how: dict[str, Any] = {
+            name: roles.pop(name) for name in ("engine", "progress") if name in roles
+        }
+        return Plan.of(target=self.target, fold=self.fold, **roles), how
 
 
 def pick(
@@ -138,7 +166,7 @@ def pick(
         "score histograms of held-out rows",
         at_threshold,
     )
-    return Picked(place, threshold, on_rows, fitted)
+    return Picked(place, threshold, on_rows, fitted, values)
 
 
 def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:

@@ -164,7 +164,10 @@ class Plan:
 
     def summary(self, data: Any) -> Grouped:
         """Summarise a table, one Moments for each group (None where there are no groups)."""
-        block = self.block(data)
+        return self.summary_of(self.block(data))
+
+    def summary_of(self, block: Block) -> Grouped:
+        """Summarise rows that have been taken apart."""
         if block.group is None:
             return Grouped({None: self._moments(block, block.fold)})
         # Groups ride along as folds do, so that the rows are read once however many there are.

@@ -162,7 +162,7 @@ class RowFrontier:
         """Make more candidates; their starts count from the first there is."""
         known = len(self.recipes) + len(recipes)
         whole = self.X, self.positive, self.weight
-        others = [] if self.fold is None else [self._without(k) for k in np.unique(self.fold)]
+        others = [] if self.fold is None else [self.without(k) for k in np.unique(self.fold)]
         parts = [whole, *others]
         if not self.begins:
             zero = np.zeros(self.X.shape[1] + 1)
@@ -222,7 +222,8 @@ class RowFrontier:
         """Return the line of a candidate, made of all rows."""
         return comparable(self.solved[place][0], self.X, self.positive, self.weight)
 
-    def _without(self, fold: int) -> tuple[Any, AnyArray, FloatArray]:
+    def without(self, fold: int) -> tuple[Any, AnyArray, FloatArray]:
+        """Return the rows of the other folds."""
         kept = np.flatnonzero(self.fold != fold)
         return self.X[kept], self.positive[kept], self.weight[kept]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Shrinkages of the moments' frontier: that of the data, none, and two that are strong.
 SHRINKAGES: tuple[str | float, ...] = ("oas", 0.0, 0.1, 0.5)
 #: With more features a frontier for each shrinkage and fold costs more than the rows'.
-_MOST_FEATURES = 300
+MOST_FEATURES = 300
 #: Ridges of logistic regression with the classes as they are, and of the robust fit.
 _PLAIN_RIDGES = (1e-1, 1e-2, 1e-3, 1e-5)
 _ROBUST = BetaBernoulli(mixing=0.3)
@@ -66,10 +66,13 @@ class Pool:
     rows : RowFrontier
         Of standardised rows.
     metric : Metric
+    with_moments : bool
+        Whether lines of the moments of these rows are among them.
     """
 
     rows: RowFrontier
     metric: Metric
+    with_moments: bool = True
     origins: list[Origin] = field(default_factory=list)
     curves: list[Curves] = field(default_factory=list)
     #: Held-out scores of each candidate.
@@ -79,7 +82,8 @@ class Pool:
     def fill(self) -> Compared:
         """Make a coarse sweep of both frontiers, then a finer one where it was best."""
         self._take(coarse())
-        self._take_moments()
+        if self.with_moments:
+            self._take_moments()
         found = compared(self.metric, self.curves)
         if not self.metric.cuts:
             best = self._best_of_rows(found)[0]
@@ -118,7 +122,7 @@ class Pool:
             self.rows.weight,
             self.rows.fold,
         )
-        if X.shape[1] > _MOST_FEATURES or self.rows.stopped:
+        if X.shape[1] > MOST_FEATURES or self.rows.stopped:
             return
         found = candidates_of(X, positive, weight, fold, self.metric)
         self.candidates, lines, without = found, found.lines, found.without

@@ -1,0 +1,149 @@
+"""DirectClassifier on rows that live elsewhere: two passes over them, however many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.class_weights import class_factors, reweighted
+from directrix.classifiers.direct_report import DirectReport
+from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
+from directrix.classifiers.standardized import Standardization
+from directrix.classifiers.two_passes import TwoPasses, pick
+from directrix.frontier.candidates import Candidates
+from directrix.frontier.choose import Compared, compared, curves_of, scores_of, settled
+from directrix.frontier.of_rows import RowFrontier, comparable
+from directrix.frontier.pool import MOST_FEATURES, SHRINKAGES, Origin, Pool
+from directrix.moments.projection import project
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.direct_fit import Fitted
+    from directrix.metrics import Metric
+    from directrix.moments import Moments
+    from directrix.moments.row_sample import RowSample
+
+#: Rows of each class that both frontiers are built on, in all and of one partition.
+MOST_ROWS, MOST_OF_PART = 200_000, 20_000
+#: Candidates that the second pass counts: the best on the sample.
+_COUNTED = 32
+
+
+class _Line(NamedTuple):
+    """A candidate in the units of the features: of all rows, and without each fold."""
+
+    origin: Origin
+    whole: FloatArray
+    without: list[FloatArray]
+
+
+@dataclass(frozen=True)
+class DirectSource:
+    """How a line is found in two passes.
+
+    The first makes the moments of the folds and a sample of the rows, from which both frontiers
+    come; the second counts held-out scores of the best candidates in histograms of all rows, which
+    choose the line, set the threshold and calibrate.
+
+    Parameters
+    ----------
+    metric : Metric
+    two : TwoPasses
+    class_weight : dict, "balanced" or None
+    """
+
+    metric: Metric
+    two: TwoPasses
+    class_weight: Any
+
+    def survey(self) -> tuple[Moments, RowSample]:
+        """Make the first pass."""
+        return self.two.survey(MOST_ROWS, MOST_OF_PART)
+
+    def fitted(self, moments: Moments, sample: RowSample, make: type[Fitted]) -> Fitted:
+        """Build the candidates, make the second pass, and choose."""
+        factors = class_factors(self.class_weight, moments)
+        counted = reweighted(moments, factors)
+        lines = self._lines(counted, sample)
+        folds = range(len(lines[0].without))
+        without = [np.stack([own.without[k] for own in lines]) for k in folds]
+        histogram = self.two.histogram(without, moments)
+        picked = pick(self.metric, histogram, factors, self.metric.break_even(counted.prior))
+        chosen = lines[picked.place]
+        line = chosen.whole.copy()
+        line[-1] -= picked.threshold
+        scores = project(counted, line)
+        point = OperatingPoint(
+            self.metric,
+            -float(line[-1]),
+            predicted_rates(scores, self.metric, counted.weight),
+            picked.on_rows.rates(self.metric),
+            "held-out rows",
+            picked.on_rows,
+        )
+        sign = -1.0 if self.metric.greater_is_better else 1.0
+        found = Compared(picked.values, sign * picked.values, np.empty((len(lines), 0)))
+        origins = [own.origin for own in lines]
+        report = DirectReport.of(self.metric, "all rows, held out", origins, found, picked.place)
+        return make(line, picked.calibration, point, report)
+
+    def _lines(self, counted: Moments, sample: RowSample) -> list[_Line]:
+        """Return the candidates that are best on the sample, logistic regression among them."""
+        positive = sample.y == counted.classes[-1]
+        _require_all_folds(sample.fold, positive, len(counted.folds))
+        weight = _standing_for(sample.weight, positive, counted)
+        units = Standardization.of(sample.X, weight)
+        rows = RowFrontier(units.rows(sample.X), positive, weight, sample.fold)
+        pool = Pool(rows, self.metric, with_moments=False)
+        pool.fill()
+        lines = [self._of_rows(rows, units, origin) for origin in pool.origins]
+        curves = list(pool.curves)
+        if sample.X.shape[1] <= MOST_FEATURES:
+            of_moments = Candidates.of(counted, self.metric.risk(counted.weight), SHRINKAGES)
+            for place, whole in enumerate(of_moments.lines):
+                without = [own[place] for own in of_moments.without]
+                name = f"moments, line {place + 1}"
+                lines.append(_Line(Origin("moments", place, name, 1.0), whole, without))
+                scores = settled(_held_out(sample.X, sample.fold, without))
+                curves.append(curves_of(positive, scores, weight, sample.fold))
+        found = compared(self.metric, curves)
+        order = np.argsort(found.losses, kind="stable")
+        logistic = [k for k in order if lines[k].origin.roughness == 0.0][:1]
+        return [lines[k] for k in dict.fromkeys([*logistic, *order[:_COUNTED]])]
+
+    def _of_rows(self, rows: RowFrontier, units: Standardization, origin: Origin) -> _Line:
+        whole, *without = rows.solved[origin.place]
+        parts = [rows.without(number) for number in range(len(without))]
+        own = comparable(whole, rows.X, rows.positive, rows.weight)
+        others = [comparable(line, *part) for line, part in zip(without, parts, strict=True)]
+        return _Line(origin, units.line_back(own), [units.line_back(each) for each in others])
+
+
+def _standing_for(weight: FloatArray, positive: AnyArray, counted: Moments) -> FloatArray:
+    """Return weights of a sample that stand for all rows of each class."""
+    total = np.where(positive, weight[positive].sum(), weight[~positive].sum())
+    share = np.where(positive, counted.prior, 1.0 - counted.prior)
+    of_all: FloatArray = weight / total * share * counted.weight
+    return of_all
+
+
+def _require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
+    """Refuse so few rows that a fold has none of a class."""
+    for number in range(n_folds):
+        own = positive[fold == number]
+        if not own.any() or own.all():
+            msg = (
+                f"fold {number} has no rows of one class: there are too few for folds by a hash. "
+                "Give fold=HashFolds(2), or read the rows and use fit."
+            )
+            raise ValueError(msg)
+
+
+def _held_out(X: FloatArray, fold: AnyArray, without: list[FloatArray]) -> FloatArray:
+    scores = np.empty(len(X))
+    for number, line in enumerate(without):
+        own = fold == number
+        scores[own] = scores_of(X[own], line[None])[:, 0]
+    return scores

@@ -1,0 +1,92 @@
+"""DirectClassifier in two passes: what it makes of the rows of every engine that is there."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from directrix import DirectClassifier
+from directrix.engines import HashFolds
+from directrix.metrics import AUC, RecallAtFPR
+
+pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+FEATURES = ["a", "b", "c"]
+
+
+@cache
+def frame(n=6000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    X = rng.normal(size=(n, 3))
+    X[:, 0] = np.where(y, 3 + 0.3 * X[:, 0], 4 * X[:, 0])
+    X[:, 1] += 1.5 * y
+    return pd.DataFrame(X, columns=FEATURES).assign(y=np.where(y, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return DirectClassifier(RecallAtFPR(0.02)).fit_source(frame(), target="y")
+
+
+def value(classifier, metric):
+    new = frame(20_000, 1)
+    return metric.score(new["y"] == "yes", classifier.decision_function(new[FEATURES]))
+
+
+def test_it_is_about_as_good_as_a_fit_to_rows_in_memory(fitted, figure):
+    rows = frame()
+    alone = DirectClassifier(RecallAtFPR(0.02)).fit(rows[FEATURES], rows["y"])
+    values = [value(each, RecallAtFPR(0.02)) for each in (fitted, alone)]
+    figure(f"recall at FPR 2 % of new rows: two passes {values[0]:.3f}, in memory {values[1]:.3f}")
+    assert values[0] > values[1] - 0.03
+
+
+def test_it_knows_names_classes_and_what_it_did(fitted):
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    assert fitted.feature_names_in_.tolist() == FEATURES
+    assert fitted.operating_point_.empirical.fpr <= 0.02
+    assert "all rows" in str(fitted.report_)
+    assert any("logistic regression" in own.name for own in fitted.report_.tried)
+    assert any("moments" in own.name for own in fitted.report_.tried)
+
+
+def test_partitions_in_files_give_the_same_line(fitted, tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    for k, part in enumerate(np.array_split(np.arange(6000), 5)):
+        frame().iloc[part].to_parquet(tmp_path / f"{k}.parquet", index=False)
+    files = DirectClassifier(RecallAtFPR(0.02)).fit_source(str(tmp_path / "*.parquet"), target="y")
+    np.testing.assert_allclose(files.coef_, fitted.coef_, rtol=1e-4)
+    np.testing.assert_allclose(files.intercept_, fitted.intercept_, rtol=1e-3)
+
+
+def test_dask_gives_the_same_line(fitted):
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    ours = DirectClassifier(RecallAtFPR(0.02)).fit_source(
+        dd.from_pandas(frame(), npartitions=4), target="y"
+    )
+    np.testing.assert_allclose(ours.coef_, fitted.coef_, rtol=1e-4)
+
+
+def test_rows_are_read_twice_and_no_more():
+    class Chunks:
+        times = 0
+
+        def __iter__(self):
+            type(self).times += 1
+            yield from (frame().iloc[k::3] for k in range(3))
+
+    DirectClassifier("auc").fit_source(Chunks(), target="y")
+    assert Chunks.times == 2
+
+
+def test_a_ranking_is_as_good_too():
+    ours = DirectClassifier("auc").fit_source(frame(), target="y")
+    assert value(ours, AUC()) > 0.85
+
+
+def test_what_it_cannot_do_is_said():
+    with pytest.raises(ValueError, match="leave them out, or use fit"):
+        DirectClassifier(RecallAtFPR(0.1), guarantee=0.9).fit_source(frame(), target="y")
+    with pytest.raises(ValueError, match="too few for folds by a hash"):
+        DirectClassifier().fit_source(frame().iloc[:8], target="y", fold=HashFolds(5))

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from directrix.moments.row_hash import row_hash
+from directrix.moments.row_sample import RowSample
+from directrix.moments.rows import as_rows
+from directrix.moments.tree import tree_sum
+
+
+def taken(X, y, most=None):
+    n = len(y)
+    own = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), row_hash(as_rows(X)))
+    return own if most is None else own.at_most(most)
+
+
+def rows(n=5000, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)), (rng.random(n) < 0.1).astype(int)
+
+
+def same(one, other):
+    """The same rows, in whatever order."""
+    assert sorted(map(tuple, one.X.tolist())) == sorted(map(tuple, other.X.tolist()))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7, 50])
+def test_parts_add_up_to_the_sample_of_the_whole(parts):
+    X, y = rows()
+    cuts = np.array_split(np.random.default_rng(1).permutation(len(y)), parts)
+    total = tree_sum(taken(X[own], y[own], 100) for own in cuts).at_most(100)
+    whole = taken(X, y, 100)
+    same(total, whole)
+    np.testing.assert_array_equal(total.ordered().X, whole.ordered().X)
+    assert np.bincount(total.y).tolist() == [100, 100]
+
+
+def test_unequal_parts_are_sampled_at_one_rate():
+    X, y = rows(20_000)
+    large, small = taken(X[:19_000], y[:19_000], 500), taken(X[19_000:], y[19_000:], 500)
+    both = large + small
+    negatives = both.X[both.y == 0]
+    from_small = np.isin(negatives[:, 0], X[19_000:, 0]).mean()
+    # A twentieth of the rows is a twentieth of the sample, though each part kept 500.
+    assert from_small == pytest.approx(0.05, abs=0.03)
+
+
+def test_every_row_is_as_likely():
+    X, _ = rows(20_000)
+    kept = taken(X, np.zeros(20_000, dtype=int), 4000).X
+    assert kept.mean(axis=0) == pytest.approx([0, 0, 0], abs=0.06)
+    assert kept.std(axis=0) == pytest.approx([1, 1, 1], abs=0.05)
+
+
+def test_few_rows_are_all_kept():
+    X, y = rows(50)
+    same(taken(X, y, 1000), taken(X, y))
+
+
+def test_equal_rows_are_kept_or_left_together():
+    X = np.repeat(np.arange(10.0)[:, None], 5, axis=0)
+    y = np.zeros(50, dtype=int)
+    kept = taken(X, y, 12)
+    _, counts = np.unique(kept.X, return_counts=True)
+    assert counts.tolist() == [5, 5]
+
+
+def test_a_class_that_only_one_part_has_stays():
+    X, _ = rows(20)
+    both = taken(X[:10], np.zeros(10, dtype=int)) + taken(X[10:], np.ones(10, dtype=int))
+    assert np.bincount(both.y).tolist() == [10, 10]
+    assert both.thresholds.keys() == {0, 1}
