@@ -21,7 +21,7 @@ SHARE_MOVED = 0.1
 
 
 class Line(NamedTuple):
-    """All metrics of a competitor on one fold; ``cpu`` in seconds, for comparison in one run."""
+    """All metrics of a competitor on one fold; ``cpu`` is to that of tuned logistic regression."""
 
     name: str
     rows: int
@@ -67,7 +67,7 @@ def append(path: Path, lines: Sequence[Line]) -> None:
             writer.writerow((*_ABOUT, *METRICS))
         for line in lines:
             values = (f"{line.values[m]:.6g}" if m in line.values else "" for m in METRICS)
-            writer.writerow((*line[:6], f"{line.cpu:.3f}", *values))
+            writer.writerow((*line[:6], f"{line.cpu:.3g}", *values))
 
 
 def drift(again: Sequence[Line]) -> str:

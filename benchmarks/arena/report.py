@@ -121,12 +121,7 @@ class Arena:
 
     def cpu_ratio(self, rival: str) -> float:
         """Return the median over folds of the CPU time to that of tuned logistic regression."""
-        spent = {line.key: line.cpu for line in self.lines}
-        ratios = [
-            cpu / spent[*key[:3], TUNED]
-            for key, cpu in spent.items()
-            if key[3] == rival and (*key[:3], TUNED) in spent
-        ]
+        ratios = [line.cpu for line in self.lines if line.rival == rival]
         return float(np.median(ratios)) if ratios else float("nan")
 
 

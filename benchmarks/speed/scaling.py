@@ -100,7 +100,7 @@ def draw(found: list[Measured]) -> None:
     right.set_xlabel(f"features ({ROWS_OF_WIDE} rows)")
     for panel in (left, right):
         panel.grid(color="0.9")
-    left.legend(fontsize=7, frameon=False)
+    left.legend(fontsize=7, frameon=False, handlelength=4)
     right.legend(fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(FIGURE, dpi=110)

@@ -37,7 +37,7 @@ from directrix import BetaBernoulliClassifier
 
 RESULTS = Path(__file__).with_name("nystroem.csv")
 KEYS = ("rows", "turn")
-VALUES = ("exact_seconds", "nystroem_seconds", "tested", "exact_errors", "nystroem_errors")
+VALUES = ("ratio", "tested", "exact_errors", "nystroem_errors")
 COMPONENTS = 300
 _SET, _TESTED, _GAMMA = "magic04", 4000, 0.1
 _ALPHA_EXACT, _ALPHA_NYSTROEM = 0.01, 10.0
@@ -59,8 +59,8 @@ def approximate(rows: int, seed: int) -> Any:
     return make_pipeline(StandardScaler(), features, BetaBernoulliClassifier(alpha=_ALPHA_NYSTROEM))
 
 
-def measured(rows: int, turn: int) -> tuple[str, str, int, int, int]:
-    """Return the CPU seconds of both, the rows tested, and those that each gets wrong."""
+def measured(rows: int, turn: int) -> tuple[str, int, int, int]:
+    """Return the CPU time of the exact kernel to that of Nystroem, the rows tested, and errors."""
     X, y = load(_SET)
     order = np.random.default_rng(turn).permutation(len(y))
     train, test = order[:rows], order[-_TESTED:]
@@ -68,9 +68,9 @@ def measured(rows: int, turn: int) -> tuple[str, str, int, int, int]:
     for model in (exact(), approximate(rows, turn)):
         start = process_time()
         model.fit(X[train], y[train])
-        seconds.append(f"{process_time() - start:.4f}")
+        seconds.append(process_time() - start)
         wrong.append(int((model.predict(X[test]) != y[test]).sum()))
-    return seconds[0], seconds[1], _TESTED, wrong[0], wrong[1]
+    return f"{seconds[0] / seconds[1]:.3f}", _TESTED, wrong[0], wrong[1]
 
 
 def planned(*, quick: bool) -> Iterator[tuple[object, ...]]:

@@ -1,0 +1,1 @@
+"""How often a guaranteed limit is broken on new rows."""

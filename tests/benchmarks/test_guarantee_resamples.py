@@ -1,0 +1,19 @@
+"""What the page says of the guarantee is what was measured, and it keeps its word."""
+
+import csv
+
+import numpy as np
+
+from benchmarks.guarantee.resamples import CONFIDENCE, LIMITS, RESULTS, SETS
+
+
+def test_the_limit_is_broken_in_no_more_than_it_may():
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["set"], float(row["limit"])) for row in rows] == [
+        (name, limit) for name in SETS for limit in LIMITS
+    ]
+    for row in rows:
+        may = 1 - CONFIDENCE
+        error = 2 * np.sqrt(may * (1 - may) / int(row["resamples"]))
+        assert float(row["broken"]) <= may + error
