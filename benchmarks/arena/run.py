@@ -103,7 +103,7 @@ def main() -> None:
         else:
             append(path, lines)
     if args.quick:
-        raise SystemExit(drift(found))
+        raise SystemExit(drift(found) or 0)
     report.main()
 
 
