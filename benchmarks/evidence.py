@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.arena.protocol import METRICS
 from benchmarks.arena.report import KINDS, LINEAR, REFERENCES, Arena, Verdict
+from benchmarks.markdown import header, line
 from benchmarks.rivals import TUNED
 
 PAGE = Path(__file__).parents[1] / "docs" / "evidence.md"
@@ -53,13 +54,13 @@ def text(arena: Arena) -> str:
     ]
     for kind, names in KINDS.items():
         lines += ["", f"## {kind.capitalize()} sets: wins, ties and losses", ""]
-        lines += _header("metric", *(CLASSES[ours] for ours in arena.ours))
+        lines += header("metric", *(CLASSES[ours] for ours in arena.ours))
         for metric in METRICS:
             cells = []
             for ours in arena.ours:
                 words = [own.word for _, own in _verdicts(arena, names, metric, ours).values()]
                 cells.append(" / ".join(str(words.count(w)) for w in ("win", "tie", "loss")))
-            lines.append(_line(metric, *cells))
+            lines.append(line(metric, *cells))
     lines += ["", "## Recall where few false positives are allowed", "", *_recall(arena)]
     lines += ["", "## Where we lose, and what to use instead", "", *_losses(arena)]
     lines += ["", "## What a line cannot reach", "", *_beyond(arena)]
@@ -114,20 +115,20 @@ def _recall(arena: Arena) -> list[str]:
 
 def _losses(arena: Arena) -> list[str]:
     """Return each significant loss, and the rival that wins it."""
-    lines = _header("metric", "ours", "set", "better", "by")
+    lines = header("metric", "ours", "set", "better", "by")
     for names in KINDS.values():
         for metric in METRICS:
             for ours in arena.ours:
                 for name, (rival, own) in _verdicts(arena, names, metric, ours).items():
                     if own.word == "loss":
                         cells = CLASSES[ours], name.removeprefix("keel/"), rival
-                        lines.append(_line(metric, *cells, f"{-own.mean:.4f}"))
+                        lines.append(line(metric, *cells, f"{-own.mean:.4f}"))
     return lines
 
 
 def _beyond(arena: Arena) -> list[str]:
     """Return on how many sets trees are better than every line, ours included."""
-    lines = _header("metric", "sets", "trees or naive Bayes better than every line, significantly")
+    lines = header("metric", "sets", "trees or naive Bayes better than every line, significantly")
     for metric in METRICS:
         able = arena.there(KINDS["general"], metric)
         lines_of = [rival for rival in (*arena.ours, *LINEAR) if rival in able]
@@ -142,16 +143,8 @@ def _beyond(arena: Arena) -> list[str]:
                 verdict = arena.verdicts([name], metric, reference, lines_of)
                 words += [own.word for _, own in verdict.values()]
             better += "win" in words
-        lines.append(_line(metric, str(sets), str(better)))
+        lines.append(line(metric, str(sets), str(better)))
     return lines
-
-
-def _header(*cells: str) -> list[str]:
-    return [_line(*cells), _line(*("---" for _ in cells))]
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:

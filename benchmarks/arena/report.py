@@ -13,6 +13,7 @@ from scipy import stats
 from benchmarks.arena import figure
 from benchmarks.arena.protocol import FOLDS, GENERAL, IMBALANCED, METRICS
 from benchmarks.arena.record import LARGE_RESULTS, RESULTS, read
+from benchmarks.markdown import header, line
 from benchmarks.rivals import RIVALS, TUNED
 
 if TYPE_CHECKING:
@@ -76,11 +77,11 @@ class Arena:
     def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
         """By set, competitor and metric, then repeat and fold; more is better."""
         found: dict[tuple[str, str, str], dict[tuple[int, int], float]] = {}
-        for line in self.lines:
-            for metric, value in line.values.items():
+        for own_line in self.lines:
+            for metric, value in own_line.values.items():
                 sign = 1.0 if METRICS[metric].greater_is_better else -1.0
-                own = found.setdefault((line.name, line.rival, metric), {})
-                own[line.repeat, line.fold] = sign * value
+                own = found.setdefault((own_line.name, own_line.rival, metric), {})
+                own[own_line.repeat, own_line.fold] = sign * value
         return found
 
     def folds(self, name: str, metric: str, rivals: Sequence[str]) -> FloatArray | None:
@@ -159,21 +160,21 @@ def _lines(arena: Arena) -> list[str]:
         "",
         "## Wins, ties and losses against the best linear rival of each set",
         "",
-        *_header("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on"),
+        *header("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on"),
     ]
     for kind, names in KINDS.items():
         for metric in METRICS:
             lines += _counts(arena, kind, names, metric, LINEAR)
     lines += ["", f"## Against {TUNED} alone", ""]
-    lines += _header("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on")
+    lines += header("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on")
     for kind, names in KINDS.items():
         for metric in METRICS:
             lines += _counts(arena, kind, names, metric, (TUNED,))
     lines += ["", "## Mean ranks of the linear ones, one the best", ""]
     lines += _rank_table(arena)
     lines += ["", f"## CPU of the whole choice, to that of {TUNED} (median over folds)", ""]
-    lines += _header("competitor", "ratio")
-    lines += [_line(rival, f"{arena.cpu_ratio(rival):.2f}") for rival in RIVALS]
+    lines += header("competitor", "ratio")
+    lines += [line(rival, f"{arena.cpu_ratio(rival):.2f}") for rival in RIVALS]
     for kind, names in KINDS.items():
         for metric in METRICS:
             lines += _values(arena, f"{kind} sets", names, metric)
@@ -196,14 +197,14 @@ def _counts(
         }
         counts = (str(len(own)) for own in words.values())
         lists = (", ".join(map(_short, words[word])) for word in ("win", "loss"))
-        lines.append(_line(kind, metric, ours, *counts, *lists))
+        lines.append(line(kind, metric, ours, *counts, *lists))
     return lines
 
 
 def _rank_table(arena: Arena) -> list[str]:
     """Return mean ranks; a critical difference by Nemenyi after Friedman's test."""
     every = [r for r in (*OURS, *LINEAR) if any(line.rival == r for line in arena.lines)]
-    lines = _header("sets", "metric", "n", *every, "critical difference", "Friedman p")
+    lines = header("sets", "metric", "n", *every, "critical difference", "Friedman p")
     for kind, names in KINDS.items():
         for metric in METRICS:
             rivals = _ranked(arena, names, metric)
@@ -224,7 +225,7 @@ def _rank_table(arena: Arena) -> list[str]:
                 else f"{means[r]:.2f}"
                 for r in every
             )
-            lines.append(_line(kind, metric, str(n), *cells, f"{critical:.2f}", f"{p:.1g}"))
+            lines.append(line(kind, metric, str(n), *cells, f"{critical:.2f}", f"{p:.1g}"))
     return lines
 
 
@@ -236,24 +237,16 @@ def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[
     direction = "more" if METRICS[metric].greater_is_better else "less"
     sign = 1.0 if METRICS[metric].greater_is_better else -1.0
     lines = ["", f"## {metric.capitalize()}, {kind} ({direction} is better)", ""]
-    lines += _header("set", "n x d", *rivals)
+    lines += header("set", "n x d", *rivals)
     for name in there:
         own = (arena.values.get((name, r, metric), {}) for r in rivals)
         cells = (f"{sign * np.mean(list(each.values())):.4f}" if each else "" for each in own)
-        lines.append(_line(_short(name), arena.shapes[name], *cells))
+        lines.append(line(_short(name), arena.shapes[name], *cells))
     return lines
 
 
 def _short(name: str) -> str:
     return name.removeprefix("keel/")
-
-
-def _header(*cells: str) -> list[str]:
-    return [_line(*cells), _line(*("---" for _ in cells))]
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from benchmarks.beta_bernoulli.fits import METHODS, METHODS_OF_REVIEWS, PROTOCOLS, REVIEWS
 from benchmarks.beta_bernoulli.record import expected, read
+from benchmarks.markdown import header, line
 from benchmarks.zero_one.noise import SETS
 from directrix._typing import AnyArray, FloatArray
 
@@ -148,7 +149,7 @@ def _goals(found: Measured) -> list[str]:
     if not found.repeats("clean", SETS, "robust, tuned", LOGISTIC):
         return lines
     lines += ["", "Clean rows, the ridge of the robust model tuned as well (points of error):", ""]
-    lines += _header("set", "robust, tuned", LOGISTIC, "difference", "standard error", "goal")
+    lines += header("set", "robust, tuned", LOGISTIC, "difference", "standard error", "goal")
     for name in SETS:
         repeats = found.repeats("clean", [name], "robust, tuned", LOGISTIC)
         ours, theirs = (
@@ -158,7 +159,7 @@ def _goals(found: Measured) -> list[str]:
         error = _deviation(gap)
         verdict = "met" if gap.mean() <= _WORST + error else "not met"
         numbers = f"{ours.mean():.2f}", f"{theirs.mean():.2f}", f"{gap.mean():+.2f}", f"{error:.2f}"
-        lines.append(_line(_short(name), *numbers, verdict))
+        lines.append(line(_short(name), *numbers, verdict))
     lines += [
         "",
         f"The goal: not worse by more than {_WORST} points beyond one standard error of the paired",
@@ -179,9 +180,9 @@ def _table_3(found: Measured) -> list[str]:
     lines = ["", "## Table 3: errors on the training rows", "", *_beside(3, methods)]
     for name in SETS:
         values = [f"{found.errors('train', name, m)[0]:.0f}" for m in methods]
-        lines.append(_line(_short(name), *_printed(3, name), *values))
+        lines.append(line(_short(name), *_printed(3, name), *values))
     sums = {m: found.total("train", SETS, m, [0]) for m in methods}
-    lines.append(_line("sum", *_printed(3, "sum"), *(f"{sums[m]:.0f}" for m in methods)))
+    lines.append(line("sum", *_printed(3, "sum"), *(f"{sums[m]:.0f}" for m in methods)))
     for ours in ("BBLR2, sla", "BBLR3"):
         if ours not in sums:
             continue
@@ -202,21 +203,21 @@ def _uci(found: Measured, protocol: str, counts: int, percents: int) -> list[str
     lines = ["", f"## Table {counts}: test errors, {noise}", "", *_beside(counts, methods)]
     for name in SETS:
         values = (f"{found.errors(protocol, name, m, number[m]).mean():.1f}" for m in methods)
-        lines.append(_line(_short(name), *_printed(counts, name), *values))
+        lines.append(line(_short(name), *_printed(counts, name), *values))
     totals = (f"{found.total(protocol, SETS, m, number[m]):.1f}" for m in methods)
-    lines.append(_line("sum", *_printed(counts, "sum"), *totals))
+    lines.append(line("sum", *_printed(counts, "sum"), *totals))
     lines += ["", f"## Table {percents}: the same in percent, {noise}", ""]
     lines += _beside(percents, methods)
     for name in SETS:
         values = (f"{found.percent(protocol, name, m, number[m]).mean():.2f}" for m in methods)
-        lines.append(_line(_short(name), *_printed(percents, name), *values))
+        lines.append(line(_short(name), *_printed(percents, name), *values))
     known = expected()
     columns = [m for m in _PRINTED if (percents, SETS[0], m) in known]
     printed = (np.mean([float(known[percents, s, m]) for s in SETS]) for m in columns)
     means = (f"{found.mean(protocol, SETS, m, number[m]):.2f}" for m in methods)
-    lines.append(_line("mean", *(f"{mean:.2f}" for mean in printed), *means))
+    lines.append(line("mean", *(f"{mean:.2f}" for mean in printed), *means))
     blank = [""] * len(columns)
-    lines.append(_line("repeats", *blank, *(str(len(number[m])) for m in methods)))
+    lines.append(line("repeats", *blank, *(str(len(number[m])) for m in methods)))
     claims = [
         _claim(found, protocol, ours, LOGISTIC)
         for ours in _CLAIMED
@@ -258,7 +259,7 @@ def _table_8(found: Measured) -> list[str]:
         + ". Ours, z above zero where the first has fewer errors:",
         "",
     ]
-    lines += _header(
+    lines += header(
         *("rows", "first", "against", "repeats", "only first wrong", "only second wrong"),
         *("z", "p", "mean z of one repeat"),
     )
@@ -273,7 +274,7 @@ def _table_8(found: Measured) -> list[str]:
                 one = np.mean([found.pooled(protocol, SETS, first, second, [r]).z for r in repeats])
                 counts = (str(value) for value in pair[:3])
                 numbers = f"{pair.z:+.2f}", f"{pair.p:.2g}", f"{one:+.2f}"
-                lines.append(_line(protocol, first, second, *counts, *numbers))
+                lines.append(line(protocol, first, second, *counts, *numbers))
                 if first == "BBLR3" and (protocol, second) != ("clean", SVM):
                     held = _holds(pair.z >= _Z)
                     verdicts.append(f"{protocol} against {second}: {held} (z {pair.z:+.2f})")
@@ -301,7 +302,7 @@ def _percent(
     for name in sets:
         values = {m: found.percent(protocol, name, m) for m in methods}
         cells = (f"{v.mean():.2f}" if v.size else "-" for v in values.values())
-        lines.append(_line(_short(name), *_printed(table, name), *cells))
+        lines.append(line(_short(name), *_printed(table, name), *cells))
         for own in ours:
             if found.repeats(protocol, [name], own, LOGISTIC):
                 pair = found.pooled(protocol, [name], own, LOGISTIC, [0])
@@ -317,7 +318,7 @@ def _columns(table: int) -> list[str]:
 
 
 def _beside(table: int, methods: Sequence[str]) -> list[str]:
-    return _header("set", *(f"printed {method}" for method in _columns(table)), *methods)
+    return header("set", *(f"printed {method}" for method in _columns(table)), *methods)
 
 
 def _printed(table: int, name: str) -> list[str]:
@@ -331,14 +332,6 @@ def _holds(held: bool) -> str:  # noqa: FBT001 - the comparison is written where
 
 def _short(name: str) -> str:
     return _SHORT.get(name, name)
-
-
-def _header(*cells: str) -> list[str]:
-    return [_line(*cells), _line(*("---" for _ in cells))]
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

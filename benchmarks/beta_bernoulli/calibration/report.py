@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.beta_bernoulli.calibration.fits import METHODS, REPEATS, SETS, Judged, Key, read
+from benchmarks.markdown import header, line
 from benchmarks.zero_one.noise import NOISES
 
 REPORT = Path(__file__).with_name("calibration.md")
@@ -58,11 +59,11 @@ def _lines(found: dict[Key, Judged]) -> list[str]:
                 ]
             )
             lines += ["", f"## {what.capitalize()}, {_NOISES[noise]}", ""]
-            lines += _header("set", *METHODS)
+            lines += header("set", *METHODS)
             for name, row in zip(sets, table, strict=True):
                 cells = (f"**{v:.4f}**" if v == row.min() else f"{v:.4f}" for v in row)
-                lines.append(_line(name, *cells))
-            lines.append(_line("mean", *(f"{value:.4f}" for value in table.mean(axis=0))))
+                lines.append(line(name, *cells))
+            lines.append(line("mean", *(f"{value:.4f}" for value in table.mean(axis=0))))
             if of == "log_loss":
                 totals += [
                     (_NOISES[noise], ours, rival, *_counts(table, ours, rival))
@@ -70,8 +71,8 @@ def _lines(found: dict[Key, Judged]) -> list[str]:
                     for rival in RIVALS
                 ]
     lines += ["", f"## Log-loss: wins, ties (within {_TIE}) and losses over the sets", ""]
-    lines += _header("training rows", "ours", "against", "wins", "ties", "losses")
-    lines += [_line(*row) for row in totals]
+    lines += header("training rows", "ours", "against", "wins", "ties", "losses")
+    lines += [line(*row) for row in totals]
     return lines
 
 
@@ -113,14 +114,6 @@ def _figure(found: dict[Key, Judged]) -> None:
     figure.tight_layout()
     figure.savefig(FIGURE, dpi=110)
     plt.close(figure)
-
-
-def _header(*cells: str) -> list[str]:
-    return [_line(*cells), _line(*("---" for _ in cells))]
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from benchmarks.beta_bernoulli.kernels.growth import Growth
 from benchmarks.beta_bernoulli.kernels.record import read
 from benchmarks.beta_bernoulli.kernels.support_vectors import FORWARD, METHODS, SIZES, SPARSE, SVM
 from benchmarks.beta_bernoulli.record import expected
+from benchmarks.markdown import header, line
 from benchmarks.zero_one.noise import SETS
 
 REPORT = Path(__file__).with_name("kernels.md")
@@ -73,10 +74,10 @@ def _table_14(found: Folds) -> list[str]:
         return []
     known, printed = expected(), (tables.BBLR, tables.SVM, tables.KBBLR)
     lines = ["", "## Table 14: kernel BBLR, test errors in percent", ""]
-    lines += _header("set", *(f"printed {m}" for m in printed), *methods)
+    lines += header("set", *(f"printed {m}" for m in printed), *methods)
     for name in sets:
         cells = (f"{found.percent(name, m):.2f}" for m in methods)
-        lines.append(_line(_short(name), *(known[14, name, m] for m in printed), *cells))
+        lines.append(line(_short(name), *(known[14, name, m] for m in printed), *cells))
     return [*lines, "", _claim(found, sets, tables.KBBLR)]
 
 
@@ -87,7 +88,7 @@ def _table_15(found: Folds) -> list[str]:
         return []
     known, columns = expected(), [f"{m}{end}" for m in pair for end in ("", " support vectors")]
     lines = ["", "## Table 15: sparse kernel BBLR, test errors in percent", ""]
-    lines += _header("set", *(f"printed {c}" for c in columns), *columns, "folds")
+    lines += header("set", *(f"printed {c}" for c in columns), *columns, "folds")
     for name in sets:
         numbers = [
             cell
@@ -95,7 +96,7 @@ def _table_15(found: Folds) -> list[str]:
             for cell in (f"{found.percent(name, m, *pair):.2f}", f"{found.support(name, m):.0f}")
         ]
         folds = str(found.count(name, tables.SPARSE))
-        lines.append(_line(_short(name), *(known[15, name, c] for c in columns), *numbers, folds))
+        lines.append(line(_short(name), *(known[15, name, c] for c in columns), *numbers, folds))
     fewer = sum(found.support(s, tables.SPARSE) < found.support(s, tables.SVM) for s in sets)
     return [
         *lines,
@@ -122,12 +123,12 @@ def _growth(found: Growth) -> list[str]:
         return []
     lines = ["", "## Support vectors against training rows", ""]
     lines += ["![Support vectors and test error against training rows](support_vectors.png)", ""]
-    lines += _header("method", "rows", "shuffles", "support vectors", "test error, %", "beyond SVM")
+    lines += header("method", "rows", "shuffles", "support vectors", "test error, %", "beyond SVM")
     for method in methods:
         for n in found.sizes(method):
             support, percent = found.support(method, n), found.percent(method, n)
             lines.append(
-                _line(
+                line(
                     *(method, str(n), str(len(support))),
                     _with_error(support, 0),
                     _with_error(percent, 2),
@@ -135,8 +136,8 @@ def _growth(found: Growth) -> list[str]:
                 )
             )
     lines += ["", "± is a standard error over shuffles.", ""]
-    lines += _header("method", "exponent")
-    lines += [_line(m, _with_error(found.exponents(m), 2)) for m in methods]
+    lines += header("method", "exponent")
+    lines += [line(m, _with_error(found.exponents(m), 2)) for m in methods]
     lines += ["", *(_goal(found, m) for m in (SPARSE, *FORWARD) if m in methods)]
     missing = (f"{m} with {n} rows" for n in SIZES for m in METHODS if n not in found.sizes(m))
     return [*lines, *_not_run(missing)]
@@ -158,7 +159,7 @@ def _nystroem() -> list[str]:
     if not rows:
         return []
     lines = ["", f"## Nystroem with {nystroem.COMPONENTS} components against the exact kernel", ""]
-    lines += _header(
+    lines += header(
         *("rows", "turns", "CPU, exact / Nystroem", "exact error, %", "Nystroem error, %"),
     )
     slower = []
@@ -171,7 +172,7 @@ def _nystroem() -> list[str]:
         ratio = float(np.median([float(row["ratio"]) for row in own]))
         slower += [n] if ratio > 1 else []
         errors = (f"{value:.2f}" for value in wrong)
-        lines.append(_line(str(n), str(len(own)), f"{ratio:.2f}", *errors))
+        lines.append(line(str(n), str(len(own)), f"{ratio:.2f}", *errors))
     words = f"from {min(slower)} rows on" if slower else "nowhere"
     done = {int(row["rows"]) for row in rows}
     return [
@@ -199,14 +200,6 @@ def _holds(held: bool) -> str:  # noqa: FBT001 - the comparison is written where
 
 def _short(name: str) -> str:
     return _SHORT.get(name, name)
-
-
-def _header(*cells: str) -> list[str]:
-    return [_line(*cells), _line(*("---" for _ in cells))]
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
