@@ -16,7 +16,7 @@ from directrix.frontier.choose import Compared
 from directrix.frontier.of_rows import RowFrontier
 from directrix.frontier.pool import Pool
 from directrix.losses import BetaBernoulli, Logistic
-from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
 
@@ -127,7 +127,7 @@ def test_every_metric_can_be_asked_for(row):
 
 def test_each_of_several_metrics_is_fitted_as_if_alone():
     X, y = rows(300, 3)
-    metrics = [Error(), RecallAtFPR(0.1)]
+    metrics = [Error(), RecallAtFPR(0.1), AUC(), PartialAUC(0.3)]
     together = DirectClassifier(cv=2).fit_each(metrics, X, y)
     for metric, ours in zip(metrics, together, strict=True):
         alone = DirectClassifier(metric, cv=2).fit(X, y)

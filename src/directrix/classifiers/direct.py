@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
@@ -60,7 +60,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
     guarantee : float, optional
         Confidence with which the limit of `RecallAtFPR` (or that of `FPRAtRecall` and
         `PrecisionAtRecall`) is kept on new rows, by the exact binomial bound. A third of the rows
-        then sets the threshold and nothing else.
+        then sets the threshold and nothing else; each counts once, whatever its weight.
     time_budget : float, optional
         Seconds. Fewer candidates are tried where they would not do.
     class_weight : dict, "balanced" or None
@@ -122,7 +122,9 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
         """
-        self._fit_all([resolve(self.metric)], [self], X, y, sample_weight)
+        fits = Fits(self, X, y)
+        self._fit_all([resolve(self.metric)], [self], (X, y, sample_weight), fits.one_more)
+        fits.end()
         return self
 
     def fit_each(
@@ -137,7 +139,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         """
         each = [resolve(metric) for metric in metrics]
         own = [copy(self).set_params(metric=metric) for metric in each]
-        self._fit_all(each, own, X, y, sample_weight)
+        self._fit_all(each, own, (X, y, sample_weight), None)
         return own
 
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
@@ -161,21 +163,29 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         if self.guarantee is not None or self.time_budget is not None:
             msg = "fit_source has neither guarantee= nor time_budget=: leave them out, or use fit"
             raise ValueError(msg)
-        folds = HashFolds(self.cv if isinstance(self.cv, int) else _FOLDS) if fold is None else fold
+        folds = (
+            HashFolds(int(self.cv) if isinstance(self.cv, int | np.integer) else _FOLDS)
+            if fold is None
+            else fold
+        )
         two = TwoPasses(source, target, folds, options)
         how = DirectSource(resolve(self.metric), two, self.class_weight)
         moments, sample = how.survey()
         self.classes_ = two_classes(moments.classes)
         self._take_names(moments)
-        self._keep([how.fitted(moments, sample, Fitted)])
+        self._keep([how.fitted(moments, sample)])
         return self
 
     def _fit_all(
-        self, metrics: list[Metric], own: list[Self], X: Any, y: Any, sample_weight: Any
+        self,
+        metrics: list[Metric],
+        own: list[Self],
+        rows: tuple[Any, Any, Any],
+        told: Callable[[int, int], bool | None] | None,
     ) -> None:
-        """Fit a classifier to each metric."""
+        """Fit a classifier to each metric, of rows, labels and weights."""
         self._check(metrics)
-        fits = Fits(self, X, y)
+        X, y, sample_weight = rows
         X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -189,16 +199,13 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         weight = weights_by_class(self.class_weight, classes, place, weight)
         positives = classes[1:] if len(classes) == 2 else classes
         seconds = None if self.time_budget is None else self.time_budget / len(positives)
-        how = DirectFit(
-            metrics, self.cv if folds is None else folds, self.guarantee, seconds, fits.one_more
-        )
+        how = DirectFit(metrics, self.cv if folds is None else folds, self.guarantee, seconds, told)
         by_class = [how.run(X, y == label, weight) for label in positives]
         for one, fitted in zip(own, zip(*by_class, strict=True), strict=True):
             one.classes_, one.n_features_in_ = classes, self.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 one.feature_names_in_ = self.feature_names_in_
             one._keep(fitted)  # noqa: SLF001
-        fits.end()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row: above zero is predicted the last class.
@@ -230,9 +237,10 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
         """
-        scores = self.decision_function(X)
-        place = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: AnyArray = self.classes_[place]
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().predict(X)
+        labels: AnyArray = self.classes_[self.decision_function(X).argmax(axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -246,11 +254,10 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         -------
         array of shape (n, k)
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            positive = self.calibration_(scores)
-            return np.column_stack([1.0 - positive, positive])
-        probability = expit(scores)
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().predict_proba(X)
+        probability = expit(self.decision_function(X))
         shared: FloatArray = probability / probability.sum(axis=1, keepdims=True)
         return shared
 

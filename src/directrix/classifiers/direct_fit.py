@@ -88,7 +88,7 @@ class DirectFit:
             msg = "guarantee= holds out a third of the rows of each class: give three or more"
             raise ValueError(msg)
         kept, out = np.flatnonzero(apart != 0), np.flatnonzero(apart == 0)
-        folds = self.folds if isinstance(self.folds, int) else self.folds[kept]
+        folds = self.folds[kept] if isinstance(self.folds, np.ndarray) else self.folds
         rows = RowsAtHand(X[out], positive[out], weight[out], None)
         return [
             self._guaranteed(fitted, rows, self.confidence)

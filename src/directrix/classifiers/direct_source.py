@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.class_weights import class_factors, reweighted
+from directrix.classifiers.direct_fit import Fitted
 from directrix.classifiers.direct_report import DirectReport
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.two_passes import TwoPasses, pick
 from directrix.frontier.candidates import Candidates
-from directrix.frontier.choose import Compared, compared, curves_of, scores_of, settled
+from directrix.frontier.choose import Compared, compared, curves_of, held_out_scores
 from directrix.frontier.of_rows import RowFrontier, comparable
 from directrix.frontier.pool import MOST_FEATURES, SHRINKAGES, Origin, Pool
 from directrix.moments.projection import project
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.direct_fit import Fitted
     from directrix.metrics import Metric
     from directrix.moments import Moments
     from directrix.moments.row_sample import RowSample
@@ -62,7 +62,7 @@ class DirectSource:
         """Make the first pass."""
         return self.two.survey(MOST_ROWS, MOST_OF_PART)
 
-    def fitted(self, moments: Moments, sample: RowSample, make: type[Fitted]) -> Fitted:
+    def fitted(self, moments: Moments, sample: RowSample) -> Fitted:
         """Build the candidates, make the second pass, and choose."""
         factors = class_factors(self.class_weight, moments)
         counted = reweighted(moments, factors)
@@ -87,7 +87,7 @@ class DirectSource:
         found = Compared(picked.values, sign * picked.values, np.empty((len(lines), 0)))
         origins = [own.origin for own in lines]
         report = DirectReport.of(self.metric, "all rows, held out", origins, found, picked.place)
-        return make(line, picked.calibration, point, report)
+        return Fitted(line, picked.calibration, point, report)
 
     def _lines(self, counted: Moments, sample: RowSample) -> list[_Line]:
         """Return the candidates that are best on the sample, logistic regression among them."""
@@ -106,8 +106,8 @@ class DirectSource:
                 without = [own[place] for own in of_moments.without]
                 name = f"moments, line {place + 1}"
                 lines.append(_Line(Origin("moments", place, name, 1.0), whole, without))
-                scores = settled(_held_out(sample.X, sample.fold, without))
-                curves.append(curves_of(positive, scores, weight, sample.fold))
+                scores = held_out_scores(sample.X, sample.fold, [line[None] for line in without])
+                curves.append(curves_of(positive, scores[:, 0], weight, sample.fold))
         found = compared(self.metric, curves)
         order = np.argsort(found.losses, kind="stable")
         logistic = [k for k in order if lines[k].origin.roughness == 0.0][:1]
@@ -139,11 +139,3 @@ def _require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None
                 "Give fold=HashFolds(2), or read the rows and use fit."
             )
             raise ValueError(msg)
-
-
-def _held_out(X: FloatArray, fold: AnyArray, without: list[FloatArray]) -> FloatArray:
-    scores = np.empty(len(X))
-    for number, line in enumerate(without):
-        own = fold == number
-        scores[own] = scores_of(X[own], line[None])[:, 0]
-    return scores

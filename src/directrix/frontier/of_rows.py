@@ -16,7 +16,7 @@ from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier.choose import Chosen, Curves
@@ -88,15 +88,14 @@ def cost_sweep(
     return tuple(recipes)
 
 
-def for_rankings(recipes: Sequence[Recipe], start: int) -> list[Recipe]:
-    """Return pairwise losses, convex and then tight, from one of these candidates."""
-    ridges = sorted({recipe.ridge for recipe in recipes}, reverse=True)
-    convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
-    tight = [
-        Recipe(Ramp(PairwiseHinge()), ridge, None, len(recipes) + number)
-        for number, ridge in enumerate(ridges)
-    ]
-    return [*convex, *tight]
+def pairs(ridges: Iterable[float], start: int) -> list[Recipe]:
+    """Return convex pairwise losses, for rankings, from one candidate."""
+    return [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
+
+
+def tight_pairs(convex: Mapping[float, int]) -> list[Recipe]:
+    """Return tight pairwise losses, each from the convex one of its ridge, given by its place."""
+    return [Recipe(Ramp(PairwiseHinge()), ridge, None, place) for ridge, place in convex.items()]
 
 
 def _neighbour(recipes: list[Recipe], ridge: float) -> int | None:
@@ -214,7 +213,9 @@ class RowFrontier:
         found = judge(metric, self.curves)
         swept = self.solver is None and not metric.cuts
         if swept and not any(isinstance(r.loss, PairwiseHinge) for r in self.recipes):
-            self.extend(for_rankings(self.recipes, found.place))
+            ridges = sorted({recipe.ridge for recipe in self.recipes}, reverse=True)
+            places = {ridge: len(self.recipes) + k for k, ridge in enumerate(ridges)}
+            self.extend([*pairs(ridges, found.place), *tight_pairs(places)])
             found = judge(metric, self.curves)
         return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import compared, curves_of, held_out_scores, scores_of, settled
-from directrix.frontier.of_rows import Recipe, RowFrontier, cost_sweep, for_rankings
+from directrix.frontier.of_rows import RIDGES, Recipe, RowFrontier, cost_sweep, pairs, tight_pairs
 from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge
 from directrix.moments import Moments
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 SHRINKAGES: tuple[str | float, ...] = ("oas", 0.0, 0.1, 0.5)
 #: With more features a frontier for each shrinkage and fold costs more than the rows'.
 MOST_FEATURES = 300
-#: Ridges of logistic regression with the classes as they are, and of the robust fit.
-_PLAIN_RIDGES = (1e-1, 1e-2, 1e-3, 1e-5)
+#: The robust fit, with the classes as they are, as logistic regression has them.
 _ROBUST = BetaBernoulli(mixing=0.3)
 _ROBUST_RIDGES = (1e-2, 1e-3)
 #: Steps of a finer sweep, from a candidate to its neighbours.
@@ -86,8 +85,7 @@ class Pool:
             self._take_moments()
         found = compared(self.metric, self.curves)
         if not self.metric.cuts:
-            best = self._best_of_rows(found)[0]
-            self._take(for_rankings(self.rows.recipes, best))
+            self._take_pairs(self._best_of_rows(found)[0])
             found = compared(self.metric, self.curves)
         for _ in range(_ROUNDS):
             if self.rows.stopped:
@@ -113,6 +111,17 @@ class Pool:
             self.origins.append(Origin("rows", place, _name(recipe), _roughness(recipe)))
             self.curves.append(self.rows.curves[place])
             self.scores.append(self.rows.scores[place])
+
+    def _take_pairs(self, start: int) -> None:
+        """Go on with pairwise losses from one line of the rows, convex and then tight.
+
+        Another metric may have made some of them before, with ridges of its own besides.
+        """
+        convex = pairs(RIDGES, start)
+        self._take(convex)
+        known = {recipe._replace(start=None): k for k, recipe in enumerate(self.rows.recipes)}
+        places = {own.ridge: known.get(own._replace(start=None)) for own in convex}
+        self._take(tight_pairs({r: place for r, place in places.items() if place is not None}))
 
     def _take_moments(self) -> None:
         """Make lines of the moments of the same rows and folds."""
@@ -159,11 +168,9 @@ def coarse() -> list[Recipe]:
     """Return logistic regression, a robust fit and a cost sweep: where every metric begins."""
     recipes = [
         Recipe(Logistic(), ridge, None, place - 1 if place else None)
-        for place, ridge in enumerate(_PLAIN_RIDGES)
+        for place, ridge in enumerate(RIDGES)
     ]
-    recipes += [
-        Recipe(_ROBUST, ridge, None, _PLAIN_RIDGES.index(ridge)) for ridge in _ROBUST_RIDGES
-    ]
+    recipes += [Recipe(_ROBUST, ridge, None, RIDGES.index(ridge)) for ridge in _ROBUST_RIDGES]
     first = len(recipes)
     for recipe in cost_sweep():
         start = 0 if recipe.start is None else recipe.start + first
