@@ -4,7 +4,7 @@
 ``measured.csv``, goes on where an interrupted run stopped, and writes ``arena.md`` and
 ``ranks.png``. ``--quick`` is three small sets and leaves the tracked files alone but compares with
 them; ``--large`` is the large sets, whole, once, into ``large.csv``. ``--jobs 2`` uses two
-processes.
+processes; ``--without "LibAUC"`` leaves a competitor for a later run.
 
 Two repeats of five stratified folds, the same for all. At most 10,000 rows a set, a fixed sample.
 All that is chosen, is chosen in folds of the training rows: for the competitors, three, the same
@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple
@@ -71,10 +72,10 @@ class _Plan(NamedTuple):
     work: list[tuple[Task, list[str]]]
 
 
-def _plan(*, quick: bool, large: bool) -> _Plan:
+def _plan(*, quick: bool, large: bool, without: Sequence[str] = ()) -> _Plan:
     path = LARGE_RESULTS if large else RESULTS
     done = set() if quick else {line.key for line in read(path)}
-    left_out = (NOT_WHOLE if large else ()) + (NOT_QUICK if quick else ())
+    left_out = {*without, *(NOT_WHOLE if large else ()), *(NOT_QUICK if quick else ())}
     able = [name for name, rival in RIVALS.items() if not rival.missing and name not in left_out]
     work = []
     for task in planned(quick=quick, large=large):
@@ -90,11 +91,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="three small sets, compared only")
     parser.add_argument("--large", action="store_true", help="the large sets, whole")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--without", nargs="*", default=[], choices=RIVALS, help="left for later")
     args = parser.parse_args()
     for name, rival in RIVALS.items():
         if rival.missing:
             print(f"not run: {name}; try: pip install {rival.missing}")
-    path, work = _plan(quick=args.quick, large=args.large)
+    path, work = _plan(quick=args.quick, large=args.large, without=args.without)
     parallel = Parallel(n_jobs=args.jobs, return_as="generator_unordered", batch_size=1)
     found: list[Line] = []
     for lines in tqdm(parallel(delayed(measured)(*each) for each in work), total=len(work)):

@@ -10,11 +10,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from directrix import DirectClassifier
+from directrix import DirectClassifier, Moments
 from directrix.classifiers.direct_fit import cautious
-from directrix.frontier.choose import Compared
+from directrix.frontier.choose import Compared, compared
 from directrix.frontier.of_rows import RowFrontier
-from directrix.frontier.pool import Pool
+from directrix.frontier.pool import MomentLines, Pool, coarse
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
 
@@ -46,7 +46,9 @@ class TestPool:
     def test_it_has_logistic_regression_fisher_and_the_robust_fit(self):
         X, y = rows(300)
         X = (X - X.mean(axis=0)) / X.std(axis=0)
-        pool = Pool(RowFrontier(X, y, np.ones(300), np.arange(300) % 3), Error())
+        part = X, y, np.ones(300), np.arange(300) % 3
+        moments = Moments.of(*part[:3], fold=part[3])
+        pool = Pool(RowFrontier(*part), Error(), lambda: MomentLines.of(moments, *part))
         found = pool.fill()
         losses = [recipe.loss for recipe in pool.rows.recipes if recipe.ratio is None]
         assert Logistic() in losses
@@ -64,15 +66,33 @@ class TestPool:
         place = next(k for k, r in enumerate(pool.rows.recipes) if r.ratio is None)
         ridge = pool.rows.recipes[place].ridge
         theirs = LogisticRegression(C=1 / (400 * ridge), tol=1e-8).fit(X, y)
-        np.testing.assert_allclose(
-            pool.rows.solved[place][0][:-1], theirs.coef_[0], rtol=0, atol=2e-3
-        )
+        np.testing.assert_allclose(pool.rows.solved(place)[:-1], theirs.coef_[0], rtol=0, atol=2e-3)
 
     def test_rankings_go_on_with_pairs(self):
         X, y = rows(300)
         pool = Pool(RowFrontier(X, y, np.ones(300), np.arange(300) % 3), AUC())
         pool.fill()
         assert any("pairwise" in origin.name for origin in pool.origins)
+
+    @pytest.mark.parametrize(("n", "all_are_made"), [(300, True), (2000, False)])
+    def test_where_rows_are_many_two_folds_tell_which_lines_are_worth_all(self, n, all_are_made):
+        X, y = rows(n)
+        fold = np.arange(n) % 5
+        pool = Pool(RowFrontier(X, y, np.ones(n), fold), RecallAtFPR(0.05))
+        pool.fill()
+        frontier = pool.rows
+        assert (frontier.made == list(range(len(frontier.recipes)))) == all_are_made
+        # Whatever a line starts from is there, too; so is logistic regression, with every ridge.
+        starts = {frontier.recipes[place].start for place in frontier.made} - {None}
+        assert starts <= set(frontier.made)
+        assert {0, 1, 2, 3} <= set(frontier.made)
+        if not all_are_made:
+            # The best of the coarse sweep on two folds is made; one that is far behind is not.
+            sweep = range(len(coarse()))
+            tried = [frontier.trial(place, [0, 1]) for place in sweep]
+            losses = compared(pool.metric, tried).losses
+            assert int(losses.argmin()) in frontier.made
+            assert not set(sweep) <= set(frontier.made)
 
 
 class TestChoice:

@@ -3,16 +3,9 @@ import pytest
 from scipy import sparse
 
 import directrix.frontier.of_rows
-from directrix.frontier.choose import scores_of, settled
-from directrix.frontier.of_rows import (
-    Recipe,
-    RowFrontier,
-    at_most,
-    balanced,
-    comparable,
-    cost_sweep,
-    path,
-)
+from directrix.frontier.choose import curves_of, scores_of, settled
+from directrix.frontier.of_rows import RowFrontier, at_most, comparable
+from directrix.frontier.recipes import Recipe, balanced, cost_sweep, path
 from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge, Ramp, Sigmoid
 from directrix.metrics import AUC, MCC, PRBEP, Cost, Error, FBeta, PartialAUC, RecallAtFPR
 from directrix.moments.projection import ScoreMoments
@@ -123,7 +116,7 @@ SIX = [Error(), Cost(1, 20), FBeta(), MCC(), RecallAtFPR(0.1), PRBEP()]
 def test_one_sweep_serves_six_metrics(solves):
     frontier = swept()
     made = len(solves)
-    assert made == 12 * 4  # all rows and three folds each
+    assert made == 12 * 3  # once for each fold: of all rows only the one that is chosen
     chosen = [frontier.best(metric) for metric in SIX]
     assert len(solves) == made
     assert len({each.place for each in chosen}) > 1  # they do not all want the same
@@ -144,11 +137,11 @@ def test_for_rankings_pairs_are_added_once_from_the_best(solves):
     assert [recipe.ridge for recipe in added] == [1e-2, 1e-3] * 2
     assert added[0].start == added[1].start < 12
     assert [recipe.start for recipe in added[2:]] == [12, 13]
-    assert len(solves) == made + 4 * 4
+    assert len(solves) == made + 4 * 3
     frontier.best(PartialAUC(0.1))
     frontier.best(AUC())
     assert len(frontier.recipes) == 16
-    assert len(solves) == made + 4 * 4
+    assert len(solves) == made + 4 * 3
     assert len(best.values) == 12
 
 
@@ -173,12 +166,12 @@ def test_held_out_rows_are_scored_by_lines_that_have_not_seen_them(place):
             np.where(own[:, None], 1e3, X), positive ^ own, weight + 5.0 * own, fold
         )
         other.extend(frontier.recipes[: place + 1])
-        line = frontier.solved[place][number + 1]
-        np.testing.assert_array_equal(other.solved[place][number + 1], line)
+        line = frontier.solved(place, number)
+        np.testing.assert_array_equal(other.solved(place, number), line)
         others = X[~own], positive[~own], weight[~own]
         alone = RowFrontier(*others, None)
         alone.extend(frontier.recipes[: place + 1])
-        np.testing.assert_array_equal(alone.solved[place][0], line)
+        np.testing.assert_array_equal(alone.solved(place), line)
         scores = scores_of(X[own], comparable(line, *others)[None])[:, 0]
         np.testing.assert_array_equal(frontier.scores[place][own], settled(scores))
 
@@ -199,11 +192,11 @@ def test_rows_learnt_by_heart_do_not_count():
 def test_without_folds_the_rows_themselves_are_scored():
     frontier = swept(fold=False)
     X, positive, weight, _ = rows()
-    assert all(len(lines) == 1 for lines in frontier.solved)
-    for place, scores in enumerate(frontier.scores):
+    assert frontier.folds == [None]
+    for place, scores in frontier.scores.items():
         line = frontier.line(place)
         np.testing.assert_array_equal(scores, settled(scores_of(X, line[None])[:, 0]))
-        own = comparable(frontier.solved[place][0], X, positive, weight)
+        own = comparable(frontier.solved(place), X, positive, weight)
         np.testing.assert_array_equal(line, own)
     assert frontier.best(Error()).values.shape == (12,)
 
@@ -217,11 +210,11 @@ def test_descents_begin_where_they_are_told_to():
 
     frontier = swept(start=start)
     X, _, weight, fold = rows()
-    assert [n for n, _, _ in begun] == [len(X)] + [len(X) - (fold == k).sum() for k in range(3)]
-    assert begun[0][2] == weight.sum()
-    assert [begin[0] for begin in frontier.begins] == [1.0, 2.0, 3.0, 4.0]
-    np.testing.assert_array_equal(frontier.start_of(0), np.ones(4))
-    np.testing.assert_array_equal(frontier.start_of(1), frontier.solved[0][0])
+    assert [n for n, _, _ in begun] == [len(X) - (fold == k).sum() for k in range(3)]
+    assert [frontier.start_of(0, k)[0] for k in range(3)] == [1.0, 2.0, 3.0]
+    np.testing.assert_array_equal(frontier.start_of(0), np.full(4, 4.0))
+    assert begun[3] == (len(X), rows()[1].sum(), weight.sum())
+    np.testing.assert_array_equal(frontier.start_of(1), frontier.solved(0))
     np.testing.assert_array_equal(swept().start_of(0), np.zeros(4))
 
 
@@ -235,7 +228,7 @@ def test_progress_is_told_and_can_stop_for_good(stop_at, solves):
 
     frontier = swept(progress=progress)
     assert told == [(done, 12) for done in range(1, stop_at + 1)]
-    assert len(frontier.recipes) == len(frontier.solved) == len(frontier.scores) == stop_at
+    assert frontier.made == list(frontier.scores) == list(range(stop_at))
     made = len(solves)
     assert frontier.best(AUC()).place < stop_at  # from those there are
     assert len(solves) == made
@@ -257,3 +250,35 @@ def test_at_most_counts_down_and_listens():
     assert [value for _, value in heard] == [0.0, 1.0, 2.0]
     asks = at_most(3, lambda _, value: value > 0)
     assert [asks(np.zeros(1), value) for value in (0.0, 1.0)] == [False, True]
+
+
+class TestTrial:
+    def test_two_folds_judge_lines_that_have_not_seen_them(self):
+        frontier = swept()
+        _, positive, weight, fold = rows()
+        own = fold < 2
+        found = frontier.trial(5, [0, 1])
+        scores, factor = frontier.scores[5][own], weight.sum() / weight[own].sum()
+        theirs = curves_of(positive[own], scores, factor * weight[own], fold[own])
+        assert Error().best_value(found.whole) == Error().best_value(theirs.whole)
+        assert len(found.parts) == 2
+
+    def test_it_fits_what_is_needed_and_no_more(self, solves):
+        X, positive, weight, fold = rows()
+        frontier = RowFrontier(X, positive, weight, fold)
+        places = frontier.plan(cost_sweep((1e-2, 1e-3), gammas=(1.0,)))
+        assert not solves
+        frontier.trial(places[0], [0, 1])
+        assert len(solves) == 2
+        frontier.make(places[0])
+        assert len(solves) == 3
+        assert frontier.made == [0]
+
+    def test_once_stopped_only_what_is_known_is_tried(self):
+        X, positive, weight, fold = rows()
+        frontier = RowFrontier(X, positive, weight, fold, progress=lambda *_: True)
+        frontier.plan(cost_sweep((1e-2,), gammas=()))
+        assert frontier.trial(0, [0, 1]) is not None
+        assert frontier.trial(1, [0, 1]) is None
+        assert not frontier.make(1)
+        assert frontier.trial(0, [0, 1]) is not None

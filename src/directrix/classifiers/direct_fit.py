@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,9 +25,11 @@ from directrix.classifiers.rows_at_hand import (
     rows_to_choose_on,
 )
 from directrix.classifiers.standardized import Standardization
+from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import MOST_ROWS, curves, scores_of, settled
 from directrix.frontier.of_rows import RowFrontier, comparable
-from directrix.frontier.pool import Pool, candidates_of
+from directrix.frontier.pool import MOST_FEATURES, SHRINKAGES, MomentLines, Pool
+from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ CAUTION = 1.0
 #: Of the time there is: what may be spent on candidates. The rest is for the last fit.
 _SEARCH = 0.8
 _ITERATIONS = 500
+#: Of the objective, in one iteration: where less is gained, rows do not tell the lines apart.
+FALL = 1e-5
 
 
 class Fitted(NamedTuple):
@@ -106,8 +111,12 @@ class DirectFit:
         units = Standardization.of(X, weight)
         rows = RowsAtHand(units.rows(X), positive, weight, None)
         seen = rows_to_choose_on(rows, X, folds, MOST_ROWS)
-        frontier = RowFrontier(*seen, progress=clock)
-        return [self._chosen(Pool(frontier, metric), units, rows, seen) for metric in self.metrics]
+        frontier = RowFrontier(*seen, progress=clock, fall=FALL)
+        lines = cache(partial(_moment_lines, seen)) if X.shape[1] <= MOST_FEATURES else None
+        return [
+            self._chosen(Pool(frontier, metric, lines), units, rows, seen)
+            for metric in self.metrics
+        ]
 
     def _chosen(
         self, pool: Pool, units: Standardization, rows: RowsAtHand, seen: RowsAtHand
@@ -141,14 +150,14 @@ class DirectFit:
         """Return the line of the candidate, of all rows, if it was chosen on some."""
         origin = pool.origins[place]
         whole = len(rows.positive) == len(pool.rows.positive)
-        if origin.family == "moments":
-            found = pool.candidates
-            if found is None or not whole:
-                found = candidates_of(rows.X, rows.positive, rows.weight, None, pool.metric)
+        if origin.family == "moments" and pool.moments is not None:
+            found = pool.moments().candidates
+            if not whole:
+                found = Candidates.of(_moments(rows), None, SHRINKAGES)
             line: FloatArray = found.lines[origin.place].copy()
             return line
         recipe, frontier = pool.rows.recipes[origin.place], pool.rows
-        start = frontier.solved[origin.place][0]
+        start = frontier.solved(origin.place)
         objective = recipe.objective(rows.X, rows.positive, rows.weight)
         solved = frontier.solve(objective, start, None, _ITERATIONS).coef
         return comparable(solved, rows.X, rows.positive, rows.weight)
@@ -188,6 +197,14 @@ def cautious(found: Compared, roughness: Sequence[float]) -> int:
     able = behind <= CAUTION * found.errors(best)
     kind = np.flatnonzero(rough == rough[able].min())
     return int(kind[np.argmin(found.losses[kind])])
+
+
+def _moment_lines(rows: RowsAtHand) -> MomentLines:
+    return MomentLines.of(_moments(rows), *rows)
+
+
+def _moments(rows: RowsAtHand) -> Moments:
+    return Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)
 
 
 class _Clock:

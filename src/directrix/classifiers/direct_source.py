@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.class_weights import class_factors, reweighted
-from directrix.classifiers.direct_fit import Fitted
+from directrix.classifiers.direct_fit import FALL, Fitted
 from directrix.classifiers.direct_report import DirectReport
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.two_passes import TwoPasses, pick
-from directrix.frontier.candidates import Candidates
-from directrix.frontier.choose import Compared, compared, curves_of, held_out_scores
-from directrix.frontier.of_rows import RowFrontier, comparable
-from directrix.frontier.pool import MOST_FEATURES, SHRINKAGES, Origin, Pool
+from directrix.frontier.choose import Compared
+from directrix.frontier.of_rows import RowFrontier
+from directrix.frontier.pool import MOST_FEATURES, MomentLines, Origin, Pool
 from directrix.moments.projection import project
 
 if TYPE_CHECKING:
@@ -95,30 +94,30 @@ class DirectSource:
         _require_all_folds(sample.fold, positive, len(counted.folds))
         weight = _standing_for(sample.weight, positive, counted)
         units = Standardization.of(sample.X, weight)
-        rows = RowFrontier(units.rows(sample.X), positive, weight, sample.fold)
-        pool = Pool(rows, self.metric, with_moments=False)
-        pool.fill()
-        lines = [self._of_rows(rows, units, origin) for origin in pool.origins]
-        curves = list(pool.curves)
+        rows = RowFrontier(units.rows(sample.X), positive, weight, sample.fold, fall=FALL)
+        of_moments = None
         if sample.X.shape[1] <= MOST_FEATURES:
-            of_moments = Candidates.of(counted, self.metric.risk(counted.weight), SHRINKAGES)
-            for place, whole in enumerate(of_moments.lines):
-                without = [own[place] for own in of_moments.without]
-                name = f"moments, line {place + 1}"
-                lines.append(_Line(Origin("moments", place, name, 1.0), whole, without))
-                scores = held_out_scores(sample.X, sample.fold, [line[None] for line in without])
-                curves.append(curves_of(positive, scores[:, 0], weight, sample.fold))
-        found = compared(self.metric, curves)
+            of_moments = MomentLines.of(counted, sample.X, positive, weight, sample.fold)
+        pool = Pool(rows, self.metric, None if of_moments is None else lambda: of_moments)
+        found = pool.fill()
         order = np.argsort(found.losses, kind="stable")
-        logistic = [k for k in order if lines[k].origin.roughness == 0.0][:1]
-        return [lines[k] for k in dict.fromkeys([*logistic, *order[:_COUNTED]])]
+        logistic = [k for k in order if pool.origins[k].roughness == 0.0][:1]
+        kept = dict.fromkeys([*logistic, *order[:_COUNTED]])
+        return [_line_of(pool.origins[k], rows, units, of_moments) for k in kept]
 
-    def _of_rows(self, rows: RowFrontier, units: Standardization, origin: Origin) -> _Line:
-        whole, *without = rows.solved[origin.place]
-        parts = [rows.without(number) for number in range(len(without))]
-        own = comparable(whole, rows.X, rows.positive, rows.weight)
-        others = [comparable(line, *part) for line, part in zip(without, parts, strict=True)]
-        return _Line(origin, units.line_back(own), [units.line_back(each) for each in others])
+
+def _line_of(
+    origin: Origin, rows: RowFrontier, units: Standardization, of_moments: MomentLines | None
+) -> _Line:
+    """Return a candidate in the units of the features."""
+    if origin.family == "moments" and of_moments is not None:
+        found = of_moments.candidates
+        return _Line(
+            origin, found.lines[origin.place], [own[origin.place] for own in found.without]
+        )
+    whole = units.line_back(rows.line(origin.place))
+    without = [units.line_back(rows.line(origin.place, number)) for number in rows.folds]
+    return _Line(origin, whole, without)
 
 
 def _standing_for(weight: FloatArray, positive: AnyArray, counted: Moments) -> FloatArray:

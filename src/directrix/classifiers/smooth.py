@@ -26,15 +26,8 @@ from directrix.classifiers.solvers import solver_for
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.where_to_start import numbers, start_of
 from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS
-from directrix.frontier.of_rows import (
-    GAMMAS,
-    RIDGES,
-    Recipe,
-    RowFrontier,
-    comparable,
-    cost_sweep,
-    path,
-)
+from directrix.frontier.of_rows import RowFrontier, comparable
+from directrix.frontier.recipes import GAMMAS, RIDGES, Recipe, cost_sweep, path
 from directrix.losses import Loss, ZeroOne
 from directrix.metrics import resolve, resolve_loss
 from directrix.moments.projection import ScoreMoments
@@ -231,7 +224,9 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         place, values = frontier.best(metric)
         self.candidates_ = tuple(
             Candidate(recipe.loss, recipe.ridge, recipe.ratio, float(value))
-            for recipe, value in zip(frontier.recipes, values, strict=True)
+            for recipe, value in zip(
+                (frontier.recipes[made] for made in frontier.made), values, strict=True
+            )
         )
         line = self._last_fit(metric, frontier, place, swept.rows)
         self._settle(metric, swept.units, line, swept.seen, frontier.scores[place])
@@ -277,7 +272,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         recipe = frontier.recipes[place]
         objective = recipe.objective(rows.X, rows.positive, rows.weight)
         whole = len(rows.positive) == len(frontier.positive)
-        start = frontier.start_of(place) if whole else frontier.solved[place][0]
+        start = frontier.start_of(place) if whole else frontier.solved(place)
         seen = History(metric, rows.sampled(FIRST_ROWS))
         seen(start, objective(start)[0])
         solution = frontier.solve(objective, start, seen, None if whole else _MOST_ITERATIONS)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.frontier.choose import held_out_scores, scores_of, settled
 from directrix.frontier.of_moments import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import FloatArray
+    from directrix._typing import FloatArray, IntArray
     from directrix.moments import Moments
     from directrix.risks import Risk
 
@@ -36,8 +37,13 @@ class Candidates:
     without: list[FloatArray]
 
     @classmethod
-    def of(cls, moments: Moments, risk: Risk, shrinkages: Sequence[str | float]) -> Candidates:
-        """Make the candidates of some moments, with folds or without."""
+    def of(
+        cls, moments: Moments, risk: Risk | None, shrinkages: Sequence[str | float]
+    ) -> Candidates:
+        """Make the candidates of some moments, with folds or without.
+
+        The best line for a risk is among them, if one is given; the others serve every metric.
+        """
         frontiers = [Frontier(moments, shrinkage) for shrinkage in shrinkages]
         others = (moments.without_fold(k) for k in range(len(moments.folds)))
         without = [_lines([Frontier(part, each) for each in shrinkages], risk) for part in others]
@@ -45,8 +51,24 @@ class Candidates:
 
     def frontier(self, place: int) -> Frontier:
         """Return the frontier that a line is of."""
-        return self.frontiers[place * len(self.frontiers) // len(self.lines)]
+        return self.frontiers[place // self._each]
+
+    def name(self, place: int) -> str:
+        """Return which frontier a line is of, and which of its lines it is."""
+        shrinkage = self.frontier(place).shrinkage
+        short = shrinkage if isinstance(shrinkage, str) else f"{shrinkage:.2g}"
+        return f"moments, shrinkage {short}, line {place % self._each + 1}"
+
+    def held_out(self, X: Any, fold: IntArray | None) -> FloatArray:
+        """Return scores of rows by lines that have not seen them, of shape (n, k)."""
+        if fold is None or not self.without:
+            return settled(scores_of(X, self.lines))
+        return settled(held_out_scores(X, fold, self.without))
+
+    @property
+    def _each(self) -> int:
+        return len(self.lines) // len(self.frontiers)
 
 
-def _lines(frontiers: list[Frontier], risk: Risk) -> FloatArray:
+def _lines(frontiers: list[Frontier], risk: Risk | None) -> FloatArray:
     return np.concatenate([each.family(each.candidates(risk)) for each in frontiers])

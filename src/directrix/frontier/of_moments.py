@@ -186,17 +186,17 @@ class Frontier:
         coef = np.stack([self._unit(float(angles[k]))[0] for k in place])
         return RocCurve(fpr, tpr[place, np.arange(n_points)], coef)
 
-    def candidates(self, risk: Risk) -> FloatArray:
+    def candidates(self, risk: Risk | None = None) -> FloatArray:
         """Return angles through the arc where the pencil is positive definite.
 
-        The first is that of least risk, the second that of AUC, the third Fisher's, of the pooled
-        covariance. The others are closer to each other towards the ends of the arc, at places
-        that mean the same on the arcs of other rows.
+        The first is that of least risk, if one is given, the next that of AUC and Fisher's, of the
+        pooled covariance. The others are closer to each other towards the ends of the arc, at
+        places that mean the same on the arcs of other rows.
         """
-        known = best_angle(self.pencil, risk, self.moments.prior), np.pi / 4
+        best = [] if risk is None else [best_angle(self.pencil, risk, self.moments.prior)]
         fisher = np.arctan2(1.0 - self.moments.prior, self.moments.prior)
         logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)
-        return np.array([*known, fisher, *angle_of(*self.pencil.arcs()[0], logits)])
+        return np.array([*best, np.pi / 4, fisher, *angle_of(*self.pencil.arcs()[0], logits)])
 
     def family(self, angles: FloatArray) -> FloatArray:
         """Return the lines at some angles, one a row, intercept last.

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.frontier.candidates import Candidates
-from directrix.frontier.choose import compared, curves_of, held_out_scores, scores_of, settled
-from directrix.frontier.of_rows import RIDGES, Recipe, RowFrontier, cost_sweep, pairs, tight_pairs
+from directrix.frontier.choose import compared, curves_of
+from directrix.frontier.recipes import RIDGES, Recipe, cost_sweep, pairs, tight_pairs
 from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge
-from directrix.moments import Moments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier.choose import Compared, Curves
+    from directrix.frontier.of_rows import RowFrontier
     from directrix.metrics import Metric
+    from directrix.moments import Moments
 
 #: Shrinkages of the moments' frontier: that of the data, none, and two that are strong.
 SHRINKAGES: tuple[str | float, ...] = ("oas", 0.0, 0.1, 0.5)
@@ -30,6 +31,10 @@ _ROBUST_RIDGES = (1e-2, 1e-3)
 #: Steps of a finer sweep, from a candidate to its neighbours.
 _RIDGE_STEP, _RATIO_STEP, _GAMMA_STEP = 10**0.5, 10**0.5, 2.0
 _REGIONS, _ROUNDS = 2, 2
+#: Rows of each class, in two folds, that are enough to tell which lines are worth all folds, and
+#: how many of these there are, of the coarse sweep and of a finer one.
+_ENOUGH = 100
+_KEPT, _KEPT_NEAR = 8, 3
 #: How much less of the loss there is, at least, where a finer sweep goes on: a share of its error.
 _WORTHWHILE = 0.1
 
@@ -54,6 +59,28 @@ class Origin(NamedTuple):
     roughness: float
 
 
+@dataclass(frozen=True)
+class MomentLines:
+    """Lines of the moments of some rows, held-out scores of these by them, and their curves.
+
+    They serve every metric.
+    """
+
+    candidates: Candidates
+    scores: FloatArray
+    curves: list[Curves]
+
+    @classmethod
+    def of(
+        cls, moments: Moments, X: Any, positive: AnyArray, weight: FloatArray, fold: IntArray | None
+    ) -> MomentLines:
+        """Make lines of several shrinkages; the folds of rows and moments are the same."""
+        candidates = Candidates.of(moments, None, SHRINKAGES)
+        scores = candidates.held_out(X, fold)
+        curves = [curves_of(positive, column, weight, fold) for column in scores.T]
+        return cls(candidates, scores, curves)
+
+
 @dataclass
 class Pool:
     """Candidates for one metric. Logistic regression, shrunk LDA and a robust fit are among them.
@@ -65,24 +92,25 @@ class Pool:
     rows : RowFrontier
         Of standardised rows.
     metric : Metric
-    with_moments : bool
-        Whether lines of the moments of these rows are among them.
+    moments : callable, optional
+        Returns lines of the moments of these rows, unless there is no time left to ask.
     """
 
     rows: RowFrontier
     metric: Metric
-    with_moments: bool = True
+    moments: Callable[[], MomentLines] | None = None
     origins: list[Origin] = field(default_factory=list)
     curves: list[Curves] = field(default_factory=list)
     #: Held-out scores of each candidate.
     scores: list[FloatArray] = field(default_factory=list)
-    candidates: Candidates | None = None
 
     def fill(self) -> Compared:
         """Make a coarse sweep of both frontiers, then a finer one where it was best."""
-        self._take(coarse())
-        if self.with_moments:
-            self._take_moments()
+        first, sweep = self._planned(logistic()), self._planned(coarse()[len(RIDGES) :])
+        self._take(first)
+        self._take(self._promising(sweep, _KEPT))
+        if self.moments is not None and not self.rows.stopped:
+            self._take_moments(self.moments())
         found = compared(self.metric, self.curves)
         if not self.metric.cuts:
             self._take_pairs(self._best_of_rows(found)[0])
@@ -91,23 +119,62 @@ class Pool:
             if self.rows.stopped:
                 break
             before = found
-            self._take(self._neighbours(found))
+            self._take(self._promising(self._planned(self._neighbours(found)), _KEPT_NEAR))
             found = compared(self.metric, self.curves)
             error = float(found.errors(found.best)[before.best])
             if before.losses.min() - found.losses.min() <= _WORTHWHILE * error:
                 break
         return found
 
-    def _take(self, recipes: Sequence[Recipe]) -> None:
-        """Count in lines of the rows, making those that are new; none of these once time is up."""
+    def _planned(self, recipes: Sequence[Recipe]) -> list[int]:
+        """Return the places of recipes, taking in those that are new."""
         known = {recipe._replace(start=None): k for k, recipe in enumerate(self.rows.recipes)}
-        self.rows.extend([own for own in recipes if own._replace(start=None) not in known])
+        self.rows.plan([own for own in recipes if own._replace(start=None) not in known])
         known = {recipe._replace(start=None): k for k, recipe in enumerate(self.rows.recipes)}
+        return [known[recipe._replace(start=None)] for recipe in recipes]
+
+    def _promising(self, places: Sequence[int], most: int) -> list[int]:
+        """Return the lines that are best on two folds, with those that they start from.
+
+        The rows of two folds tell the good from the bad; only the good need to be told apart. Where
+        rows are few, they do not, and all are returned.
+        """
+        trial = self._trial_folds()
+        if not trial:
+            return list(places)
+        tried = {place: self.rows.trial(place, trial) for place in places}
+        known = {place: own for place, own in tried.items() if own is not None}
+        if not known:
+            return []
+        losses = compared(self.metric, list(known.values())).losses
+        best = [list(known)[k] for k in np.argsort(losses, kind="stable")[:most]]
+        return [each for place in best for each in reversed(self._ancestors(place))]
+
+    def _trial_folds(self) -> list[int]:
+        """Return two folds, if they have enough rows of both classes to be a trial."""
+        fold, positive = self.rows.fold, self.rows.positive
+        if fold is None:
+            return []
+        trial = [number for number in self.rows.folds if number is not None][:2]
+        own = positive[np.isin(fold, trial)]
+        return trial if min(own.sum(), len(own) - own.sum()) >= _ENOUGH else []
+
+    def _ancestors(self, place: int) -> list[int]:
+        """Return a line, and those that it starts from, one after the other."""
+        found: list[int] = []
+        at: int | None = place
+        while at is not None:
+            found.append(at)
+            at = self.rows.recipes[at].start
+        return found
+
+    def _take(self, places: Sequence[int]) -> None:
+        """Count in lines of the rows; those not made yet are, but for time that is up."""
         noted = {origin.place for origin in self.origins if origin.family == "rows"}
-        for recipe in recipes:
-            place = known.get(recipe._replace(start=None))
-            if place is None or place in noted:
+        for place in dict.fromkeys(places):
+            if place in noted or not self.rows.make(place):
                 continue
+            recipe = self.rows.recipes[place]
             self.origins.append(Origin("rows", place, _name(recipe), _roughness(recipe)))
             self.curves.append(self.rows.curves[place])
             self.scores.append(self.rows.scores[place])
@@ -117,36 +184,17 @@ class Pool:
 
         Another metric may have made some of them before, with ridges of its own besides.
         """
-        convex = pairs(RIDGES, start)
-        self._take(convex)
-        known = {recipe._replace(start=None): k for k, recipe in enumerate(self.rows.recipes)}
-        places = {own.ridge: known.get(own._replace(start=None)) for own in convex}
-        self._take(tight_pairs({r: place for r, place in places.items() if place is not None}))
+        convex = self._planned(pairs(RIDGES, start))
+        ridges = {self.rows.recipes[place].ridge: place for place in convex}
+        tight = self._planned(tight_pairs(ridges))
+        self._take(self._promising([*convex, *tight], _KEPT_NEAR))
 
-    def _take_moments(self) -> None:
-        """Make lines of the moments of the same rows and folds."""
-        X, positive, weight, fold = (
-            self.rows.X,
-            self.rows.positive,
-            self.rows.weight,
-            self.rows.fold,
-        )
-        if X.shape[1] > MOST_FEATURES or self.rows.stopped:
-            return
-        found = candidates_of(X, positive, weight, fold, self.metric)
-        self.candidates, lines, without = found, found.lines, found.without
-        per_frontier = len(lines) // len(SHRINKAGES)
-        if fold is None or not without:
-            scores = scores_of(X, lines)
-        else:
-            scores = held_out_scores(X, fold, without)
-        for place in range(len(lines)):
-            own = settled(scores[:, place])
-            shrinkage = found.frontier(place).shrinkage
-            name = f"moments, shrinkage {_short(shrinkage)}, line {place % per_frontier + 1}"
-            self.origins.append(Origin("moments", place, name, 1.0))
-            self.scores.append(own)
-            self.curves.append(curves_of(positive, own, weight, fold))
+    def _take_moments(self, lines: MomentLines) -> None:
+        """Count in lines of the moments."""
+        for place, curves in enumerate(lines.curves):
+            self.origins.append(Origin("moments", place, lines.candidates.name(place), 1.0))
+            self.scores.append(lines.scores[:, place])
+            self.curves.append(curves)
 
     def _best_of_rows(self, found: Compared) -> list[int]:
         """Return the places of the lines of the rows, best first."""
@@ -164,26 +212,27 @@ class Pool:
         return list(near.values())
 
 
-def coarse() -> list[Recipe]:
-    """Return logistic regression, a robust fit and a cost sweep: where every metric begins."""
-    recipes = [
+def logistic() -> list[Recipe]:
+    """Return logistic regression, which every other line is compared with."""
+    return [
         Recipe(Logistic(), ridge, None, place - 1 if place else None)
         for place, ridge in enumerate(RIDGES)
     ]
+
+
+def coarse() -> list[Recipe]:
+    """Return logistic regression, a robust fit and a cost sweep: where every metric begins.
+
+    A sharp line starts from a smooth one of its cost, and that from logistic regression.
+    """
+    recipes = logistic()
     recipes += [Recipe(_ROBUST, ridge, None, RIDGES.index(ridge)) for ridge in _ROBUST_RIDGES]
     first = len(recipes)
     for recipe in cost_sweep():
-        start = 0 if recipe.start is None else recipe.start + first
+        plain = isinstance(recipe.loss, Logistic) or recipe.start is None
+        start = RIDGES.index(recipe.ridge) if plain else (recipe.start or 0) + first
         recipes.append(recipe._replace(start=start))
     return recipes
-
-
-def candidates_of(
-    X: Any, positive: AnyArray, weight: FloatArray, fold: IntArray | None, metric: Metric
-) -> Candidates:
-    """Return the lines of the moments of some rows, of several shrinkages."""
-    moments = Moments.of(X, positive, weight, classes=[False, True], fold=fold)
-    return Candidates.of(moments, metric.risk(moments.weight), SHRINKAGES)
 
 
 def _next_to(recipe: Recipe, place: int) -> list[Recipe]:
@@ -217,7 +266,3 @@ def _roughness(recipe: Recipe) -> float:
     if isinstance(recipe.loss, BetaBernoulli):
         return 3.0 + float(np.log2(recipe.loss.gamma)) / 10.0
     return 4.0
-
-
-def _short(shrinkage: str | float) -> str:
-    return shrinkage if isinstance(shrinkage, str) else f"{shrinkage:.2g}"

@@ -117,6 +117,9 @@ class BetaBernoulli(Loss):
 
     def _log(self, chance: FloatArray, margin: FloatArray) -> FloatArray:
         """Return the log-likelihood; where no plateau keeps it finite, that of the tail."""
+        if self.mixing * min(self.prior_mean, 1.0 - self.prior_mean) > _LEAST:
+            kept: FloatArray = np.log(chance)
+            return kept
         tail = np.minimum(self.gamma * margin, 0.0) + np.log1p(-self.mixing)
         return np.where(chance > _LEAST, np.log(chance), tail)
 

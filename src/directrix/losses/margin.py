@@ -73,7 +73,8 @@ class Logistic(_WithoutLevel):
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return φ and its derivative at each margin."""
-        return np.logaddexp(0.0, -z), -expit(-z)
+        # As np.logaddexp has it, which is not vectorised.
+        return np.maximum(-z, 0.0) + np.log1p(np.exp(-np.abs(z))), -expit(-z)
 
     def bend(self, z: FloatArray) -> FloatArray:
         """Return the second derivative of φ."""
