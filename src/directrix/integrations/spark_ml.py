@@ -31,8 +31,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
 from directrix.classifiers import MomentClassifier
 from directrix.classifiers.calibration import Calibration
 from directrix.engines import HashFolds, summarize
-from directrix.integrations.metric_text import metric_of_text, metric_text
 from directrix.integrations.spark_columns import ScoringLine, arrays, numbers, vectors
+from directrix.metrics import metric_text, resolve
 
 _FOLDS = 5
 _LINE = "line"  # where a saved model keeps what scores rows
@@ -168,7 +168,7 @@ class SparkMomentClassifier(Predictor, _MomentParams, DefaultParamsReadable, Def
             roles["weight"] = "weight"
         rows = dataset.select(*(column.alias(name) for name, column in chosen.items()))
         classifier = MomentClassifier(
-            metric_of_text(self.getMetric()),
+            resolve(self.getMetric()),
             shrinkage=self.getShrinkage(),
             choose=self.getChoose(),
         )

@@ -11,7 +11,7 @@ from directrix.metrics.at_threshold import MCC, BalancedError, Cost, Error, FBet
 from directrix.metrics.base import Choice, Metric
 from directrix.metrics.curve import Curve
 from directrix.metrics.ranking import AUC, PartialAUC
-from directrix.metrics.table import TABLE, resolve, resolve_loss
+from directrix.metrics.table import TABLE, metric_text, resolve, resolve_loss
 
 __all__ = [
     "AUC",
@@ -34,6 +34,7 @@ __all__ = [
     "RecallAtFPR",
     "RecallAtK",
     "RecallAtPrecision",
+    "metric_text",
     "resolve",
     "resolve_loss",
 ]

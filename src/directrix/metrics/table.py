@@ -29,6 +29,7 @@ from directrix.losses import (
     TopNegatives,
     ZeroOne,
 )
+from directrix.metrics import text
 from directrix.metrics.at_point import (
     FPRAtRecall,
     PrecisionAtRecall,
@@ -110,19 +111,66 @@ TABLE: tuple[Row, ...] = (
 
 
 def resolve(metric: str | Metric) -> Metric:
-    """Return the metric that a name stands for; a metric stands for itself."""
+    """Return the metric that a name or a text stands for; a metric stands for itself.
+
+    Examples
+    --------
+    >>> resolve("recall@fpr=0.01")
+    RecallAtFPR(fpr=0.01)
+    >>> resolve("cost(fp=1, fn=20)")
+    Cost(fp=1, fn=20)
+    """
     if isinstance(metric, Metric):
         return metric
     rows = {row.name: row for row in TABLE}
     row = rows.get(metric)
     if row is None:
+        kinds = {name: type(row.example) for name, row in rows.items()}
+        found = text.read(metric, kinds | {kind.__name__: kind for kind in kinds.values()})
+        if found is not None:
+            return found
         known = ", ".join(repr(name) for name, row in rows.items() if not row.needs_parameters)
-        msg = f"no metric named {metric!r}: give one of {known}, or an instance of a metric"
+        msg = (
+            f"no metric named {metric!r}: give one of {known}, a text such as 'recall@fpr=0.01' or "
+            "'cost(fp=1, fn=20)', or an instance of a metric"
+        )
         raise ValueError(msg)
     if row.needs_parameters:
         msg = f"{metric!r} needs its parameters: give an instance, for example {row.example!r}"
         raise ValueError(msg)
     return row.example
+
+
+def metric_text(metric: Any) -> str:
+    """Return the text of a metric, which `resolve` reads; a name stands for itself.
+
+    Examples
+    --------
+    >>> from directrix.metrics import RecallAtFPR
+    >>> metric_text(RecallAtFPR(0.01))
+    'RecallAtFPR(fpr=0.01)'
+    """
+    if isinstance(metric, str):
+        resolve(metric)  # says what is wrong with it
+        return metric
+    if not isinstance(metric, Metric):
+        msg = f"a metric is a name or one of directrix.metrics, not {type(metric).__name__}"
+        raise TypeError(msg)
+    found = text.written(metric)
+    if not _is_text_of(found, metric):
+        msg = (
+            f"{metric!r} cannot be written down as text, so it could not be saved: give a metric "
+            "of directrix.metrics whose parameters are numbers"
+        )
+        raise ValueError(msg)
+    return found
+
+
+def _is_text_of(found: str, metric: Metric) -> bool:
+    try:
+        return resolve(found) == metric
+    except (TypeError, ValueError):
+        return False
 
 
 def resolve_loss(loss: str | Loss, metric: Metric) -> Loss:

@@ -1,31 +1,41 @@
 import numpy as np
 import pytest
 
-from directrix.integrations.metric_text import metric_of_text, metric_text
-from directrix.metrics import TABLE, Cost, FBeta, FromRates, Metric, RecallAtFPR, resolve
+from directrix.metrics import (
+    TABLE,
+    Cost,
+    FBeta,
+    FPRAtRecall,
+    FromRates,
+    Metric,
+    PrecisionAtK,
+    RecallAtFPR,
+    metric_text,
+    resolve,
+)
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if row.name != "from_rates"])
 def test_every_metric_is_read_as_it_was_written(row):
-    assert metric_of_text(metric_text(row.example)) == row.example
+    assert resolve(metric_text(row.example)) == row.example
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if not row.needs_parameters])
 def test_a_name_stands_for_itself(row):
     assert metric_text(row.name) == row.name
-    assert metric_of_text(row.name) == row.example
+    assert resolve(row.name) == row.example
 
 
 def test_text_is_what_one_would_write():
     assert metric_text(Cost(fp=1.0, fn=20.0)) == "Cost(fp=1.0, fn=20.0)"
     assert metric_text("RecallAtFPR(0.01)") == "RecallAtFPR(0.01)"
-    assert metric_of_text("RecallAtFPR(0.01)") == RecallAtFPR(0.01)
+    assert resolve("RecallAtFPR(0.01)") == RecallAtFPR(0.01)
     assert metric_text(RecallAtFPR(np.float64(0.1))) == "RecallAtFPR(fpr=0.1)"
 
 
 def test_no_digit_is_lost():
     third = FBeta(beta=1.0 / 3.0)
-    assert metric_of_text(metric_text(third)).beta == third.beta
+    assert resolve(metric_text(third)).beta == third.beta
 
 
 class Stranger(Metric):
@@ -43,7 +53,7 @@ class Stranger(Metric):
         ("acu", ValueError, "no metric named 'acu': give one of"),
         ("recall_at_fpr", ValueError, "needs its parameters"),
         ("RecallAtFPR(fpr=2.0)", ValueError, "must be a share between 0 and 1"),
-        ("RecallAtFPR(fpr=open('x'))", ValueError, "malformed"),
+        ("RecallAtFPR(fpr=open('x'))", ValueError, "must be numbers"),
         ("Curve(1, 2, 3)", ValueError, "no metric named"),
         ("print('x')", ValueError, "no metric named"),
         ("f 1", ValueError, "no metric named"),
@@ -59,5 +69,23 @@ def test_a_metric_of_another_library_is_refused():
         metric_text(Stranger())
 
 
-def test_names_are_resolved_as_everywhere():
-    assert metric_of_text("f1") is resolve("f1")
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("recall@fpr=0.01", RecallAtFPR(0.01)),
+        (" precision@k=100 ", PrecisionAtK(100)),
+        ("fpr @ recall = 0.9", FPRAtRecall(0.9)),
+        ("cost(fp=1, fn=20)", Cost(1, 20)),
+        ("fbeta(beta=2.0)", FBeta(2.0)),
+    ],
+)
+def test_short_forms_for_command_lines(text, metric):
+    assert resolve(text) == metric
+
+
+@pytest.mark.parametrize(
+    "text", ["recall@", "recall@fpr", "recall@k=", "@", "auc@fpr=0.1", "f1@", "recall@fpr=0.1, k=2"]
+)
+def test_a_short_form_that_is_none_says_what_would_be(text):
+    with pytest.raises(ValueError, match=r"recall@fpr=0.01"):
+        resolve(text)
