@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.arena.protocol import METRICS
 from benchmarks.arena.report import KINDS, LINEAR, REFERENCES, Arena, Verdict
 from benchmarks.markdown import header, line
-from benchmarks.rivals import TUNED
+from benchmarks.rivals import RIVALS, TUNED
 
 PAGE = Path(__file__).parents[1] / "docs" / "evidence.md"
 CLASSES = {
@@ -23,6 +23,17 @@ CLASSES = {
     "smooth": "SmoothClassifier",
     "beta-bernoulli": "BetaBernoulliClassifier",
 }
+BALANCED = "balanced logistic, tuned"
+#: What people use today, by metric: what DirectClassifier is to replace.
+USED_TODAY = {
+    "error": (TUNED, "linear SVC, tuned", "LDA, shrunk"),
+    "AUC": (TUNED, "linear SVC, tuned", "LDA, shrunk"),
+    "recall at FPR 1 %": (TUNED, BALANCED),
+    "precision at top 1 %": (TUNED, BALANCED),
+}
+#: The same where one class is rare.
+USED_FOR_RARE = (BALANCED, "SMOTE + logistic", "logistic, tuned threshold")
+RARE = ("balanced error", "F1", "G-mean")
 #: Reports that have verdicts of their own, and what they are about.
 REPORTS = {
     "benchmarks/moment_training/tables.md": "training from moments (Ghanbari and others 2019)",
@@ -61,7 +72,10 @@ def text(arena: Arena) -> str:
                 words = [own.word for _, own in _verdicts(arena, names, metric, ours).values()]
                 cells.append(" / ".join(str(words.count(w)) for w in ("win", "tie", "loss")))
             lines.append(line(metric, *cells))
-    lines += ["", "## Recall where few false positives are allowed", "", *_recall(arena)]
+    lines += ["", "## DirectClassifier against what people use today", "", *_today(arena)]
+    lines += ["", "## Recall where few false positives are allowed", ""]
+    lines += [sentence for ours in ("direct", "smooth") for sentence in (*_recall(arena, ours), "")]
+    lines.pop()
     lines += ["", "## Where we lose, and what to use instead", "", *_losses(arena)]
     lines += ["", "## What a line cannot reach", "", *_beyond(arena)]
     lines += ["", "## What the papers claim", ""]
@@ -78,12 +92,19 @@ def text(arena: Arena) -> str:
 
 def _extent(arena: Arena) -> str:
     sets = {kind: len(arena.measured(names, "error", [TUNED])) for kind, names in KINDS.items()}
-    repeats = 1 + max((line.repeat for line in arena.lines), default=0)
+    again = {line.rival for line in arena.lines if line.repeat}
+    folds = "five folds"
+    if again:
+        few = len(again) < len({line.rival for line in arena.lines})
+        folds += ", a second time with other folds" + few * f" for {_listed(again)}"
     return (
         f"{sets['general']} of {len(KINDS['general'])} general and {sets['imbalanced']} of "
-        f"{len(KINDS['imbalanced'])} imbalanced sets so far, small ones first; {repeats} "
-        f"repeat{'s' * (repeats > 1)} of five folds, at most 10,000 rows a set."
+        f"{len(KINDS['imbalanced'])} imbalanced sets, at most 10,000 rows a set; {folds}."
     )
+
+
+def _listed(rivals: set[str]) -> str:
+    return ", ".join(name for name in RIVALS if name in rivals)
 
 
 def _verdicts(
@@ -93,11 +114,44 @@ def _verdicts(
     return arena.verdicts(names, metric, ours, [rival for rival in LINEAR if rival in able])
 
 
-def _recall(arena: Arena) -> list[str]:
+def _today(arena: Arena) -> list[str]:
+    """Return counts against the usual competitors, and mean ranks among them."""
+    if "direct" not in arena.ours:
+        return ["Not measured yet."]
+    lines = [
+        "Against the best of the usual competitors on each general set, by all folds that they",
+        "have in common:",
+        "",
+        *header("metric", "competitors", "wins", "ties", "losses", "won on", "lost on"),
+    ]
+    for metric, rivals in USED_TODAY.items():
+        found = arena.verdicts(KINDS["general"], metric, "direct", rivals)
+        words = {
+            word: [name for name, (_, own) in found.items() if own.word == word]
+            for word in ("win", "tie", "loss")
+        }
+        counts = (str(len(own)) for own in words.values())
+        lists = (", ".join(words[word]) for word in ("win", "loss"))
+        lines.append(line(metric, "; ".join(rivals), *counts, *lists))
+    lines += ["", "Mean ranks among them, one the best, equals sharing theirs:", ""]
+    lines += header("sets", "metric", "n", "ranks")
+    asked = [("general", metric, rivals) for metric, rivals in USED_TODAY.items()]
+    asked += [("imbalanced", metric, USED_FOR_RARE) for metric in RARE]
+    for kind, metric, rivals in asked:
+        every = ["direct", *rivals]
+        ranks = arena.ranks(KINDS[kind], metric, every)
+        if len(ranks):
+            means = zip(every, ranks.mean(axis=0), strict=True)
+            cell = "; ".join(f"{name} {mean:.2f}" for name, mean in means)
+            lines.append(line(kind, metric, str(len(ranks)), cell))
+    return lines
+
+
+def _recall(arena: Arena, classifier: str) -> list[str]:
     """Return the gain at one false positive in a hundred over logistic regression, tuned."""
     metric, gains = "recall at FPR 1 %", []
     for name in KINDS["general"]:
-        table = arena.folds(name, metric, ["smooth", TUNED])
+        table = arena.folds(name, metric, [classifier, TUNED])
         if table is not None:
             ours, theirs = table.mean(axis=1)
             if theirs >= 0.02:
@@ -106,8 +160,8 @@ def _recall(arena: Arena) -> list[str]:
         return ["Not measured yet."]
     mean, median = 100 * np.mean(gains), 100 * np.median(gains)
     found = (
-        f"SmoothClassifier against tuned logistic regression, on the {len(gains)} general sets "
-        "where the latter catches 2 % or more: the recall at a false-positive rate of 1 % is "
+        f"{CLASSES[classifier]} against tuned logistic regression, on the {len(gains)} general "
+        "sets where the latter catches 2 % or more: the recall at a false-positive rate of 1 % is "
         f"{mean:+.0f} % in the mean, {median:+.0f} % in the median, relative to its own."
     )
     return [found]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import spark_cluster
 
-from directrix import MomentClassifier, summarize
+from directrix import DirectClassifier, MomentClassifier, summarize
 from directrix.metrics import RecallAtFPR
 
 pytestmark = [
@@ -20,10 +20,8 @@ if spark_cluster.why_not() is None:
     from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
     from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
 
-    from directrix.integrations.spark_ml import (
-        SparkMomentClassificationModel,
-        SparkMomentClassifier,
-    )
+    from directrix.integrations.spark_ml import SparkDirectClassifier, SparkMomentClassifier
+    from directrix.integrations.spark_model import SparkLinearModel
 
 RNG = np.random.default_rng(11)
 N = 400
@@ -227,7 +225,7 @@ def test_a_model_is_saved_and_loaded(vectors, tmp_path):
     model = SparkMomentClassifier(metric=RecallAtFPR(0.1), choose="moments").fit(vectors)
     model.save(str(tmp_path / "m"))
     model.write().overwrite().save(str(tmp_path / "m"))
-    loaded = SparkMomentClassificationModel.load(str(tmp_path / "m"))
+    loaded = SparkLinearModel.load(str(tmp_path / "m"))
     assert loaded.uid == model.uid
     assert loaded.line == model.line
     assert loaded.classifier is None
@@ -286,3 +284,18 @@ def test_nan_stays_nan(session, vectors):
     (row,) = model.transform(holed).collect()
     assert np.isnan(row["prediction"])
     assert np.isnan(row["probability"].toArray()).all()
+
+
+@pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+def test_direct_classifier_is_a_stage_too(rows, vectors, tmp_path):
+    stage = SparkDirectClassifier(metric="recall@fpr=0.05", weightCol="w")
+    model = stage.fit(vectors)
+    alone = DirectClassifier("recall@fpr=0.05").fit_source(
+        rows, target="label", features=NAMES, weight="w"
+    )
+    np.testing.assert_allclose(model.coefficients.toArray(), alone.coef_[0], rtol=1e-6)
+    scored = model.transform(vectors).orderBy("id").collect()
+    scores = [own["rawPrediction"][1] for own in scored]
+    np.testing.assert_allclose(scores, X @ alone.coef_[0] + alone.intercept_[0], atol=1e-9)
+    stage.save(str(tmp_path / "stage"))
+    assert SparkDirectClassifier.load(str(tmp_path / "stage")).getMetric() == "recall@fpr=0.05"

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from summary_files import preamble, put_together, take_apart
+from file_damage import DAMAGE
+from summary_files import put_together, take_apart
 
 from directrix import Moments
 from directrix.moments import MomentsFileError
@@ -43,119 +44,6 @@ def fresh_summaries():
     yield Moments.of(rng.normal(size=(300, 80)), rng.choice(["ja", "nein"], 300))
     yield Moments.of(X, y, classes=range(8)) + Moments.of(X - 2e6, y)
 
-
-# ── blind damage ──────────────────────────────────────────────────────────────────────────────────
-
-
-def place(rng, content):
-    """Draw a place: anywhere, in the length, or in the JSON, where most checks look."""
-    length = 8 + min(int.from_bytes(content[:8], "little"), len(content))
-    end = rng.choice([8, length, length, len(content)])
-    return rng.randrange(max(min(end, len(content)), 1))
-
-
-def piece(rng, content):
-    start = place(rng, content)
-    return start, min(start + rng.choice([1, 2, 8, 50, 300]), len(content))
-
-
-def flip_bits(rng, content):
-    damaged = bytearray(content)
-    for _ in range(rng.choice([1, 1, 1, 2, 8, 64])):
-        damaged[place(rng, content)] ^= 1 << rng.randrange(8)
-    return bytes(damaged)
-
-
-def replace_bytes(rng, content):
-    damaged = bytearray(content)
-    for _ in range(rng.choice([1, 1, 3, 20])):
-        damaged[place(rng, content)] = rng.choice([0, 255, 32, 34, 44, 48, 57, rng.randrange(256)])
-    return bytes(damaged)
-
-
-def cut_off(rng, content):
-    return content[: rng.choice([place(rng, content), rng.randrange(len(content))])]
-
-
-def insert(rng, content):
-    start = place(rng, content)
-    return content[:start] + rng.randbytes(rng.choice([1, 8, 100])) + content[start:]
-
-
-def append(rng, content):
-    return content + rng.choice([b"\0", b"\0" * 8, b" ", content, rng.randbytes(16)])
-
-
-def delete(rng, content):
-    start, stop = piece(rng, content)
-    return content[:start] + content[stop:]
-
-
-def repeat(rng, content):
-    start, stop = piece(rng, content)
-    return content[:stop] + content[start:stop] * rng.choice([1, 2, 30]) + content[stop:]
-
-
-def wipe(rng, content):
-    start, stop = piece(rng, content)
-    return content[:start] + rng.choice([b"\0", b"\xff", b" "]) * (stop - start) + content[stop:]
-
-
-def swap(rng, content):
-    cuts = sorted(rng.randrange(len(content) + 1) for _ in range(4))
-    a, b, c, d = cuts
-    return content[:a] + content[c:d] + content[b:c] + content[a:b] + content[d:]
-
-
-def other_length(rng, content):
-    length = int.from_bytes(content[:8], "little")
-    told = rng.choice(
-        [0, 1, length - 1, length + 1, length + 8, len(content), 2**31, 2**63, 2**64 - 1]
-    )
-    return told.to_bytes(8, "little") + content[8:]
-
-
-def other_container(rng, content):
-    """Change an entry of the outer JSON, which no checksum covers."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    entries = json.loads(content[8:start])
-    names = sorted(set(entries) - {"__metadata__"})
-    name, other = rng.choice(names), rng.choice(names)
-    kind = rng.randrange(6)
-    if kind == 0:
-        entries[name]["dtype"] = rng.choice(
-            ["F64", "I64", "U64", "F32", "BF16", "BOOL", "F8_E4M3", 3]
-        )
-    elif kind == 1:
-        value = rng.choice([0, 1, 2, -1, 10**12, 2**63, 2**64, 1.0, None, "1", []])
-        entries[name]["shape"] = rng.choice([value, [value], [value, 0], [1, value], [0] * 65])
-    elif kind == 2:
-        told = entries[name]["data_offsets"]
-        told[rng.randrange(2)] += rng.choice([-8, -1, 1, 8, 2**62])
-    elif kind == 3:
-        entries[name], entries[other] = entries[other], entries[name]
-    elif kind == 4:
-        entries[rng.choice(["x", "__metadata__", ""])] = entries.pop(name)
-    else:
-        entries["__metadata__"] = rng.choice(
-            [{}, None, [], {"header": "{}"}, entries["__metadata__"] | {"x": "y"}]
-        )
-    return preamble(entries) + content[start:]
-
-
-DAMAGE = (
-    flip_bits,
-    replace_bytes,
-    cut_off,
-    insert,
-    append,
-    delete,
-    repeat,
-    wipe,
-    swap,
-    other_length,
-    other_container,
-)
 
 # ── forgery: a change that makes sense, signed again ──────────────────────────────────────────────
 

@@ -47,7 +47,7 @@ class BetaBernoulliClassifier(LinearClassifier):
 
     With a kernel, :math:`f(x) = \sum_j a_j K(x, x_j) + b` (eq. 36–38) and the penalty is
     :math:`\frac{\alpha}{2} a^\top K a`, the norm of f, by the representer theorem; the paper puts
-    |a|² there.
+    :math:`|a|^2` there.
 
     Parameters
     ----------

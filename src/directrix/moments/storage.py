@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 #: keeps the memory of a reader in proportion to the file.
 _HEADER_BYTES = 1 << 20
 
+_CODES = {"int64": "I64", "float32": "F32", "float64": "F64"}
+
 
 def write(moments: Moments, path: str | PathLike[str]) -> None:
     """Write a summary; the file appears whole or not at all, and equal summaries equal bytes."""
@@ -78,15 +80,18 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
         "prior": moments.stated_prior,
     }
     text = json.dumps(header, sort_keys=True)
-    preamble = _preamble(tensors, {"header": text, "sha256": _checksum(text, tensors)})
     try:
-        _check_lengths(len(preamble), sum(tensor.nbytes for tensor in tensors.values()))
+        preamble = signed_preamble(text, tensors)
         check_header(json.loads(text))
         check_tensors(header, tensors)
     except MomentsFileError as error:
         msg = f"this summary cannot be saved: {error}"
         raise ValueError(msg) from None
-    path = Path(path)
+    write_whole(Path(path), preamble, tensors)
+
+
+def write_whole(path: Path, preamble: bytes, tensors: dict[str, AnyArray]) -> None:
+    """Write a file that appears whole or not at all."""
     scratch = path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
         with scratch.open("xb") as file:
@@ -119,10 +124,19 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _checked(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return the header and the numbers of a file after checking both."""
+    header, tensors, intact = read_parts(path, "summary")
+    check_header(header)
+    check_tensors(header, tensors)
+    require(intact, "its checksum does not match: it is damaged")
+    return header, tensors
+
+
+def read_parts(path: Path, noun: str) -> tuple[Any, dict[str, AnyArray], bool]:
+    """Return header and numbers of a file, unchecked, and whether its checksum matches."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
-    require(size >= 8 + length, "it is cut short or was never a summary")
+    require(size >= 8 + length, f"it is cut short or was never a {noun}")
     _check_lengths(8 + length, size - 8 - length)
     try:
         with safe_open(path, framework="numpy") as file:
@@ -137,11 +151,8 @@ def _checked(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     except (ValueError, RecursionError) as error:
         msg = f"its header is not JSON ({error})"
         raise MomentsFileError(msg) from None
-    check_header(header)
-    check_tensors(header, tensors)
     intact = metadata["sha256"] == _checksum(metadata["header"], tensors)
-    require(intact, "its checksum does not match: it is damaged")
-    return header, tensors
+    return header, tensors, intact
 
 
 def _check_lengths(preamble: int, numbers: int) -> None:
@@ -157,22 +168,24 @@ def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return entries
 
 
-def _preamble(tensors: dict[str, AnyArray], metadata: dict[str, str]) -> bytes:
-    """Return the first bytes of a safetensors file, up to the numbers.
+def signed_preamble(header: str, tensors: dict[str, AnyArray]) -> bytes:
+    """Return the first bytes of a safetensors file, up to the numbers, with their checksum.
 
     By hand, because the library writes the entries of the metadata in random order.
     """
+    metadata = {"header": header, "sha256": _checksum(header, tensors)}
     entries: dict[str, Any] = {"__metadata__": metadata}
     end = 0
     for name, tensor in tensors.items():
         start, end = end, end + tensor.nbytes
         entries[name] = {
-            "dtype": "I64" if tensor.dtype == np.int64 else "F64",
+            "dtype": _CODES[tensor.dtype.name],
             "shape": tensor.shape,
             "data_offsets": (start, end),
         }
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)  # so that the numbers are aligned
+    _check_lengths(8 + len(text), end)
     return len(text).to_bytes(8, "little") + text
 
 

@@ -74,16 +74,17 @@ def check_header(header: Any) -> None:
         names is None or (_is_list_of(names, str) and len(names) == len(set(names)) == d),
         f"its feature names are not {d} different names",
     )
-    _check_classes(header["classes"])
+    check_classes(header["classes"], _CLASS_TYPES)
 
 
-def _check_classes(classes: Any) -> None:
+def check_classes(classes: Any, kinds: dict[str, type]) -> None:
+    """Check labels, which are of one of these types."""
     require(
         isinstance(classes, dict) and sorted(classes) == ["dtype", "values"],
         "its classes are not a type and a list",
     )
     dtype, values = classes["dtype"], classes["values"]
-    kind = _CLASS_TYPES.get(dtype) if isinstance(dtype, str) else None
+    kind = kinds.get(dtype) if isinstance(dtype, str) else None
     require(kind is not None and _is_list_of(values, kind), "its classes are of the wrong type")
     if kind is int:
         require(all(-(1 << 63) <= v < 1 << 63 for v in values), "a class label is beyond 64 bits")
@@ -107,10 +108,7 @@ def check_tensors(header: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
     # Without classes the arrays are empty, whatever number of folds their shapes pretend.
     folds_agree = n_parts == 1 or (n_parts > 1 and header["folded"] and values)
     require(folds_agree, "its folds do not match its header")
-    if header["classes"]["dtype"] == "str":
-        room = 4 * len(values) * max(map(len, values), default=0)
-        numbers = sum(tensor.nbytes for tensor in tensors.values())
-        require(room <= _LABEL_BYTES + 4 * numbers, "a class label is too long for its numbers")
+    check_label_room(header["classes"], tensors)
     d = header["n_features"]
     shape = (n_parts, len(values))
     last = {"mean": (d,), "mean_tail": (d,), "scatter": (d * (d + 1) // 2,)}
@@ -121,6 +119,14 @@ def check_tensors(header: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
         require(np.isfinite(tensor).all(), f"{name} is not finite")
     for place in np.ndindex(shape):
         _check_group({name: tensor[place] for name, tensor in tensors.items()})
+
+
+def check_label_room(classes: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
+    """Check that text labels take no more memory than goes with the numbers."""
+    if classes["dtype"] == "str":
+        room = 4 * len(classes["values"]) * max(map(len, classes["values"]), default=0)
+        numbers = sum(tensor.nbytes for tensor in tensors.values())
+        require(room <= _LABEL_BYTES + 4 * numbers, "a class label is too long for its numbers")
 
 
 def _check_group(group: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""Lines on more features, against trees."""

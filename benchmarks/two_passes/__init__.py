@@ -1,0 +1,1 @@
+"""DirectClassifier in two passes, at size."""

@@ -1,0 +1,15 @@
+"""What we show: each display computes once, stores what it found, and draws it."""
+
+from directrix.displays.frontier import FrontierDisplay
+from directrix.displays.loss import LossDisplay
+from directrix.displays.margin import MarginDisplay
+from directrix.displays.path import PathDisplay
+from directrix.displays.tradeoff import TradeoffDisplay
+
+__all__ = [
+    "FrontierDisplay",
+    "LossDisplay",
+    "MarginDisplay",
+    "PathDisplay",
+    "TradeoffDisplay",
+]

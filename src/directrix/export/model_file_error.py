@@ -1,0 +1,13 @@
+"""The one error of a model file that cannot be read."""
+
+from __future__ import annotations
+
+
+class ModelFileError(ValueError):
+    """The file is not a model this version can read, or it is damaged."""
+
+
+def require(condition: object, otherwise: str) -> None:
+    """Raise the one documented error unless a condition holds."""
+    if not condition:
+        raise ModelFileError(otherwise)

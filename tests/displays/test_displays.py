@@ -1,0 +1,505 @@
+"""Laws of every display; one that is exported is tested by being in the table below.
+
+A display computes once and stores: what it stores is exact, counts a row of weight k as k rows, and
+does not depend on what the labels are called. It draws what it stores, as often as asked, into new
+axes or given ones, and computes nothing for it. Legends cover no data.
+"""
+
+import dataclasses
+import re
+import sys
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, norm
+from sklearn.base import clone
+from sklearn.metrics import confusion_matrix, fbeta_score, roc_curve
+
+import directrix.displays
+from directrix import Frontier, MomentClassifier, Moments, SmoothClassifier
+from directrix.displays import (
+    FrontierDisplay,
+    LossDisplay,
+    MarginDisplay,
+    PathDisplay,
+    TradeoffDisplay,
+)
+from directrix.losses import BetaBernoulli, Hinge, Logistic, Ramp
+from directrix.metrics import FBeta, RecallAtFPR
+
+ROOM = Path(directrix.displays.__file__).parent
+
+
+class Rows(NamedTuple):
+    """Rows of a random problem with ties; all are of one weight unless said otherwise."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None = None
+
+    @property
+    def positive(self):
+        return self.y == np.unique(self.y)[1]
+
+    @property
+    def weights(self):
+        return np.ones(len(self.y)) if self.weight is None else self.weight
+
+
+def plain():
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3 == 0
+    X = np.round(rng.normal(size=(240, 3)) * np.where(y, 1.5, 1.0)[:, None], 1)
+    X[:, 0] += 1.2 * y
+    return Rows(X, y.astype(int))
+
+
+def weighted():
+    return plain()._replace(weight=np.random.default_rng(1).integers(0, 4, 240).astype(float))
+
+
+def in_words():
+    rows = plain()
+    return rows._replace(y=np.where(rows.y == 1, "spam", "ham"))
+
+
+ROWS = {"plain": plain, "weighted": weighted, "in words": in_words}
+
+
+@cache
+def line(kind, metric="f1"):
+    """Return a fitted classifier; how it was fitted does not matter here, so moments will do."""
+    rows = ROWS[kind]()._replace(weight=None)
+    return MomentClassifier(metric, choose="moments").fit(rows.X, rows.y)
+
+
+@cache
+def smooth(kind):
+    rows = ROWS[kind]()._replace(weight=None)
+    how = {"loss": "sigmoid", "levels": (0.5, 1.0, 2.0), "alpha": 0.01, "cv": 2, "start": "zero"}
+    return SmoothClassifier("error", **how).fit(rows.X, rows.y)
+
+
+def kind_of(rows):
+    return "in words" if rows.y.dtype.kind == "U" else "plain"
+
+
+class Case(NamedTuple):
+    """A display: how to make it of rows, what it must hold, and how many axes it has."""
+
+    name: str
+    make: object
+    exact: object
+    axes: int = 1
+    of_rows: bool = True
+
+
+def frontier_of_moments(rows, ax=None):
+    moments = Moments.of(rows.X, rows.y, rows.weight)
+    return FrontierDisplay.from_moments(moments, RecallAtFPR(0.05), ax=ax)
+
+
+def frontier_of_moments_is_exact(display, rows):
+    family = Frontier(Moments.of(rows.X, rows.y, rows.weight))
+    fpr, tpr, _ = family.curve()
+    np.testing.assert_array_equal(display.frontier.fpr, fpr)
+    np.testing.assert_array_equal(display.frontier.tpr, tpr)
+    best = family.best(RecallAtFPR(0.05))
+    assert display.point == pytest.approx((0.05, 1 - best.risk))
+    # No line is above the frontier, but for its grid; and this one touches it at its limit.
+    assert (display.line.tpr <= tpr + 1e-4).all()
+    assert np.interp(0.05, fpr, tpr - display.line.tpr) < 1e-3
+    assert np.unique(display.limit.fpr).tolist() == [0.05]
+
+
+def frontier_of_line(rows, ax=None):
+    return FrontierDisplay.from_estimator(
+        line(kind_of(rows)), rows.X, rows.y, sample_weight=rows.weight, ax=ax
+    )
+
+
+def frontier_of_line_is_exact(display, rows):
+    classifier = line(kind_of(rows))
+    np.testing.assert_array_equal(display.frontier.tpr, classifier.frontier_.curve().tpr)
+    fpr, tpr, _ = roc_curve(
+        rows.positive,
+        classifier.decision_function(rows.X),
+        sample_weight=rows.weight,
+        drop_intermediate=False,
+    )
+    np.testing.assert_allclose(
+        np.interp(fpr, *unique(display.line)), np.interp(fpr, *unique((fpr, tpr)))
+    )
+    assert display.point == pytest.approx(rates(classifier.predict(rows.X), rows))
+    assert display.metric == FBeta()
+    assert display.limit is None
+
+
+def unique(roc):
+    """Return a curve with one value, the highest, for each rate."""
+    fpr, tpr = np.asarray(roc[0]), np.asarray(roc[1])
+    last = np.append(np.diff(fpr) > 0, True)
+    return fpr[last], tpr[last]
+
+
+def rates(predicted, rows):
+    tn, fp, fn, tp = confusion_matrix(rows.y, predicted, sample_weight=rows.weight).ravel()
+    return fp / (fp + tn), tp / (tp + fn)
+
+
+def margins_of_line(rows, ax=None):
+    return MarginDisplay.from_estimator(
+        line(kind_of(rows)), rows.X, rows.y, sample_weight=rows.weight, ax=ax
+    )
+
+
+def margins_of_scores(rows, ax=None):
+    scores = line(kind_of(rows)).decision_function(rows.X)
+    return MarginDisplay.from_predictions(rows.y, scores, sample_weight=rows.weight, ax=ax)
+
+
+def margins_are_exact(display, rows):
+    scores = line(kind_of(rows)).decision_function(rows.X)
+    assert display.threshold == 0.0
+    for side, own in ((display.positive, rows.positive), (display.negative, ~rows.positive)):
+        s, w = scores[own], rows.weights[own]
+        repeated = np.repeat(s, w.astype(int))
+        assert side.mean == pytest.approx(repeated.mean())
+        assert side.deviation == pytest.approx(repeated.std())
+        heights, _ = np.histogram(
+            np.clip(repeated, *display.edges[[0, -1]]), display.edges, density=True
+        )
+        np.testing.assert_allclose(side.heights, heights)
+        normal = norm(repeated.mean(), repeated.std())
+        np.testing.assert_allclose(side.density, normal.pdf(display.grid))
+        assert side.distance == pytest.approx(kstest(repeated, normal.cdf).statistic)
+        # A point stands in the middle of the weight of its row; rows that tie share theirs out.
+        seen = side.seen * side.deviation + side.mean
+        below = np.mean(repeated < seen[:, None] - 1e-9, axis=1)
+        up_to = np.mean(repeated <= seen[:, None] + 1e-9, axis=1)
+        share = norm.cdf(side.expected)
+        assert ((below < share) & (share < up_to)).all()
+        alone = (np.abs(seen[:, None] - seen) < 1e-9).sum(axis=1) == 1
+        assert alone.sum() > 20
+        np.testing.assert_allclose(share[alone], (below + up_to)[alone] / 2.0)
+        assert len(seen) == np.count_nonzero(w)
+        assert (np.diff(side.expected) > 0).all()
+
+
+def path_of_levels(rows, ax=None):
+    return PathDisplay.from_estimator(
+        smooth(kind_of(rows)), rows.X, rows.y, sample_weight=rows.weight, ax=ax
+    )
+
+
+def path_of_levels_is_exact(display, rows):
+    classifier = smooth(kind_of(rows))
+    held_out = [candidate.metric for candidate in classifier.candidates_]
+    np.testing.assert_array_equal(display.held_out, held_out)
+    # These levels are so smooth that each alone ends at the same objective; its metric may differ
+    # by a row or two on which the threshold is.
+    for k, level in enumerate((0.5, 1.0, 2.0)):
+        alone = clone(classifier).set_params(levels=level).fit(rows.X, rows.y, rows.weight)
+        assert display.objective[k] == pytest.approx(alone.history_[-1].value, abs=1e-6)
+        assert display.on_rows[k] == pytest.approx(alone.history_[-1].metric, abs=0.011)
+        assert display.steps[k].endswith(f"= {level:g}")
+
+
+def path_of_iterations(rows, ax=None):
+    return PathDisplay.from_estimator(smooth(kind_of(rows)), against="iteration", ax=ax)
+
+
+def path_of_iterations_is_exact(display, rows):
+    history = smooth(kind_of(rows)).history_
+    assert display.objective.tolist() == [step.value for step in history]
+    assert display.on_rows.tolist() == [step.metric for step in history]
+    assert (np.diff(display.objective) <= 0).all()
+
+
+def tradeoff_of_line(against, rows, ax=None):
+    return TradeoffDisplay.from_estimator(
+        line(kind_of(rows)), rows.X, rows.y, against=against, sample_weight=rows.weight, ax=ax
+    )
+
+
+def tradeoff_of_scores(rows, ax=None):
+    scores = line(kind_of(rows)).decision_function(rows.X)
+    return TradeoffDisplay.from_predictions(
+        rows.y, scores, metric="f1", sample_weight=rows.weight, ax=ax
+    )
+
+
+def tradeoff_is_exact(display, rows):
+    classifier = line(kind_of(rows))
+    scores = classifier.decision_function(rows.X)
+    f1 = partial(fbeta_score, rows.positive, beta=1, sample_weight=rows.weight, zero_division=0)
+    own = f1(classifier.predict(rows.X) == np.unique(rows.y)[1])
+    assert display.point[1] == pytest.approx(own)
+    assert display.kept.all()
+    w, positive = rows.weights, rows.positive
+    for k in range(0, len(display.x), 25):
+        if display.against == "threshold":
+            above = scores > display.x[k]
+        elif display.against == "quota":
+            above = flagged(scores, w, display.x[k])
+        else:
+            above = cheapest(scores, positive, w, display.x[k])
+        assert display.values[k] == pytest.approx(f1(above))
+    at = {"threshold": 0.0, "quota": w @ (scores > 0) / w.sum()}
+    if display.against in at:
+        assert display.point[0] == pytest.approx(at[display.against])
+
+
+def flagged(scores, weight, share):
+    """Return the rows of highest score that make up a share of the weight."""
+    levels = np.unique(scores[weight > 0])
+    taken = [weight @ (scores >= level) / weight.sum() for level in levels]
+    if share == 0:
+        return np.zeros(len(scores), dtype=bool)
+    return scores >= levels[np.argmin(np.abs(np.array(taken) - share))]
+
+
+def cheapest(scores, positive, weight, ratio):
+    """Return which rows are above the threshold of least cost; of equals, the highest."""
+    levels = np.unique(scores[weight > 0])[::-1]
+    cuts = [scores > levels[0], *(scores >= level for level in levels)]
+    costs = [
+        weight @ (above & ~positive) + ratio * (weight @ (positive & ~above)) for above in cuts
+    ]
+    return cuts[int(np.argmin(costs))]
+
+
+def losses(side, rows, ax=None):  # noqa: ARG001
+    chosen = {
+        "logistic": Logistic(),
+        "ramp": Ramp(Hinge(kappa=0.0)),
+        "uneven": BetaBernoulli(mixing=0.75, prior_mean=1 / 3, gamma=2.0),
+    }
+    return LossDisplay.from_losses(chosen, side=side, ax=ax)
+
+
+def losses_are_exact(display, rows):  # noqa: ARG001
+    z = display.margins
+    sign = -1.0 if display.side == "negative" else 1.0
+    for own in display.drawn:
+        score = sign * z
+        t = 1.0 if own.positive else -1.0
+        theta = 1 / 3 if own.positive else 2 / 3
+        by_hand = {
+            "logistic": np.log1p(np.exp(-t * score)),
+            "ramp": np.clip(1.0 - t * score, 0.0, 1.0),
+            "uneven": -np.log(0.75 * theta + 0.25 / (1.0 + np.exp(-2.0 * t * score))),
+        }[own.name.split(",")[0]]
+        np.testing.assert_allclose(own.values, by_hand, atol=1e-12)
+        inner = np.abs(np.abs(z) % 1.0 - 0.5) < 0.4  # away from corners
+        slope = np.gradient(own.values, z)
+        np.testing.assert_allclose(own.slopes[inner], slope[inner], atol=2e-4)
+
+
+DISPLAYS = (
+    Case("frontier of moments", frontier_of_moments, frontier_of_moments_is_exact),
+    Case("frontier of a line", frontier_of_line, frontier_of_line_is_exact),
+    Case("margins of a line", margins_of_line, margins_are_exact, axes=2),
+    Case("margins of scores", margins_of_scores, margins_are_exact, axes=2),
+    Case("path of levels", path_of_levels, path_of_levels_is_exact, axes=2),
+    Case("path of iterations", path_of_iterations, path_of_iterations_is_exact, axes=2),
+    *(
+        Case(f"tradeoff against {against}", partial(tradeoff_of_line, against), tradeoff_is_exact)
+        for against in ("threshold", "cost", "quota")
+    ),
+    Case("tradeoff of scores", tradeoff_of_scores, tradeoff_is_exact),
+    *(
+        Case(f"losses, {side}", partial(losses, side), losses_are_exact, axes=2, of_rows=False)
+        for side in ("positive", "negative", "both")
+    ),
+)
+
+every_display = pytest.mark.parametrize("case", DISPLAYS, ids=lambda case: case.name)
+displays_of_rows = pytest.mark.parametrize(
+    "case", [case for case in DISPLAYS if case.of_rows], ids=lambda case: case.name
+)
+
+
+@pytest.fixture
+def plt():
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+@cache
+def made(case, kind="plain"):
+    """Return a display of some rows, made once: it may be drawn as often as wanted."""
+    return case.make(ROWS[kind]())
+
+
+def stored(display):
+    return {field.name: getattr(display, field.name) for field in dataclasses.fields(display)}
+
+
+def flat(value):
+    """Return the numbers and words that a display stores, by where they are."""
+    if dataclasses.is_dataclass(value) and hasattr(value, "plot"):
+        value = stored(value)
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, tuple):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        return {f"{key}.{k}": v for key, own in value.items() for k, v in flat(own).items()}
+    return {"": value}
+
+
+def assert_same(display, other, but=()):
+    first, second = flat(display), flat(other)
+    assert first.keys() == second.keys()
+    for key, value in first.items():
+        if any(name in key for name in but):
+            continue
+        if isinstance(value, np.ndarray | float):
+            np.testing.assert_allclose(value, second[key], atol=1e-6, err_msg=key)
+        else:
+            assert value == second[key], key
+
+
+def drawn(display):
+    """Return what is on the axes."""
+    return [
+        (artist.get_label(), artist.get_xydata().tolist())
+        for ax in np.ravel(display.ax_)
+        for artist in ax.get_lines()
+    ]
+
+
+def test_every_display_has_laws():
+    made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
+    tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
+    assert made == tested == {word_of(case) for case in DISPLAYS}
+
+
+def word_of(case):
+    word = case.name.split()[0].strip(",")
+    return {"margins": "Margin", "losses": "Loss"}.get(word, word.capitalize()) + "Display"
+
+
+@every_display
+def test_plot_draws_a_new_figure_and_returns_the_display(plt, case):
+    display = made(case)
+    plt.close("all")
+    assert display.plot() is display
+    assert [display.figure_.number] == plt.get_fignums()
+    assert display.figure_.get_figwidth() == 6.0
+    assert np.size(display.ax_) == case.axes
+    assert all(ax.figure is display.figure_ for ax in np.ravel(display.ax_))
+
+
+@every_display
+def test_plot_draws_into_the_axes_given(plt, case):
+    figure, axes = plt.subplots(1, 3)
+    own = axes[: case.axes] if case.axes > 1 else axes[0]
+    display = case.make(plain(), ax=own)
+    assert plt.get_fignums() == [figure.number]
+    assert list(np.ravel(display.ax_)) == list(np.ravel(own))
+    assert [ax.has_data() for ax in axes] == [k < case.axes for k in range(3)]
+    with pytest.raises(ValueError, match="axes, and ax has 3: give"):
+        display.plot(axes)
+
+
+@every_display
+def test_plot_computes_nothing(plt, case):  # noqa: ARG001
+    display = made(case)
+    before, shown = flat(display), drawn(display)
+    called = []
+
+    def note(frame, event, _):
+        name = frame.f_code.co_filename
+        ours = "directrix" in name and f"{ROOM}" not in name and "tests" not in name
+        made = ROOM.name in name and frame.f_code.co_name.startswith(("from_", "_of"))
+        if event == "call" and (ours or made):
+            called.append(f"{name}:{frame.f_code.co_name}")
+
+    before_that = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        display.plot()
+    finally:
+        sys.setprofile(before_that)
+    assert called == []
+    assert all(value is flat(display)[key] for key, value in before.items())
+    assert drawn(display) == shown
+
+
+@every_display
+def test_what_is_stored_makes_the_display(plt, case):  # noqa: ARG001
+    display = made(case)
+    again = type(display)(**stored(display))
+    assert not hasattr(again, "ax_")
+    assert drawn(again.plot()) == drawn(display)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@displays_of_rows
+def test_stored_values_are_exact(plt, case, kind):  # noqa: ARG001
+    case.exact(made(case, kind), ROWS[kind]())
+
+
+@pytest.mark.parametrize("case", DISPLAYS[-3:], ids=lambda case: case.name)
+def test_losses_are_exact(plt, case):  # noqa: ARG001
+    case.exact(made(case), None)
+
+
+@displays_of_rows
+def test_a_row_of_weight_k_is_k_rows(plt, case):  # noqa: ARG001
+    rows = weighted()
+    times = rows.weight.astype(int)
+    repeated = Rows(np.repeat(rows.X, times, axis=0), np.repeat(rows.y, times))
+    # A Q–Q plot has a point for each row, however much it weighs.
+    assert_same(made(case, "weighted"), case.make(repeated), but=("expected", "seen"))
+
+
+@displays_of_rows
+def test_labels_may_be_words(plt, case):  # noqa: ARG001
+    assert_same(made(case), made(case, "in words"), but=("name",))
+
+
+@every_display
+def test_nothing_is_outside_or_covered(plt, case):  # noqa: ARG001
+    display = made(case).plot()
+    figure = display.figure_
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    outside = figure.get_tightbbox(renderer)
+    width, height = figure.get_size_inches()
+    assert outside.x0 >= -0.02
+    assert outside.y0 >= -0.02
+    assert outside.x1 <= width + 0.02
+    assert outside.y1 <= height + 0.02
+    legends = [ax.get_legend() for ax in np.ravel(display.ax_)]
+    assert any(legend is not None for legend in legends)
+    for ax, legend in zip(np.ravel(display.ax_), legends, strict=True):
+        assert ax.get_ylabel()
+        assert not ax.get_title()
+        if legend is not None:
+            assert legend.get_window_extent(renderer).y0 >= ax.get_window_extent(renderer).y1 - 1
+    assert np.ravel(display.ax_)[-1].get_xlabel()
+
+
+@every_display
+def test_a_missing_matplotlib_is_said_before_anything_is_computed(monkeypatch, case):
+    if not case.name.startswith("path"):
+        line("plain")  # fitted before: nothing but drawing is left to fail
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'directrix\[plot\]'"):
+        case.make(plain())
+
+
+def test_colours_are_written_once():
+    pattern = re.compile(r"#[0-9a-fA-F]{6}\b|[\"'](red|blue|green|black|white|tab:\w+|C\d)[\"']")
+    found = {path.stem for path in ROOM.glob("*.py") if pattern.search(path.read_text("utf-8"))}
+    assert found == {"style"}

@@ -1,0 +1,174 @@
+"""Fitted classifiers of every kind, each fitted once, and rows to score."""
+
+import warnings
+from copy import deepcopy
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from directrix import (
+    BetaBernoulliClassifier,
+    DirectClassifier,
+    MomentClassifier,
+    SmoothClassifier,
+)
+from directrix.losses import Hinge, Ramp
+from directrix.metrics import Cost, RecallAtFPR
+
+N = 240
+#: What a column may be called.
+ODD_NAMES = ["Up per", 'he said "no"', "größe", "a`b", "back\\slash", "it's", "年齢"]
+
+
+def rows(d, n=N, seed=3):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def positive(X):
+    noise = np.random.default_rng(8).normal(size=len(X))
+    return X[:, 0] - 0.7 * X[:, -1] + noise > 0.6
+
+
+def fit(classifier, X, labels=(False, True)):
+    return classifier.fit(X, np.array(labels)[positive(np.asarray(X)).astype(int)])
+
+
+def odd_names():
+    return fit(MomentClassifier(RecallAtFPR(0.05)), pd.DataFrame(rows(7), columns=ODD_NAMES))
+
+
+def text_labels():
+    smooth = SmoothClassifier("f1", loss=Ramp(Hinge(0.05)), alpha=[0.1], levels=(1.0, 2.0))
+    return fit(smooth, rows(3), ["it's \\ 'no'\n", 'the "best"'])
+
+
+def direct():
+    return fit(DirectClassifier(Cost(fp=1, fn=4), cv=3), rows(3), np.array([-1, 7], np.int32))
+
+
+def three_classes():
+    X = rows(2)
+    return DirectClassifier(cv=3).fit(X, np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.4]))
+
+
+def plateaus():
+    return fit(BetaBernoulliClassifier(plateaus=(0.1, 0.6), alpha=(0.1, 1.0)), rows(4), ["a", "b"])
+
+
+def one_side():
+    return fit(BetaBernoulliClassifier(plateaus=(0.6, 0.3)), rows(2), [0, 1])
+
+
+def sparse_prior():
+    return fit(BetaBernoulliClassifier(prior="gaussian-laplace"), rows(12), [0, 1])
+
+
+def one_feature():
+    return fit(MomentClassifier("auc"), rows(1), [-1.0, 2.0])
+
+
+def far():
+    classifier = deepcopy(odd_names())
+    classifier.coef_ *= 1e3
+    return classifier
+
+
+def wide():
+    return fit(MomentClassifier(choose="moments"), rows(60), [0, 1])
+
+
+def rbf():
+    return fit(BetaBernoulliClassifier(kernel="rbf", kernel_params={"gamma": 0.3}), rows(3, 60))
+
+
+def rbf_by_column():
+    return fit(BetaBernoulliClassifier(kernel="rbf"), np.asfortranarray(rows(3, 60)))
+
+
+def rbf_of_float32():
+    return fit(BetaBernoulliClassifier(kernel="rbf"), rows(3, 60).astype(np.float32), ["no", "yes"])
+
+
+def sparse_polynomial():
+    X = np.maximum(rows(3, 60), 0.0)
+    y = positive(X)
+    return BetaBernoulliClassifier(kernel="polynomial").fit(sparse.csr_matrix(X), y)
+
+
+def sparse_min():
+    X = np.maximum(rows(3, 60), 0.0)
+    y = positive(X)
+    return BetaBernoulliClassifier(kernel="min").fit(sparse.csr_array(X), y)
+
+
+def pruned_kernel():
+    return fit(BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"), rows(2, 40))
+
+
+LINEAR = (
+    *(odd_names, text_labels, direct, three_classes, plateaus),
+    *(one_side, sparse_prior, one_feature, far, wide),
+)
+KERNEL = (rbf, rbf_by_column, rbf_of_float32, sparse_polynomial, sparse_min, pruned_kernel)
+MODELS = {make.__name__: make for make in LINEAR + KERNEL}
+
+
+@lru_cache
+def model(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some are bad models, and say so
+        return MODELS[name]()
+
+
+@pytest.fixture(scope="session")
+def fitted():
+    """Return a function that gives a fitted classifier by name."""
+    return model
+
+
+@pytest.fixture(params=[make.__name__ for make in LINEAR])
+def linear(request):
+    return model(request.param)
+
+
+@pytest.fixture(params=list(MODELS))
+def classifier(request):
+    return model(request.param)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "some.model"
+
+
+@pytest.fixture(scope="session")
+def many_rows():
+    """Return a function that gives 10,000 rows for a classifier, some far out."""
+
+    def make(classifier):
+        X = rows(classifier.n_features_in_, 10_000, seed=11)
+        X[:50] *= 30.0
+        return X
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def answer():
+    """Return a function that gives score, probability and label of each row by the estimator."""
+
+    def ask(classifier, X):
+        names = getattr(classifier, "feature_names_in_", None)
+        X = X if names is None else pd.DataFrame(X, columns=names)
+        probability = classifier.predict_proba(X)
+        two = len(classifier.classes_) == 2
+        return (
+            classifier.decision_function(X),
+            probability[:, 1] if two else probability,
+            classifier.predict(X),
+        )
+
+    return ask

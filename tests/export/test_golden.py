@@ -1,0 +1,77 @@
+"""Models written by earlier versions are read for ever; `golden/make.py` tells how they came."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from directrix.export import load, save
+
+GOLDEN = Path(__file__).parent / "golden"
+NAMES = sorted(path.stem for path in GOLDEN.glob("*.model"))
+
+#: Products of matrices are summed in another order on other machines.
+CLOSE = 1e-11
+
+
+def floats(values):
+    return np.array([[float.fromhex(value) for value in row] for row in values])
+
+
+def golden(name):
+    told = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    return load(GOLDEN / f"{name}.model"), told
+
+
+def test_there_are_golden_files_of_every_version_and_each_has_its_answer():
+    assert {name.partition("-")[0] for name in NAMES} == {"v1"}
+    assert sorted(path.stem for path in GOLDEN.glob("*.json")) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_is_untouched(name):
+    content = (GOLDEN / f"{name}.model").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == golden(name)[1]["sha256"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_probabilities_and_labels_are_those_recorded(name):
+    classifier, told = golden(name)
+    rows, names = floats(told["rows"]), told["feature_names"]
+    given = rows if names is None else pd.DataFrame(rows, columns=names)
+    scores = np.asarray(classifier.decision_function(given)).reshape(len(rows), -1)
+    np.testing.assert_allclose(scores, floats(told["scores"]), rtol=CLOSE, atol=CLOSE)
+    probabilities = floats(told["probabilities"])
+    np.testing.assert_allclose(classifier.predict_proba(given), probabilities, atol=CLOSE)
+    labels = classifier.predict(given).tolist()
+    assert labels == told["labels"]
+    assert [type(label) for label in labels] == [type(label) for label in told["labels"]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_and_operating_points_are_those_recorded(name):
+    classifier, told = golden(name)
+    assert repr(sorted(classifier.get_params().items())) == told["params"]
+    assert repr(getattr(classifier, "operating_point_", None)) == told["operating_point"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_golden_file_can_be_saved_again(name, path):
+    classifier, _ = golden(name)
+    save(classifier, path)
+    assert load(path).get_params() == classifier.get_params()
+
+
+def test_golden_files_are_never_written_again():
+    before = {path: path.read_bytes() for path in GOLDEN.iterdir() if path.is_file()}
+    done = subprocess.run(
+        [sys.executable, GOLDEN / "make.py"], capture_output=True, check=False, text=True
+    )
+    assert done.returncode != 0
+    assert "golden files are never written again" in done.stderr
+    assert {path: path.read_bytes() for path in before} == before

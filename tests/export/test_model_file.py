@@ -1,0 +1,187 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from directrix import BetaBernoulliClassifier, MomentClassifier, SmoothClassifier
+from directrix.classifiers.kernel_expansion import intersection
+from directrix.export import load, save
+from directrix.losses import Logistic
+from directrix.metrics import FromRates
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+Y = X[:, 0] + RNG.normal(size=60) > 0
+
+
+class OwnLoss(Logistic):
+    """A loss that a file cannot hold."""
+
+
+def answers(classifier, X):
+    methods = (classifier.decision_function, classifier.predict_proba, classifier.predict)
+    return [method(X) for method in methods]
+
+
+def inputs(classifier):
+    X = np.abs(RNG.normal(size=(70, classifier.n_features_in_)))
+    names = getattr(classifier, "feature_names_in_", None)
+    if names is not None:
+        return [pd.DataFrame(X, columns=names)]
+    return [X, X.astype(np.float32), np.asfortranarray(X), sparse.csr_array(X)]
+
+
+def test_scores_labels_and_probabilities_are_equal_to_the_last_bit(classifier, path):
+    save(classifier, path)
+    again = load(path)
+    assert type(again) is type(classifier)
+    for X in inputs(classifier):
+        for own, other in zip(answers(classifier, X), answers(again, X), strict=True):
+            np.testing.assert_array_equal(own, other)
+            assert own.dtype.kind == other.dtype.kind
+            if own.dtype.kind == "f":
+                assert own.tobytes() == other.tobytes()
+
+
+def test_what_the_model_knows_is_kept(classifier, path):
+    save(classifier, path)
+    again = load(path)
+    assert again.get_params() == classifier.get_params()
+    assert repr(again) == repr(classifier)
+    gone = set(vars(classifier)) - set(vars(again))
+    about_the_fit = {"moments_", "frontier_", "report_", "candidates_", "history_"}
+    assert gone <= about_the_fit | {"certified_gap_", "_units"}
+    assert set(vars(again)) <= set(vars(classifier))
+    for name in ("calibration_", "operating_point_", "loss_", "alpha_", "plateaus_", "prior_"):
+        assert getattr(again, name, None) == getattr(classifier, name, None)
+    for name in ("held_out_", "n_iter_", "n_features_in_", "n_support_", "shrinkage_", "_shift"):
+        assert getattr(again, name, None) == getattr(classifier, name, None)
+    for name in ("classes_", "feature_names_in_", "support_", "coef_", "intercept_", "dual_coef_"):
+        own, other = getattr(classifier, name, None), getattr(again, name, None)
+        np.testing.assert_array_equal(own, other)
+        if own is not None:
+            assert own.dtype.kind == other.dtype.kind
+
+
+def test_intervals_and_text_of_operating_points_are_kept(fitted, path):
+    for name in ("odd_names", "direct", "three_classes", "text_labels"):
+        save(fitted(name), path)
+        own, other = fitted(name).operating_point_, load(path).operating_point_
+        for one, same in zip(np.atleast_1d(own), np.atleast_1d(other), strict=True):
+            assert str(one) == str(same)
+            assert one.intervals == same.intervals is not None
+
+
+def test_rows_of_a_kernel_expansion_keep_type_and_order(fitted, path):
+    for name in ("rbf", "rbf_by_column", "rbf_of_float32", "sparse_min", "sparse_polynomial"):
+        save(fitted(name), path)
+        own, other = fitted(name).support_vectors_, load(path).support_vectors_
+        assert type(own) is type(other)
+        assert own.dtype == other.dtype
+        if isinstance(own, np.ndarray):
+            # Products of matrices depend on the order in their last digit.
+            assert own.flags.c_contiguous == other.flags.c_contiguous
+
+
+def test_equal_models_give_equal_bytes(classifier, path, tmp_path):
+    save(classifier, path)
+    save(load(path), tmp_path / "again.model")
+    assert path.read_bytes() == (tmp_path / "again.model").read_bytes()
+
+
+def test_two_fits_to_the_same_rows_give_equal_bytes(path, tmp_path):
+    for place in (path, tmp_path / "other"):
+        save(MomentClassifier("f1").fit(X, Y), place)
+    assert path.read_bytes() == (tmp_path / "other").read_bytes()
+
+
+@pytest.mark.parametrize("dtype", [bool, "int8", "uint16", "int64", "float32", "float64", str, "O"])
+def test_labels_keep_their_type(dtype, path):
+    labels = np.array(["no", "yes"] if dtype in (str, "O") else [0, 1], dtype=dtype)
+    classifier = MomentClassifier().fit(X, labels[Y.astype(int)])
+    save(classifier, path)
+    again = load(path).predict(X)
+    assert again.dtype == classifier.predict(X).dtype
+    assert again.tolist() == classifier.predict(X).tolist()
+
+
+def test_a_model_that_waits_for_the_other_class_is_kept(path):
+    with pytest.warns(UserWarning, match="rows of the other"):
+        classifier = MomentClassifier().partial_fit(X, np.zeros(60), classes=[0, 1])
+    save(classifier, path)
+    assert not hasattr(load(path), "operating_point_")
+    assert load(path).predict(X).tolist() == classifier.predict(X).tolist()
+
+
+def test_a_loaded_classifier_can_be_fitted_again(path):
+    splitter = KFold(3, shuffle=True, random_state=5)
+    classifier = SmoothClassifier(loss="logistic", alpha=0.1, cv=splitter, start=np.ones(3))
+    save(classifier.fit(X, Y), path)
+    again = load(path)
+    assert repr(again.cv) == repr(splitter)
+    assert again.start.tolist() == [1.0, 1.0, 1.0]
+    assert again.fit(X, Y).coef_.tolist() == classifier.coef_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"metric": FromRates(max)}, "a metric of your own"),
+        ({"class_weight": {False: object()}}, "holds no code"),
+        ({"metric": max}, "holds no code"),
+        ({"shrinkage": np.ones((2, 2))}, "a list of numbers"),
+    ],
+)
+def test_a_parameter_that_is_code_is_refused(change, words, path):
+    classifier = MomentClassifier().fit(X, Y).set_params(**change)
+    with pytest.raises(TypeError, match=words):
+        save(classifier, path)
+    assert not path.exists()
+
+
+def test_a_loss_of_ones_own_and_a_random_state_are_refused(path):
+    smooth = SmoothClassifier(loss=OwnLoss(), alpha=0.1).fit(X, Y)
+    with pytest.raises(TypeError, match="a loss of your own"):
+        save(smooth, path)
+    smooth.set_params(loss="logistic", random_state=np.random.RandomState(0))
+    with pytest.raises(TypeError, match="RandomState cannot be kept"):
+        save(smooth, path)
+
+
+def test_a_kernel_that_is_a_function_is_refused(path):
+    def kernel(a, b):
+        return float(intersection(a[None], b[None])[0, 0])
+
+    classifier = BetaBernoulliClassifier(kernel=kernel).fit(np.abs(X[:15]), Y[:15])
+    with pytest.raises(TypeError, match="holds no code"):
+        save(classifier, path)
+    classifier.set_params(kernel="min")  # which says nothing of the fit there is
+    with pytest.raises(TypeError, match="the kernel must be one of"):
+        save(classifier, path)
+
+
+def test_other_estimators_and_unfitted_ones_are_refused(path):
+    with pytest.raises(TypeError, match="give the last step"):
+        save(make_pipeline(StandardScaler(), MomentClassifier()), path)
+    with pytest.raises(NotFittedError):
+        save(MomentClassifier(), path)
+
+
+def test_a_model_that_could_not_be_read_is_not_written(path):
+    classifier = MomentClassifier().fit(X, Y)
+    classifier.coef_[0, 0] = np.nan
+    with pytest.raises(ValueError, match="this model cannot be saved: coef is not finite"):
+        save(classifier, path)
+    classifier = MomentClassifier().fit(X, Y).set_params(class_weight={"a" * 2**21: 1.0})
+    with pytest.raises(ValueError, match="too long"):
+        save(classifier, path)
+    assert not path.exists()
+
+
+def test_a_missing_file_is_a_missing_file(path):
+    with pytest.raises(FileNotFoundError):
+        load(path)

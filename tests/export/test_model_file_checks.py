@@ -1,0 +1,379 @@
+"""Every entry and every array of a model file, wrong in turn, is refused in words."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+from summary_files import put_together, resign, take_apart
+
+from directrix import Moments
+from directrix.export import ModelFileError, load, save
+
+BASES = ("odd_names", "text_labels", "three_classes", "plateaus", "rbf", "sparse_min")
+
+
+@pytest.fixture(params=BASES)
+def saved(request, fitted, path):
+    save(fitted(request.param), path)
+    return path
+
+
+@pytest.fixture
+def line(fitted, path):
+    save(fitted("odd_names"), path)
+    return path
+
+
+@pytest.fixture
+def kernel(fitted, path):
+    save(fitted("rbf"), path)
+    return path
+
+
+def setting(*keys, to):
+    """Return an edit that puts a value at the end of a way through the header."""
+
+    def edit(header):
+        where = header
+        for key in keys[:-1]:
+            where = where[key]
+        where[keys[-1]] = to
+
+    return edit
+
+
+def refused(path, words, header_edit=None, arrays_edit=None):
+    resign(path, header_edit, arrays_edit)
+    with pytest.raises(ModelFileError, match=words) as caught:
+        load(path)
+    assert str(caught.value).startswith("some.model cannot be read as a model: ")
+
+
+def entries(value, way=()):
+    """Return the way to every entry of nested JSON."""
+    yield way
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, own in inside if isinstance(value, dict | list) else ():
+        if isinstance(own, dict | list):
+            yield from entries(own, (*way, key))
+        else:
+            yield (*way, key)
+
+
+# ── the header ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("version", [0, 2, 10**9])
+def test_another_version_is_named_with_what_to_do(version, line):
+    words = f"its version is {version}, and this program reads 1: install a newer directrix"
+    refused(line, words, setting("version", to=version))
+
+
+def test_a_missing_entry_is_refused_at_any_depth(saved):
+    text, arrays = take_apart(saved.read_bytes())
+    for way in list(entries(json.loads(text)))[1:]:
+        header = json.loads(text)
+        where = header
+        for key in way[:-1]:
+            where = where[key]
+        # A parameter that is a list may well be shorter, and so may a kernel's own parameters.
+        if isinstance(where, list) or way[:-1] == ("facts", "kernel", "params"):
+            continue
+        del where[way[-1]]
+        saved.write_bytes(put_together(json.dumps(header), arrays))
+        with pytest.raises(ModelFileError):
+            load(saved)
+
+
+@pytest.mark.parametrize("saved", ["odd_names", "plateaus", "rbf"], indirect=True)
+def test_an_entry_of_another_kind_is_refused_or_harmless(saved):
+    """Parameters of the constructor may be anything plain: they are checked by the next fit."""
+    text, arrays = take_apart(saved.read_bytes())
+    harmless = {"params", "writer", "rows", "how", "feature_names", "values", "held_out", "metric"}
+    numbers = {"threshold", "predicted", "empirical", "intervals", "fields", "offset", "shift"}
+    for way in list(entries(json.loads(text)))[1:]:
+        for value in ({"x": 1}, [[]], "x", -1.5, 2**70, float("nan")):
+            header = json.loads(text)
+            setting(*way, to=value)(header)
+            saved.write_bytes(put_together(json.dumps(header), arrays))
+            try:
+                load(saved)
+            except ModelFileError:
+                continue
+            assert set(way) & (harmless | numbers), (way, value)
+
+
+WRONG_HEADERS = {
+    "a summary": (setting("format", to="directrix.moments"), "something else"),
+    "a list": (lambda _: "[]", "something else"),
+    "no JSON": (lambda _: "{", "not JSON"),
+    "twice": (lambda header: json.dumps(header)[:-1] + ', "class": 1}', "occurs twice"),
+    "another class": (setting("class", to="Pipeline"), "does not know: 'Pipeline'"),
+    "a class of Python": (setting("class", to="os.system"), "does not know"),
+    "a class without a name": (setting("class", to=["MomentClassifier"]), "does not know"),
+    "a class with other lines": (setting("class", to="BetaBernoulliClassifier"), "parameters"),
+    "one more": (setting("x", to=1), "one too many"),
+    "a parameter more": (setting("params", "x", to=1), "parameters are not those"),
+    "no parameters": (setting("params", to=[]), "parameters are not those"),
+    "features": (setting("n_features", to=8), "feature names are not 8"),
+    "no features": (setting("n_features", to=0), "number of features"),
+    "a number for a name": (setting("feature_names", 0, to=1), "not 7 names"),
+    "a layout": (setting("layout", to="csc"), "unknown way"),
+    "a layout of a kernel": (setting("layout", to="dense"), "has no kernel"),
+    "three labels": (setting("classes", "values", to=[False, True, True]), "sorted and different"),
+    "one label": (setting("classes", "values", to=[True]), "number of classes"),
+    "labels reversed": (setting("classes", "values", to=[True, False]), "sorted"),
+    "labels of code": (setting("classes", "dtype", to="S5"), "wrong type"),
+    "labels too great": (
+        setting("classes", to={"dtype": "int8", "values": [0, 300]}),
+        "does not fit its type",
+    ),
+    "labels that are rounded": (
+        setting("classes", to={"dtype": "float32", "values": [0.0, 0.1]}),
+        "does not fit its type",
+    ),
+    "a metric of Python": (
+        setting("params", "metric", to={"metric": "eval", "fields": {"x": "1"}}),
+        "a metric that this version does not know: 'eval'",
+    ),
+    "a metric with text": (
+        setting("params", "metric", "fields", "fpr", to="0.1"),
+        "fpr of RecallAtFPR is of the wrong type",
+    ),
+    "a metric with a truth": (setting("params", "metric", "fields", "fpr", to=True), "wrong type"),
+    "a metric that cannot be": (
+        setting("params", "metric", "fields", "fpr", to=2.0),
+        "fpr must be a share",
+    ),
+    "a metric with other fields": (
+        setting("params", "metric", "fields", to={"recall": 0.1}),
+        "fields of the metric RecallAtFPR",
+    ),
+    "an unknown parameter": (setting("params", "metric", to={"code": "1"}), "unknown kind"),
+    "a parameter beyond": (setting("params", "shrinkage", to={"float": "1e5"}), "not a number"),
+    "an array of text": (
+        setting("params", "shrinkage", to={"array": ["a"], "dtype": "float64"}),
+        "something else than its type",
+    ),
+    "an array of objects": (
+        setting("params", "shrinkage", to={"array": [1], "dtype": "O"}),
+        "an array of no numbers",
+    ),
+    "an array beyond 64 bits": (
+        setting("params", "shrinkage", to={"array": [2**63], "dtype": "int64"}),
+        "64 bits",
+    ),
+    "a key that is a list": (
+        setting("params", "class_weight", to={"dict": [[[], 1]]}),
+        "no list of pairs",
+    ),
+    "a key that is NaN": (
+        setting("params", "class_weight", to={"dict": [[float("nan"), 1]]}),
+        "not a number",
+    ),
+    "a splitter of many": (
+        setting("params", "class_weight", to={"splitter": "KFold", "fields": {}}),
+        "fields of the splitter",
+    ),
+    "a falling calibration": (setting("calibration", 0, "below", to=-1.0), "increasing"),
+    "a flat calibration": (setting("calibration", 0, "above", to=0), "increasing"),
+    "an infinite calibration": (setting("calibration", 0, "offset", to=float("inf")), "sigmoid"),
+    "two calibrations": (setting("calibration", to=[{}, {}]), "calibration for each"),
+    "no calibration": (setting("calibration", to=None), "calibration for each"),
+    "two points": (setting("operating_point", to=[1, 2]), "operating point for each"),
+    "a threshold": (setting("operating_point", 0, "threshold", to=None), "threshold"),
+    "rates": (setting("operating_point", 0, "predicted", to=[0.5] * 3), "a rate of"),
+    "rates of text": (setting("operating_point", 0, "empirical", 0, to="0.5"), "a rate of"),
+    "intervals": (setting("operating_point", 0, "intervals", to=[]), "four intervals"),
+    "a point without metric": (setting("operating_point", 0, "metric", to="f1"), "has no metric"),
+    "shrinkage": (setting("facts", "shrinkage", to=2.0), "not a share"),
+    "facts": (setting("facts", to={"code": 1}), "facts are not those"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_HEADERS)
+def test_a_wrong_header_is_refused(case, line):
+    edit, words = WRONG_HEADERS[case]
+    refused(line, words, edit)
+
+
+WRONG_KERNELS = {
+    "a kernel of Python": (setting("facts", "kernel", "name", to="os.system"), "does not know"),
+    "no kernel": (setting("facts", "kernel", to=None), "does not match its arrays"),
+    "a parameter of it": (setting("facts", "kernel", "params", "n_jobs", to=9), "does not know"),
+    "a parameter of text": (setting("facts", "kernel", "params", "gamma", to="1"), "not a number"),
+    "another loss": (
+        setting("facts", "loss", to={"loss": "Logistic", "fields": {}}),
+        "no plateaus",
+    ),
+    "no loss": (setting("facts", "loss", to=None), "has no loss"),
+    "plateaus": (setting("facts", "loss", "fields", "mixing", to=1.0), "not probabilities"),
+    "sharpness": (setting("facts", "loss", "fields", "gamma", to=0.0), "not probabilities"),
+    "alpha": (setting("facts", "alpha", to=-1.0), "alpha"),
+    "iterations": (setting("facts", "n_iter", to=1.5), "iterations"),
+    "shift": (setting("facts", "shift", to=None), "shift"),
+    "held-out losses": (setting("facts", "held_out", to={"dict": [["a", 1.0]]}), "held-out"),
+    "a prior": (setting("facts", "prior", to={"share": 1.0}), "prior"),
+    "no layout": (setting("layout", to=None), "lacks the array coef"),
+    "another layout": (setting("layout", to="csr_array"), "lacks the array rows_data"),
+    "a calibration": (setting("calibration", to=[]), "its own probabilities"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_KERNELS)
+def test_a_wrong_header_of_a_kernel_model_is_refused(case, kernel):
+    edit, words = WRONG_KERNELS[case]
+    refused(kernel, words, edit)
+
+
+@pytest.mark.parametrize("depth", [100, 400, 2_000, 50_000])
+def test_a_nested_parameter_is_refused_at_any_depth(depth, line):
+    def nested(header):
+        text = json.dumps(header).replace('"oas"', "@", 1)
+        return text.replace("@", '{"tuple": [' * depth + "]}" * depth, 1)
+
+    text, arrays = take_apart(line.read_bytes())
+    header = json.loads(text)
+    header["facts"]["shrinkage"], header["params"]["shrinkage"] = None, "oas"
+    line.write_bytes(put_together(nested(header), arrays))
+    if depth == 100:
+        assert isinstance(load(line).shrinkage, tuple)
+        return
+    with pytest.raises(ModelFileError, match=r"nested too deeply|not JSON"):
+        load(line)
+
+
+# ── the arrays ────────────────────────────────────────────────────────────────────────────────────
+
+
+def arrays_in(path):
+    return sorted(take_apart(path.read_bytes())[1])
+
+
+def test_an_array_missing_or_too_many_is_refused(saved):
+    content = saved.read_bytes()
+    for name in arrays_in(saved):
+        refused(saved, "lacks the array|support", arrays_edit=lambda arrays, n=name: arrays.pop(n))
+        saved.write_bytes(content)
+    refused(saved, "do not belong there: x", arrays_edit=lambda own: own.update(x=np.ones(2)))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8", "int32", "bool", "uint64"])
+def test_an_array_of_another_type_is_refused(dtype, saved):
+    content = saved.read_bytes()
+    for name in arrays_in(saved):
+
+        def edit(arrays, name=name):
+            arrays[name] = np.abs(arrays[name]).astype(dtype)
+
+        refused(saved, f"{name} has type {dtype}", arrays_edit=edit)
+        saved.write_bytes(content)
+
+
+def test_an_array_of_another_shape_is_refused(saved):
+    content = saved.read_bytes()
+    for name in arrays_in(saved):
+        for change in (
+            lambda array: array[..., :-1],
+            lambda array: array[None],
+            lambda array: np.concatenate([array, array]),
+            lambda array: array.ravel()[:0],
+        ):
+
+            def edit(arrays, name=name, change=change):
+                arrays[name] = change(arrays[name])
+
+            refused(saved, "has type|contradict|support", arrays_edit=edit)
+            saved.write_bytes(content)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_none_is_refused(value, saved):
+    content = saved.read_bytes()
+    for name in arrays_in(saved):
+        if take_apart(content)[1][name].dtype.kind != "f":
+            continue
+
+        def edit(arrays, name=name):
+            arrays[name].flat[-1] = value
+
+        refused(saved, f"{name} is not finite", arrays_edit=edit)
+        saved.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "words"),
+    [
+        ("rows_indices", 0, 3, "contradict themselves"),
+        ("rows_indices", 0, -1, "contradict themselves"),
+        ("rows_indptr", 0, 1, "contradict themselves"),
+        ("rows_indptr", -1, 2**40, "contradict themselves"),
+        ("rows_indptr", 2, -5, "contradict themselves"),
+        ("rows_data", 0, -1.0, "as they are, above zero"),
+        ("unit_mean", 0, 1.0, "as they are, above zero"),
+        ("unit_scale", 0, 2.0, "as they are, above zero"),
+        ("unit_scale", 0, 0.0, "a unit is not above zero"),
+        ("support", 0, -1, "support counts from zero"),
+    ],
+)
+def test_arrays_that_contradict_themselves_are_refused(name, place, value, words, fitted, path):
+    save(fitted("sparse_min"), path)
+
+    def edit(arrays):
+        arrays[name][place] = value
+
+    refused(path, words, arrays_edit=edit)
+
+
+def test_support_beyond_the_features_is_refused(fitted, path):
+    save(fitted("plateaus"), path)
+
+    def edit(arrays):
+        arrays["support"][-1] = 4
+
+    refused(path, "beyond the features", arrays_edit=edit)
+
+
+# ── the container ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_damage_shows_in_the_checksum(line):
+    content = bytearray(line.read_bytes())
+    content[-1] ^= 1
+    line.write_bytes(content)
+    with pytest.raises(ModelFileError, match="checksum does not match: it is damaged"):
+        load(line)
+
+
+def test_a_file_cut_short_anywhere_is_refused(line):
+    content = line.read_bytes()
+    for length in range(0, len(content), 7):
+        line.write_bytes(content[:length])
+        with pytest.raises(ModelFileError, match=r"cut short|safetensors|something"):
+            load(line)
+
+
+@pytest.mark.parametrize("length", [2**20, 2**40, 2**63, 2**64 - 1])
+def test_a_huge_length_is_refused_before_it_is_believed(length, line):
+    content = line.read_bytes()
+    line.write_bytes(length.to_bytes(8, "little") + content[8:])
+    with pytest.raises(ModelFileError, match="cut short or was never a model"):
+        load(line)
+
+
+def test_other_files_are_refused(path, tmp_path):
+    save_file({"coef": np.ones(3)}, path)
+    with pytest.raises(ModelFileError, match="something else"):
+        load(path)
+    Moments.of([[1.0], [2.0]], [0, 1]).save(path)
+    with pytest.raises(ModelFileError, match="something else"):
+        load(path)
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(ModelFileError, match="cut short"):
+        load(tmp_path / "empty")
+
+
+def test_a_label_too_long_for_its_numbers_is_refused(line):
+    labels = {"dtype": "str", "values": ["a", "b" * 2**18]}
+    refused(line, "too long for its numbers", setting("classes", to=labels))

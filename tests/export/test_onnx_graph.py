@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from directrix import MomentClassifier
+from directrix.export import to_onnx
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+def run(model, X):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return session.run(["label", "probabilities", "score"], {"X": X})
+
+
+@pytest.mark.parametrize(("dtype", "close"), [("float64", 1e-9), ("float32", 1e-5)])
+def test_ten_thousand_rows_are_scored_as_by_the_estimator(
+    dtype, close, linear, many_rows, answer, figure
+):
+    X = many_rows(linear).astype(dtype)
+    model = to_onnx(linear, dtype=dtype)
+    onnx.checker.check_model(model, full_check=True)
+    label, probabilities, score = run(model, X)
+    expected = answer(linear, X.astype(np.float64))
+    assert score.dtype == probabilities.dtype == np.dtype(dtype)
+    assert score.shape == expected[0].shape
+    apart = np.abs(score - expected[0]).max() / max(np.abs(expected[0]).max(), 1.0)
+    two = len(linear.classes_) == 2
+    positive = probabilities[:, 1] if two else probabilities
+    off = np.abs(positive - expected[1]).max()
+    figure(f"ONNX {dtype}, {type(linear).__name__}: {apart:.1e}, {off:.1e}")
+    assert apart < close
+    assert off < close
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-6)
+    assert label.tolist() == expected[2].tolist()
+
+
+def test_features_far_from_zero_keep_their_digits_in_float32():
+    X = 1e6 + np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    classifier = MomentClassifier(choose="moments").fit(X, [0, 0, 1, 1])
+    _, _, score = run(to_onnx(classifier), X.astype(np.float32))
+    assert np.abs(score - classifier.decision_function(X)).max() < 1e-6
+
+
+def test_input_and_outputs_have_names_and_shapes(fitted):
+    graph = to_onnx(fitted("three_classes")).graph
+    assert [one.name for one in graph.input] == ["X"]
+    assert [one.name for one in graph.output] == ["label", "probabilities", "score"]
+    shapes = [
+        [axis.dim_param or axis.dim_value for axis in one.type.tensor_type.shape.dim]
+        for one in (*graph.input, *graph.output)
+    ]
+    assert shapes == [["n", 2], ["n"], ["n", 3], ["n", 3]]
+
+
+def test_what_is_refused(fitted):
+    with pytest.raises(ValueError, match="dtype must be one of"):
+        to_onnx(fitted("one_feature"), dtype="float16")
+    with pytest.raises(ValueError, match=r"directrix\.export\.save"):
+        to_onnx(fitted("rbf"))

@@ -1,0 +1,59 @@
+from math import inf, isnan, nan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedKFold
+
+from directrix.export.plain_values import LOSSES, METRICS, from_plain, to_plain
+from directrix.losses import Hinge, Ramp
+from directrix.metrics import TABLE, FromRates
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+VALUES = st.recursive(
+    SCALARS,
+    lambda own: (
+        st.lists(own)
+        | st.lists(own).map(tuple)
+        | st.dictionaries(st.booleans() | st.text() | st.integers(), own)
+    ),
+)
+
+
+@settings(max_examples=60)
+@given(VALUES)
+def test_what_is_written_is_read_back(value):
+    assert repr(from_plain(to_plain(value))) == repr(value)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_every_metric_and_loss_of_the_table_is_read_back(row):
+    if not isinstance(row.example, FromRates):
+        assert from_plain(to_plain(row.example)) == row.example
+    for loss in row.losses:
+        assert from_plain(to_plain(loss)) == loss
+
+
+def test_the_lists_are_those_of_the_table():
+    assert len(METRICS) == len({type(row.example) for row in TABLE}) - 1
+    assert {type(loss) for row in TABLE for loss in row.losses} == set(LOSSES.values())
+
+
+def test_a_loss_within_a_loss_and_numbers_of_numpy():
+    assert from_plain(to_plain(Ramp(Hinge(np.float64(0.2)), 3))) == Ramp(Hinge(0.2), 3)
+    assert type(to_plain(np.float64(0.5))) is float
+
+
+def test_numbers_beyond_all_have_names():
+    assert to_plain([inf, -inf]) == [{"float": "inf"}, {"float": "-inf"}]
+    assert isnan(from_plain(to_plain(nan)))
+
+
+def test_arrays_and_splitters():
+    for array in (np.array([1.5, -0.0]), np.array([1, 2]), np.array([True]), np.array([])):
+        read = from_plain(to_plain(array))
+        assert read.dtype == array.dtype
+        assert read.tobytes() == array.tobytes()
+    splitter = StratifiedKFold(4, shuffle=True, random_state=1)
+    assert repr(from_plain(to_plain(splitter))) == repr(splitter)
