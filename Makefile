@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint types imports test laws engines fuzz speed evidence evidence-quick build ci clean
+.PHONY: help install lint types imports test laws engines fuzz speed evidence evidence-quick docs build ci clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,7 @@ evidence: ## Measure all tables, figures and the arena, and write the page; resu
 	$(PYTHON) -m benchmarks.arena.run --jobs 2
 	$(PYTHON) -m benchmarks.arena.run --jobs 2 --large
 	$(PYTHON) -m benchmarks.evidence
+	$(PYTHON) -m benchmarks.embedded
 
 evidence-quick: ## Measure some tracked figures again and compare; write reports and the page anew
 	$(PYTHON) -m pytest -q tests/benchmarks
@@ -59,7 +60,11 @@ evidence-quick: ## Measure some tracked figures again and compare; write reports
 	$(PYTHON) -m benchmarks.beta_bernoulli.calibration.report > /dev/null
 	$(PYTHON) -m benchmarks.arena.report > /dev/null
 	$(PYTHON) -m benchmarks.evidence
+	$(PYTHON) -m benchmarks.embedded
 	git diff --exit-code --stat -- '*.md'
+
+docs: ## Build the site into build/site; needs the group docs
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m sphinx -W --keep-going -b html docs build/site
 
 build: ## Build sdist and wheel into dist/
 	$(PYTHON) -m build
@@ -68,5 +73,5 @@ ci: ## Run everything a change must pass
 	bash .ci/run
 
 clean: ## Remove caches and built files
-	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist docs/api docs/gallery docs/repository .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="figures and reports need the group 'benchmarks'")
 pytest.importorskip("tqdm", reason="the runner needs the group 'benchmarks'")
 
-from benchmarks import evidence
+from benchmarks import embedded, evidence
 from benchmarks.arena.protocol import FOLDS, METRICS, QUICK, Task, split
 from benchmarks.arena.record import Line, append, drift, read
 from benchmarks.arena.report import Arena, Verdict
@@ -110,3 +110,9 @@ class TestRivals:
 
 def test_the_page_says_what_was_measured():
     assert evidence.PAGE.read_text(encoding="utf-8") == evidence.text(Arena())
+
+
+@pytest.mark.parametrize("page", sorted({page for page, _ in embedded.BLOCKS}))
+def test_tables_inside_other_pages_say_it_too(page):
+    found = (embedded.ROOT / page).read_text(encoding="utf-8")
+    assert found == embedded.embedded(page, Arena())

@@ -1,0 +1,100 @@
+"""The site. Build it with ``make docs``, or ``sphinx-build -W --keep-going docs build/site``."""
+
+import sys
+from pathlib import Path
+
+from docutils import nodes
+
+import directrix
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "directrix"
+author = "The directrix maintainers"
+copyright = author  # noqa: A001 - Sphinx calls it so
+version = release = directrix.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "formulas",
+    "reference",
+    "repository",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_ext", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+default_role = "autolink"
+nitpicky = True
+nitpick_ignore = [("py:obj", "math")]  # of the standard library
+
+# Pages: Markdown, as the repository shows it, with formulas between dollars.
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+myst_dmath_double_inline = True
+
+# The reference: docstrings. Types are in them, in words.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = True
+toc_object_entries_show_parents = "hide"
+autosummary_imported_members = False
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+# The gallery: every example runs.
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "capture_repr": (),
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "abort_on_example_error": False,
+    "plot_gallery": "True",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "directrix"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "directrix"},
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 6,
+    "show_prev_next": False,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {
+    "evidence": [],
+    "extend": [],
+    "index": [],
+}
+
+
+def _without_blank_ends(_, doctree):
+    """Take away the blank line that ends an example in Markdown, for doctest's sake."""
+    for block in doctree.findall(nodes.literal_block):
+        if len(block.children) == 1:
+            block.rawsource = block.astext().rstrip("\n")
+            block.children[0] = nodes.Text(block.rawsource)
+            block.children[0].parent = block
+
+
+def setup(app):
+    """Tidy each page as it is read."""
+    app.connect("doctree-read", _without_blank_ends)

@@ -1,0 +1,53 @@
+"""The sub-commands under one roof."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from directrix.cli.evaluate import evaluate
+from directrix.cli.export import export
+from directrix.cli.fit import fit
+from directrix.cli.plot import plot
+from directrix.cli.predict import predict
+from directrix.cli.replies import spoken
+from directrix.cli.report import report
+from directrix.cli.show import show
+from directrix.cli.sql import sql
+from directrix.cli.summaries import merge, subtract, summarize
+
+#: Plain help: boxes and colours of a terminal are noise in a pipe or a log.
+app = typer.Typer(
+    name="directrix",
+    help="Linear classifiers trained directly for the metric people report.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _tell_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if value:
+        typer.echo(f"directrix {version('directrix')}")
+        raise typer.Exit
+
+
+def _everywhere(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Say the version."),
+    ] = False,
+) -> None:
+    """Linear classifiers trained directly for the metric people report."""
+
+
+app.callback()(_everywhere)
+for _command in (
+    *(summarize, merge, subtract, show, fit, evaluate, predict),
+    *(plot, export, report, sql),
+):
+    app.command(_command.__name__)(spoken(_command))

@@ -1,0 +1,138 @@
+"""An HTML page in one file: headings, tables and pictures, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
+from typing import Any
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.55 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1b1f24;
+  background: #fff; max-width: 960px; margin: 2.5rem auto 4rem; padding: 0 1.2rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .2rem; }
+h2 { font-size: 1.2rem; margin: 2.6rem 0 .6rem; padding-bottom: .25rem;
+  border-bottom: 1px solid #d8dee4; }
+p { margin: .5rem 0; max-width: 46rem; }
+p.lead { color: #57606a; margin-bottom: 1.4rem; }
+p.note { color: #57606a; font-size: .92em; }
+table { border-collapse: collapse; margin: .7rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: .28rem .6rem; border-bottom: 1px solid #eaeef2; text-align: right;
+  white-space: nowrap; }
+th { font-weight: 600; white-space: normal; color: #57606a; border-bottom-color: #afb8c1;
+  vertical-align: bottom; }
+th:first-child, td:first-child { text-align: left; }
+tr.chosen td { font-weight: 600; background: #f0f6ff; }
+img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
+.cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
+.card { border: 1px solid #d8dee4; border-radius: 8px; padding: .6rem 1rem; min-width: 8.2rem; }
+.card b { display: block; font-size: 1.35rem; font-weight: 600; }
+.card span { color: #57606a; font-size: .88em; }
+.bar { display: inline-block; position: relative; width: 90px; height: .8em; background: #f3f5f7;
+  vertical-align: -1px; }
+.bar i { position: absolute; top: 0; bottom: 0; }
+.wide { overflow-x: auto; }
+ul { padding-left: 1.2rem; max-width: 46rem; }
+@media print { body { margin: 0; } h2 { break-after: avoid; } img, table { break-inside: avoid; } }
+"""
+_POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
+
+
+class Page:
+    """A page that grows from the top.
+
+    Parameters
+    ----------
+    title, lead : str
+    """
+
+    def __init__(self, title: str, lead: str) -> None:
+        self._title = title
+        self._parts = [f"<h1>{escape(title)}</h1>", f'<p class="lead">{escape(lead)}</p>']
+
+    def heading(self, text: str) -> None:
+        """Begin a section."""
+        self._parts.append(f"<h2>{escape(text)}</h2>")
+
+    def say(self, text: str, *, note: bool = False) -> None:
+        """Add a paragraph."""
+        kind = ' class="note"' if note else ""
+        self._parts.append(f"<p{kind}>{escape(text)}</p>")
+
+    def points(self, texts: Sequence[str]) -> None:
+        """Add a list."""
+        items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+        self._parts.append(f"<ul>{items}</ul>")
+
+    def cards(self, each: Sequence[tuple[str, str]]) -> None:
+        """Add numbers that are to be seen first, each with what it is."""
+        cards = "".join(
+            f'<div class="card"><b>{escape(value)}</b><span>{escape(what)}</span></div>'
+            for value, what in each
+        )
+        self._parts.append(f'<div class="cards">{cards}</div>')
+
+    def table(
+        self, head: Sequence[str], rows: Sequence[Sequence[Any]], chosen: int | None = None
+    ) -> None:
+        """Add a table; a cell is a text, or a `Bar`."""
+        top = "".join(f"<th>{escape(text)}</th>" for text in head)
+        body = []
+        for k, row in enumerate(rows):
+            kind = ' class="chosen"' if k == chosen else ""
+            cells = "".join(f"<td>{_cell(cell)}</td>" for cell in row)
+            body.append(f"<tr{kind}>{cells}</tr>")
+        self._parts.append(
+            f'<div class="wide"><table><thead><tr>{top}</tr></thead>'
+            f"<tbody>{''.join(body)}</tbody></table></div>"
+        )
+
+    def picture(self, figure: Any, words: str) -> None:
+        """Add a figure, as a PNG within the page; it is drawn, and closed."""
+        from matplotlib import pyplot as plt
+
+        drawn = BytesIO()
+        figure.savefig(drawn, format="png", dpi=130, metadata={"Software": None})
+        plt.close(figure)
+        data = base64.b64encode(drawn.getvalue()).decode()
+        width = int(figure.get_figwidth() * 100)
+        self._parts.append(
+            f'<img width="{width}" alt="{escape(words)}" src="data:image/png;base64,{data}">'
+        )
+
+    def html(self) -> str:
+        """Return the page."""
+        body = "\n".join(self._parts)
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{escape(self._title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+            f"<body>\n{body}\n</body>\n</html>\n"
+        )
+
+
+class Bar:
+    """A number as a bar from the middle, to the right where it is above zero.
+
+    Parameters
+    ----------
+    share : float
+        From -1 to 1.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = max(-1.0, min(1.0, share))
+
+    def html(self) -> str:
+        """Return the bar."""
+        width = 50.0 * abs(self.share)
+        left = 50.0 if self.share > 0 else 50.0 - width
+        colour = _POSITIVE if self.share > 0 else _NEGATIVE
+        inner = f"left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
+        return f'<span class="bar"><i style="{inner}"></i></span>'
+
+
+def _cell(cell: Any) -> str:
+    return cell.html() if isinstance(cell, Bar) else escape(str(cell))

@@ -1,0 +1,113 @@
+"""report: one page about a model and rows."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from directrix.cli.evaluate import Model
+from directrix.cli.files import model_of, require_folder
+from directrix.cli.measures import Measured, measured
+from directrix.cli.mistakes import Mistake
+from directrix.cli.options import (
+    Drop,
+    Features,
+    Format,
+    Json,
+    MetricText,
+    Output,
+    Positive,
+    Rows,
+    Target,
+    Weight,
+    metric_of,
+)
+from directrix.cli.page import Page
+from directrix.cli.pictures import is_positive, quiet_pyplot
+from directrix.cli.replies import Reply, waiting
+from directrix.cli.report_sections import Told, write_sections
+from directrix.cli.rows import RowFiles
+from directrix.cli.scoring import Scored, scored
+from directrix.cli.wording import in_one_line, metric_of_model
+
+
+def report(
+    *,
+    model: Model,
+    rows: Rows,
+    output: Output,
+    target: Target = None,
+    metric: MetricText = None,
+    fitted: Annotated[
+        str | None,
+        typer.Option("--fit", help="What fit --json printed: the candidates are shown, too."),
+    ] = None,
+    features: Features = None,
+    drop: Drop = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    form: Format = None,
+    as_json: Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Write one HTML page, with all pictures in it, about a model and rows."""
+    require_folder(output)
+    quiet_pyplot()
+    classifier = model_of(model)
+    wanted = metric_of_model(classifier) if metric is None else metric_of(metric)
+    files = RowFiles.of(
+        rows, target, features=features, drop=drop, form=form, weight=weight, positive=positive
+    )
+    found = scored(classifier, files, summarized=True)
+    own = is_positive(found, classifier.classes_)
+    seen = measured(found, wanted, classifier.classes_)
+    with waiting("drawing"):
+        told = Told(classifier, wanted, found, own, seen, _of_fit(fitted))
+        page = _opened(told, model, rows)
+        write_sections(page, told)
+    text = page.html()
+    Path(output).write_text(text, encoding="utf-8")
+    facts = {"output": output, "bytes": len(text.encode()), "metric": seen.metric._asdict()}
+    return Reply(f"wrote {output} ({len(text.encode()):,} bytes)", facts)
+
+
+def _opened(told: Told, model: str, rows: list[str]) -> Page:
+    metric = in_one_line(told.metric)
+    what = type(told.model).__name__
+    names = ", ".join(Path(path).name for path in rows[:3])
+    more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
+    lead = (
+        f"{Path(model).name}, a {what} for {metric}, on {names}{more}. directrix "
+        f"{version('directrix')}."
+    )
+    page = Page(f"A classifier for {metric}", lead)
+    page.cards(_first_seen(told.seen, told.found, told.model.classes_))
+    return page
+
+
+def _first_seen(seen: Measured, found: Scored, classes: Any) -> list[tuple[str, str]]:
+    by_name = {own.name: own for own in seen.at_threshold}
+    cards = [(f"{seen.metric.value:.4f}", seen.metric.name)]
+    cards += [
+        (f"{by_name[name].value:.4f}", f"{name} at the threshold") for name in ("recall", "FPR")
+    ]
+    cards.append((f"{by_name['AUC'].value:.4f}", "AUC"))
+    cards.append((f"{len(found.y):,}", f"rows, {seen.positives / seen.rows:.2%} {classes[1]}"))
+    return cards
+
+
+def _of_fit(path: str | None) -> dict[str, Any]:
+    """Read what `fit --json` printed."""
+    if path is None:
+        return {}
+    try:
+        read = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        read = None
+    if not isinstance(read, dict) or "classifier" not in read:
+        msg = f"{path} is not what directrix fit --json prints"
+        raise Mistake(msg)
+    return read

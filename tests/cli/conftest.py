@@ -1,0 +1,82 @@
+"""Two days of rows in files, summaries and models of them, and a way to call the commands."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pa = pytest.importorskip("pyarrow")
+
+from pyarrow import csv, parquet  # noqa: E402
+from sklearn.datasets import dump_svmlight_file  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
+
+from directrix import MomentClassifier, Moments  # noqa: E402
+from directrix.cli.app import app  # noqa: E402
+from directrix.export import save  # noqa: E402
+from directrix.metrics import RecallAtFPR  # noqa: E402
+
+NAMES = ("amount", "age", "clock")
+
+
+def day(seed, n=600):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    X = rng.normal(size=(n, 3)) + np.outer(y, [1.5, -1.0, 0.0])
+    return X, y
+
+
+def table(X, y, **more):
+    columns = dict(zip(NAMES, X.T, strict=True))
+    return pa.table({**columns, "fraud": y, **more})
+
+
+class Called(SimpleNamespace):
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def call():
+    """Return a function that runs a command and gives its exit code and what it printed."""
+    runner = CliRunner()
+
+    def run(*words):
+        done = runner.invoke(app, [str(word) for word in words], prog_name="directrix")
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Called(code=done.exit_code, out=done.stdout, err=done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """Return a folder with rows, summaries and a model."""
+    folder = tmp_path_factory.mktemp("cli")
+    for name, seed in (("monday", 1), ("tuesday", 2)):
+        X, y = day(seed)
+        parquet.write_table(table(X, y), folder / f"{name}.parquet")
+        Moments.of(X, y, feature_names=NAMES).save(folder / f"{name}.moments")
+    csv.write_csv(table(X, y), folder / "tuesday.csv")
+    dump_svmlight_file(X, 2 * y - 1, str(folder / "tuesday.svm"))
+    X, y = day(1)
+    model = MomentClassifier(RecallAtFPR(0.1)).fit_moments(Moments.load(folder / "monday.moments"))
+    save(model, folder / "model.dx")
+    text = np.where(y, "bad", "good")
+    more = {
+        "country": text,
+        "kind": text,
+        "three": np.arange(len(y)) % 3,
+        "weight": np.where(y, 2.0, 1.0),
+        "id": np.arange(len(y)),
+    }
+    parquet.write_table(table(X, y, **more), folder / "rich.parquet")
+    X[5, 1] = np.nan
+    parquet.write_table(table(X, y), folder / "holes.parquet")
+    X, y = day(3)
+    parquet.write_table(table(X, np.zeros(len(y), dtype=bool)), folder / "one_class.parquet")
+    return folder

@@ -1,0 +1,194 @@
+import builtins
+import sys
+
+import pytest
+
+pytest.importorskip("typer")
+
+from directrix.cli import main
+from directrix.cli.mistakes import in_words
+
+DATA, USAGE = 1, 2
+
+#: Command, exit code, and what the message must say. {f} is the folder of the fixtures.
+WRONG = {
+    "no file": ("summarize {f}/nothing.parquet -t fraud -o {o}", DATA, "no file at"),
+    "no match": ("summarize {f}/no*.parquet -t fraud -o {o}", DATA, "or a pattern"),
+    "no such model": ("show {f}/nothing.dx", DATA, "no file at"),
+    "wrong column": ("summarize {f}/monday.parquet -t fruad -o {o}", DATA, "did you mean 'fraud'?"),
+    "wrong feature": (
+        "fit {f}/monday.parquet -t fraud --features Amuont,age -o {o}",
+        DATA,
+        "did you mean 'amount'?",
+    ),
+    "wrong drop": ("fit {f}/monday.parquet -t fraud --drop klock -o {o}", DATA, "'clock'"),
+    "wrong weight": ("summarize {f}/rich.parquet -t fraud --weight wieght -o {o}", DATA, "weight"),
+    "column a model needs": (
+        "predict {f}/model.dx {f}/model_less.csv -o -",
+        DATA,
+        "no column named 'age'",
+    ),
+    "one class": ("fit {f}/one_class.parquet -t fraud -o {o}", DATA, "one class only"),
+    "one class seen": (
+        "evaluate {f}/model.dx {f}/one_class.parquet -t fraud",
+        DATA,
+        "rows of both",
+    ),
+    "NaN": ("fit {f}/holes.parquet -t fraud -o {o}", DATA, "column 'age' holds NaN"),
+    "NaN summarised": ("summarize {f}/holes.parquet -t fraud -o {o}", DATA, "NaN"),
+    "NaN scored": ("evaluate {f}/model.dx {f}/holes.parquet -t fraud", DATA, "column 'age'"),
+    "text": ("summarize {f}/rich.parquet -t fraud -o {o}", DATA, "--drop country"),
+    "three classes": (
+        "fit {f}/rich.parquet -t three --features age -c moment -o {o}",
+        DATA,
+        "--positive",
+    ),
+    "no such label": (
+        "summarize {f}/rich.parquet -t three --features age --positive 7 -o {o}",
+        DATA,
+        "the classes are [0, 1, 2]",
+    ),
+    "no such label in rows": (
+        "fit {f}/rich.parquet -t kind --features age --positive ugly -o {o}",
+        DATA,
+        "(bad, good)",
+    ),
+    "other labels": ("evaluate {f}/model.dx {f}/rich.parquet -t kind", DATA, "--positive"),
+    "summary for model": (
+        "evaluate {f}/monday.moments {f}/monday.parquet -t a",
+        DATA,
+        "directrix fit",
+    ),
+    "model for summary": ("merge {f}/model.dx {f}/model.dx -o {o}", DATA, "directrix summarize"),
+    "damaged": ("show {f}/damaged.moments", DATA, "damaged"),
+    "something else": ("show {f}/monday.parquet", DATA, "monday.parquet"),
+    "not Parquet": ("summarize {f}/wrong.parquet -t fraud -o {o}", DATA, "cannot be read"),
+    "not LIBSVM": ("summarize {f}/wrong.svm -o {o}", DATA, "LIBSVM"),
+    "no folder": ("merge {f}/monday.moments -o {f}/nowhere/m.moments", DATA, "nowhere"),
+    "no folder for a model": ("fit {f}/monday.moments -o {f}/nowhere/m.dx", DATA, "make it first"),
+    "rows and a summary": (
+        "fit {f}/monday.moments {f}/monday.parquet -t fraud -o {o}",
+        USAGE,
+        "is a summary",
+    ),
+    "unknown metric": ("fit {f}/monday.moments -m aucc -o {o}", USAGE, "did you mean 'auc'?"),
+    "metric without limit": ("fit {f}/monday.moments -m recall_at_fpr -o {o}", USAGE, "fpr=0.01"),
+    "unknown classifier": ("fit {f}/monday.moments -c forest -o {o}", USAGE, "direct"),
+    "direct of a summary": ("fit {f}/monday.moments -c direct -o {o}", USAGE, "-c moment"),
+    "guarantee": ("fit {f}/monday.moments --guarantee 0.9 -o {o}", USAGE, "-c direct"),
+    "guarantee of no limit": (
+        "fit {f}/monday.parquet -t fraud --guarantee 0.9 -o {o}",
+        DATA,
+        "guarantee",
+    ),
+    "no target": ("fit {f}/monday.parquet -o {o}", USAGE, "--target"),
+    "no output": ("fit {f}/monday.moments", USAGE, "--output"),
+    "no command": ("fitt", USAGE, "fit"),
+    "two passes": (
+        "fit {f}/monday.parquet -t fraud -c smooth --two-passes -o {o}",
+        USAGE,
+        "smooth",
+    ),
+    "json and rows": ("predict {f}/model.dx {f}/monday.parquet -o - --json", USAGE, "stdout"),
+    "kind of output": ("predict {f}/model.dx {f}/monday.parquet -o a.xls", USAGE, ".parquet"),
+    "onnx on stdout": ("export {f}/model.dx --to onnx", USAGE, "give a file"),
+    "unknown export": ("export {f}/model.dx --to pmml", USAGE, "onnx"),
+    "unknown dialect": ("sql a --table t -t y --dialect oracle", USAGE, "postgres"),
+    "no features": ("sql --table t -t y", USAGE, "--features"),
+    "named columns of LIBSVM": ("summarize {f}/tuesday.svm --features a -o {o}", USAGE, "LIBSVM"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(files):
+    content = bytearray((files / "monday.moments").read_bytes())
+    content[-1] ^= 1
+    (files / "damaged.moments").write_bytes(content)
+    (files / "wrong.parquet").write_text("a,b\n1,2\n", encoding="utf-8")
+    (files / "wrong.svm").write_text("a,b\n1,2\n", encoding="utf-8")
+    (files / "model_less.csv").write_text("amount,clock\n1.5,2.5\n", encoding="utf-8")
+    return files
+
+
+@pytest.mark.parametrize("name", sorted(WRONG))
+def test_a_mistake_is_answered_in_words(call, folder, tmp_path, name):
+    command, code, words = WRONG[name]
+    done = call(*command.format(f=folder, o=tmp_path / "out").split())
+    assert done.code == code, done.err
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("library", "command", "extra"),
+    [
+        ("pyarrow", "summarize {f}/monday.parquet -t fraud -o {o}", "directrix[arrow]"),
+        (
+            "pyspark",
+            "summarize {f}/monday.parquet -t fraud --spark local -o {o}",
+            "directrix[spark]",
+        ),
+        ("matplotlib", "plot frontier {f}/monday.moments -o {o}", "directrix[plot]"),
+        ("onnx", "export {f}/model.dx --to onnx -o {o}", "directrix[onnx]"),
+    ],
+    ids=["pyarrow", "pyspark", "matplotlib", "onnx"],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    call, folder, tmp_path, monkeypatch, library, command, extra
+):
+    hide(monkeypatch, library)
+    done = call(*command.format(f=folder, o=tmp_path / "out").split())
+    assert done.code == USAGE
+    assert extra in done.err
+
+
+def test_without_its_own_libraries_it_says_so(monkeypatch, capsys):
+    hide(monkeypatch, "typer")
+    for name in [own for own in sys.modules if own.startswith("directrix.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == USAGE
+    told = capsys.readouterr().err
+    assert told == "the command line needs typer and rich: pip install 'directrix[cli]'\n"
+
+
+def hide(monkeypatch, library):
+    """Make a library one that is not installed."""
+    for name in [own for own in sys.modules if own.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name.partition(".")[0] == library:
+            msg = f"No module named {name!r}"
+            raise ModuleNotFoundError(msg, name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+
+
+def test_debug_shows_the_traceback(call, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIRECTRIX_DEBUG", "1")
+    with pytest.raises(KeyError):
+        call("summarize", folder / "monday.parquet", "-t", "fruad", "-o", tmp_path / "out")
+
+
+def test_an_error_of_ours_says_how_to_see_it():
+    words, code = in_words(ZeroDivisionError("division by zero"))
+    assert code == DATA
+    assert "DIRECTRIX_DEBUG" in words
+
+
+def test_warnings_are_notes(call, folder, tmp_path):
+    # Of one feature that says nothing, nothing beats logistic regression.
+    options = ["-t", "fraud", "--features", "clock", "--time-budget", 0.2]
+    done = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx")
+    assert done.code == 0, done.err
+    told = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx", "--json")
+    assert told.err == ""
+    notes = told.json["warnings"]
+    assert notes
+    assert all(f"Note: {note}" in done.err for note in notes)
