@@ -75,7 +75,8 @@ def union(a: AnyArray, b: AnyArray) -> AnyArray:
     if not a.size or not b.size or (a.dtype == b.dtype and np.array_equal(a, b)):
         return a if a.size else b
     if (a.dtype.kind == "U") != (b.dtype.kind == "U"):
-        msg = f"labels of one summary are text and of the other numbers: {a[0]!r} and {b[0]!r}"
+        first, other = a[0].item(), b[0].item()
+        msg = f"labels of one summary are text and of the other numbers: {first!r} and {other!r}"
         raise TypeError(msg)
     return distinct(np.concatenate([a, b]))
 
