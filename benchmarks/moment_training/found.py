@@ -48,11 +48,11 @@ class Found:
         return np.array([one[place].value - other[place].value for place in common])
 
     def time_ratio(self, name: str, metric: str, slow: str, fast: str) -> float:
-        """Return CPU seconds of one method to those of another, moments counted."""
+        """Return CPU time of one method to that of another, moments counted."""
         one, other = (self.fits[name, metric, method] for method in (slow, fast))
         common = self._common(name, metric, slow, fast)
         above, below = (
-            sum(own[place].seconds + own[place].moment_seconds for place in common)
+            sum(own[place].time + own[place].moment_time for place in common)
             for own in (one, other)
         )
         return above / below

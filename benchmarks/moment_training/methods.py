@@ -44,7 +44,7 @@ _PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 class Outcome(NamedTuple):
-    """Scores of the test rows, and what they took: see `record.Fit`."""
+    """Scores of the test rows, and what they took: see `record.Fit`; times are still seconds."""
 
     scores: FloatArray
     iterations: int

@@ -36,7 +36,7 @@ def main() -> None:
             "# The tables and figures of Ghanbari, Li and Scheinberg 2019, measured again",
             "",
             '"Printed" is the paper; all else is ours. How: see `tables.py`, `sets.py` and',
-            "`methods.py`. Numbers are mean±deviation over runs; times are ratios of CPU seconds",
+            "`methods.py`. Numbers are mean±deviation over runs; times are ratios of CPU time",
             "of one thread in the same run, moments counted.",
             "",
             "Not run here: gisette, rcv1 and realsim, whose rows are not at hand; mnist, of which",

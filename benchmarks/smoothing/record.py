@@ -1,4 +1,8 @@
-"""What is kept of a run: some of its points, as rows of a file."""
+"""What is kept of a run: some of its points, as rows of a file.
+
+Time has no seconds. Its unit is one evaluation of L-BFGS with μ̂ on the same problem: the CPU time
+of that run divided by its evaluations.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 RESULTS = Path(__file__).with_name("trajectories.csv")
+#: The run whose evaluation is the unit of time.
+UNIT = "lbfgs 1"
 #: What the file calls a method, and what a reader does. The number is μ in units of μ̂.
 METHODS = {
-    "lbfgs 1": "L-BFGS, μ̂",
+    UNIT: "L-BFGS, μ̂",
     "bmrm": "BMRM",
     "lbfgs 100": "L-BFGS, 100 μ̂",
     "lbfgs 1000": "L-BFGS, 1000 μ̂",
@@ -35,10 +41,10 @@ class Run(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where a run was after some evaluations: J without smoothing, and the metric of test rows."""
+    """Where a run was: evaluations and time so far, J without smoothing, and the test metric."""
 
     evaluations: int
-    seconds: float
+    time: float
     objective: float
     test_metric: float
 
@@ -48,6 +54,16 @@ class Trajectory(NamedTuple):
 
     points: list[Point]
     lower_bound: float
+
+
+def relative(runs: dict[str, Trajectory]) -> dict[str, Trajectory]:
+    """Return the runs of a problem with times in the unit instead of seconds."""
+    last = runs[UNIT].points[-1]
+    unit = last.time / last.evaluations
+    return {
+        method: own._replace(points=[p._replace(time=p.time / unit) for p in own.points])
+        for method, own in runs.items()
+    }
 
 
 COLUMNS = ("set", "loss", "lambda", "method", *Point._fields, "lower_bound")
@@ -70,23 +86,25 @@ def read() -> dict[Run, Trajectory]:
     return runs
 
 
-def append(run: Run, trajectory: Trajectory) -> None:
-    """Write a run at the end of the file, all of it at once."""
+def append(problem: Problem, runs: dict[str, Trajectory]) -> None:
+    """Write runs of a problem at the end of the file, all at once, as they share a unit of time."""
     new = not RESULTS.exists()
     with RESULTS.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         if new:
             writer.writerow(COLUMNS)
-        about = (run.problem.set, run.problem.loss, f"{run.problem.penalty:g}", run.method)
-        bound = f"{trajectory.lower_bound:.8g}"
         writer.writerows(
             (
-                *about,
+                problem.set,
+                problem.loss,
+                f"{problem.penalty:g}",
+                method,
                 point.evaluations,
-                f"{point.seconds:.4g}",
+                f"{point.time:.4g}",
                 f"{point.objective:.8g}",
                 f"{point.test_metric:.5g}",
-                bound,
+                f"{own.lower_bound:.8g}",
             )
-            for point in trajectory.points
+            for method, own in runs.items()
+            for point in own.points
         )

@@ -19,10 +19,10 @@ _INTRODUCTION = """\
 # Smoothing with L-BFGS against BMRM
 
 The experiment of Zhang, Saha and Vishwanathan 2012, §4, on data sets at hand. J is the objective
-without smoothing, J* the least of it that any run found. Evaluations and CPU seconds to reach
-(1 + 1e-3) J* and J* + 1e-3; "-" is never. Seconds are those of one machine in one run: only their
-ratios mean something, and evaluations mean more. λ is in the paper's units. A run was stopped after
-15 s of CPU. How: see `trajectories.py`. The same as a figure: `trajectories.png`."""
+without smoothing, J* the least of it that any run found. Evaluations and CPU time to reach
+(1 + 1e-3) J* and J* + 1e-3; "-" is never. The unit of time is one evaluation of L-BFGS with μ̂ on
+the same problem, in the same run; evaluations mean more. λ is in the paper's units. A run was
+stopped after 15 s of CPU. How: see `trajectories.py`. The same as a figure: `trajectories.png`."""
 
 
 class Group(NamedTuple):
@@ -130,12 +130,12 @@ def _table(group: Group) -> list[str]:
         *_header(
             "method",
             f"to {_TARGETS['relative']}",
-            "s",
+            "time",
             f"to {_TARGETS['absolute']}",
-            "s",
+            "time",
             "J - J* at the end",
             "evaluations",
-            "s",
+            "time",
             f"test {metric}",
         ),
     ]
@@ -144,8 +144,8 @@ def _table(group: Group) -> list[str]:
         cells = []
         for target in (group.relative, group.absolute):
             point = group.reaches(method, target)
-            cells += [str(point.evaluations), f"{point.seconds:.2f}"] if point else [_NEVER] * 2
-        cells += [f"{group.gap(method):.1e}", str(end.evaluations), f"{end.seconds:.1f}"]
+            cells += [str(point.evaluations), f"{point.time:.0f}"] if point else [_NEVER] * 2
+        cells += [f"{group.gap(method):.1e}", str(end.evaluations), f"{end.time:.0f}"]
         rows.append(_line(label, *cells, f"{end.test_metric:.4f}"))
     return rows
 
@@ -153,7 +153,7 @@ def _table(group: Group) -> list[str]:
 def _comparison(groups: list[Group]) -> list[str]:
     """Return the ratios that the claims are about, a row for each problem."""
     rows = [
-        'Ratios of evaluations to reach J* + 1e-3 (in brackets, of seconds). ">" where the first',
+        'Ratios of evaluations to reach J* + 1e-3 (in brackets, of time). ">" where the first',
         "never does: then it is what it had used by its end.",
         "",
         *_header(
@@ -182,11 +182,9 @@ def _comparison(groups: list[Group]) -> list[str]:
 
 
 def _both(group: Group, slow: str, fast: str, target: float) -> str:
-    """Return the ratio of evaluations, and that of seconds in brackets."""
-    counts, seconds = (
-        ratio(group, slow, fast, target, what) for what in ("evaluations", "seconds")
-    )
-    return _NEVER if np.isnan(counts.value) else f"{counts} ({seconds})"
+    """Return the ratio of evaluations, and that of time in brackets."""
+    counts, times = (ratio(group, slow, fast, target, what) for what in ("evaluations", "time"))
+    return _NEVER if np.isnan(counts.value) else f"{counts} ({times})"
 
 
 def _settled(group: Group) -> float:
@@ -215,11 +213,11 @@ def _faster(groups: list[Group]) -> list[str]:
     text, tenfold = [], []
     for method, target, what in (
         ("lbfgs 1", "absolute", "evaluations"),
-        ("lbfgs 1", "absolute", "seconds"),
+        ("lbfgs 1", "absolute", "time"),
         ("lbfgs 100", "absolute", "evaluations"),
-        ("lbfgs 100", "absolute", "seconds"),
+        ("lbfgs 100", "absolute", "time"),
         ("lbfgs 1", "relative", "evaluations"),
-        ("lbfgs 1", "relative", "seconds"),
+        ("lbfgs 1", "relative", "time"),
     ):
         found = [ratio(own, "bmrm", method, getattr(own, target), what) for own in groups]
         there = [own for own in found if not np.isnan(own.value)]
@@ -343,11 +341,11 @@ def _generalisation(groups: list[Group]) -> list[str]:
     early = []
     for group in groups:
         there = group.reaches("lbfgs 100", group.absolute) or group.end("lbfgs 100")
-        behind = _at(group.runs["bmrm"].points, there.seconds)
+        behind = _at(group.runs["bmrm"].points, there.time)
         early.append(there.test_metric - behind)
     text.append(
-        "When 100 μ̂ reaches J* + 1e-3, or ends, its test metric less that of BMRM after as many "
-        f"seconds: {min(early):+.4f} to {max(early):+.4f}, above 0.01 in "
+        "When 100 μ̂ reaches J* + 1e-3, or ends, its test metric less that of BMRM after as "
+        f"much time: {min(early):+.4f} to {max(early):+.4f}, above 0.01 in "
         f"{sum(e > 0.01 for e in early)} of {len(groups)}, below -0.01 in "
         f"{sum(e < -0.01 for e in early)}."
     )
@@ -364,9 +362,9 @@ def _generalisation(groups: list[Group]) -> list[str]:
     return [f"**A greater μ does not harm the metric on test rows.** {word}:", *text]
 
 
-def _at(points: list[Point], seconds: float) -> float:
+def _at(points: list[Point], time: float) -> float:
     """Return the test metric of the last point kept until some second, or of the first."""
-    before = [point for point in points if point.seconds <= seconds]
+    before = [point for point in points if point.time <= time]
     return (before or points[:1])[-1].test_metric
 
 

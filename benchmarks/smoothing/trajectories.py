@@ -11,8 +11,9 @@
 * μ̂ = ε/D as in the paper, ε = 1e-3 and D = n/2 or m/2: κ is 0.002 n₊/n or 0.002 times μ/μ̂. All
   start at zero. L-BFGS remembers 6 steps as there; its Nesterov rival has 100 μ̂, once with
   backtracking and restarts, once with the constant step of the paper's bound on L.
-* An evaluation is one pass for value and gradient. Seconds are CPU of one thread, without what is
-  done for the record. A run ends where it converged, or after its seconds.
+* An evaluation is one pass for value and gradient. Time is CPU of one thread, without what is done
+  for the record; in the file its unit is one evaluation of L-BFGS with μ̂ on the same problem. A run
+  ends where it converged, or after its seconds.
 * The test rows are the published ones, or else a quarter of the rows, stratified (w8a, 20news).
   20news is the task PC against Mac. Features are as in the files, and sparse.
 * Of a run about 25 points are kept: some in even steps of log evaluations, and those where J first
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -36,7 +37,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.data import load
 from benchmarks.smoothing import record, report
-from benchmarks.smoothing.record import LOSSES, METHODS, Point, Problem, Run, Trajectory
+from benchmarks.smoothing.record import LOSSES, METHODS, UNIT, Point, Problem, Run, Trajectory
 from directrix.losses import BreakEven, Loss, PairwiseHinge
 from directrix.metrics import AUC, PRBEP, Metric
 from directrix.objectives import DataObjective
@@ -191,7 +192,7 @@ def solve(task: Task, method: str, seconds: float) -> tuple[Watch, float]:
 
 
 def trajectory_of(task: Task, method: str, seconds: float, known: float) -> Trajectory:
-    """Run a method and return the points to keep.
+    """Run a method and return the points to keep, with times in seconds.
 
     Parameters
     ----------
@@ -225,56 +226,59 @@ def _kept(evaluations: AnyArray, objectives: FloatArray, best: float) -> list[in
     return sorted(kept)
 
 
-def runs(sets: tuple[str, ...]) -> Iterator[Run]:
-    """Yield all runs, those of a set together."""
-    for name, penalty, loss, method in product(sets, PENALTIES, LOSSES, METHODS):
-        yield Run(Problem(name, loss, penalty), method)
+def runs_of(
+    problem: Problem,
+    parts: tuple[Part, Part],
+    methods: Iterable[str],
+    seconds: float,
+    known: float = inf,
+) -> dict[str, Trajectory]:
+    """Run methods, `UNIT` among them, one after the other; times are in the unit of the file."""
+    runs: dict[str, Trajectory] = {}
+    for method in methods:
+        runs[method] = own = trajectory_of(Task(problem, *parts), method, seconds, known)
+        known = min(known, *(point.objective for point in own.points))
+        last = own.points[-1]
+        print(
+            f"{problem.set} {problem.loss} {problem.penalty:g} {method}: {last.evaluations} "
+            f"evaluations, J {last.objective:.6f} (at least {own.lower_bound:.6f}), "
+            f"test {last.test_metric:.4f}",
+            flush=True,
+        )
+    return record.relative(runs)
+
+
+def problems(sets: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield all problems, those of a set together."""
+    for name, penalty, loss in product(sets, PENALTIES, LOSSES):
+        yield Problem(name, loss, penalty)
 
 
 def measure(sets: tuple[str, ...]) -> None:
-    """Measure what is not in the file yet."""
+    """Measure what is not in the file yet; the run that is the unit is made anew if it is there."""
     known = record.read()
     parts: dict[str, tuple[Part, Part]] = {}
-    for run in runs(sets):
-        if run in known:
+    for problem in problems(sets):
+        there = {run.method: own for run, own in known.items() if run.problem == problem}
+        missing = [method for method in METHODS if method not in there]
+        if not missing:
             continue
-        name = run.problem.set
-        if name not in parts:
-            parts = {name: parts_of(name)}
-        known[run] = _measured(run, parts[name], SECONDS, known)
-        record.append(run, known[run])
+        if problem.set not in parts:
+            parts = {problem.set: parts_of(problem.set)}
+        best = min((p.objective for own in there.values() for p in own.points), default=inf)
+        methods = dict.fromkeys((UNIT, *missing))
+        found = runs_of(problem, parts[problem.set], methods, SECONDS, best)
+        record.append(problem, {method: found[method] for method in missing})
 
 
 def quick() -> dict[Run, Trajectory]:
     """Measure some rows of a9a for a second each."""
-    known: dict[Run, Trajectory] = {}
     train, test = (Part(part.X[:QUICK_ROWS], part.y[:QUICK_ROWS]) for part in parts_of(SETS[0]))
-    for run in runs(SETS[:1]):
-        known[run] = _measured(run, (train, test), QUICK_SECONDS, known)
-    return known
-
-
-def _measured(
-    run: Run, parts: tuple[Part, Part], seconds: float, known: dict[Run, Trajectory]
-) -> Trajectory:
-    best = min(
-        (
-            point.objective
-            for other, own in known.items()
-            if other.problem == run.problem
-            for point in own.points
-        ),
-        default=inf,
-    )
-    trajectory = trajectory_of(Task(run.problem, *parts), run.method, seconds, best)
-    last = trajectory.points[-1]
-    print(
-        f"{run.problem.set} {run.problem.loss} {run.problem.penalty:g} {run.method}: "
-        f"{last.evaluations} evaluations, {last.seconds:.2f} s, J {last.objective:.6f} "
-        f"(at least {trajectory.lower_bound:.6f}), test {last.test_metric:.4f}",
-        flush=True,
-    )
-    return trajectory
+    return {
+        Run(problem, method): own
+        for problem in problems(SETS[:1])
+        for method, own in runs_of(problem, (train, test), METHODS, QUICK_SECONDS).items()
+    }
 
 
 def main() -> None:

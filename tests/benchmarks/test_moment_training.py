@@ -3,7 +3,7 @@ import re
 import pytest
 
 from benchmarks.data import folder
-from benchmarks.moment_training.record import EXPECTED, Printed, expected, read
+from benchmarks.moment_training.record import BASE, EXPECTED, Printed, expected, read
 from benchmarks.moment_training.sets import ARTIFICIAL
 from benchmarks.moment_training.tables import REPEATS, Unit, measured
 
@@ -23,7 +23,8 @@ SHAPES = {
 
 def again(name, metric, method):
     unit = Unit(name, 0, 0)
-    return measured(unit, unit.split(), metric, method)
+    (fit,) = measured(unit, unit.split(), [(metric, method)])
+    return fit
 
 
 def tracked(fit):
@@ -63,6 +64,15 @@ def test_every_fit_is_tracked_once():
     keys = [fit.key for fit in read()]
     assert len(keys) == len(set(keys))
     assert all(0.0 <= fit.value <= 1.0 for fit in read() if fit.method != "file")
+
+
+def test_times_are_relative_to_a_fit_that_is_always_there():
+    fits = [fit for fit in read() if fit.method != "file"]
+    base = [fit for fit in fits if fit.method == BASE]
+    assert all(fit.time == 1.0 for fit in base)
+    assert {(f.set, f.metric, f.repeat, f.fold) for f in fits} == {
+        (f.set, f.metric, f.repeat, f.fold) for f in base
+    }
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "AUC"])

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
+from benchmarks.smoothing import record as record_of_trajectories
+from benchmarks.smoothing import report as report_of_trajectories
 from benchmarks.smoothing.published_figures import record, report
-from benchmarks.smoothing.published_figures.record import METHODS, UNIT, Moment, Task
+from benchmarks.smoothing.published_figures.record import METHODS, Task
 from benchmarks.smoothing.published_figures.run import SETS, best_of, parts_of
-from benchmarks.smoothing.record import LOSSES, Problem
+from benchmarks.smoothing.record import LOSSES, UNIT, Point, Problem, Run, Trajectory, relative
 from benchmarks.smoothing.trajectories import Task as Solvable
 from benchmarks.smoothing.trajectories import solve
 
@@ -44,12 +46,34 @@ def test_the_report_is_made_of_the_tracked_runs():
     assert text == report.text(record.read())
 
 
+def test_trajectories_have_the_same_unit_of_time():
+    known = record_of_trajectories.read()
+    for problem in {run.problem for run in known}:
+        last = known[Run(problem, UNIT)].points[-1]
+        assert last.time == pytest.approx(last.evaluations, rel=0.01)
+
+
+def test_the_report_of_trajectories_is_made_of_the_tracked_runs():
+    text = report_of_trajectories.REPORT.read_text(encoding="utf-8")
+    lines = report_of_trajectories.lines(record_of_trajectories.read())
+    assert text.splitlines() == lines
+
+
+def test_times_are_in_evaluations_of_the_unit():
+    runs = {
+        UNIT: Trajectory([Point(1, 0.5, 0.9, 0.5), Point(4, 1.0, 0.1, 0.8)], 0.0),
+        "bmrm": Trajectory([Point(1, 3.0, 0.9, 0.5)], 0.0),
+    }
+    times = {m: [point.time for point in own.points] for m, own in relative(runs).items()}
+    assert times == {UNIT: [2.0, 4.0], "bmrm": [12.0]}
+
+
 def test_ratios_of_known_curves():
     curves = {
-        "lbfgs 1": [Moment(1, 1.0, 0.9, 0.5), Moment(4, 4.0, 0.1, 0.8)],
-        "bmrm": [Moment(1, 2.0, 0.95, 0.4), Moment(20, 40.0, 0.1005, 0.8)],
+        "lbfgs 1": [Point(1, 1.0, 0.9, 0.5), Point(4, 4.0, 0.1, 0.8)],
+        "bmrm": [Point(1, 2.0, 0.95, 0.4), Point(20, 40.0, 0.1005, 0.8)],
     }
     assert report.objective_ratio(curves, "lbfgs 1") == (10.0, False)
     assert report.metric_ratio(curves, "lbfgs 1") == (10.0, False)
-    curves["bmrm"][-1] = Moment(20, 40.0, 0.2, 0.8)
+    curves["bmrm"][-1] = Point(20, 40.0, 0.2, 0.8)
     assert report.objective_ratio(curves, "lbfgs 1") == (10.0, True)

@@ -1,7 +1,6 @@
 """The two files: how λ was chosen, and the points of the runs with that λ.
 
-Time has no seconds. Its unit is one evaluation of L-BFGS with μ̂ on the same problem: the CPU time
-of that run divided by its evaluations.
+The unit of time is that of `benchmarks.smoothing.record`.
 """
 
 from __future__ import annotations
@@ -10,12 +9,10 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.smoothing.record import Trajectory
+from benchmarks.smoothing.record import UNIT, Point, Trajectory
 
 CHOICES = Path(__file__).with_name("chosen_ridge.csv")
 RUNS = Path(__file__).with_name("measured.csv")
-#: The run whose evaluation is the unit of time.
-UNIT = "lbfgs 1"
 #: As drawn, by the name that the file has. The number is μ in units of μ̂.
 METHODS = {
     UNIT: "L-BFGS, μ̂",
@@ -32,16 +29,7 @@ class Task(NamedTuple):
     loss: str
 
 
-class Moment(NamedTuple):
-    """Where a run was: evaluations and time so far, J without smoothing, and the test metric."""
-
-    evaluations: int
-    time: float
-    objective: float
-    test_metric: float
-
-
-Curves = dict[str, list[Moment]]
+Curves = dict[str, list[Point]]
 
 
 def read_choices() -> dict[Task, dict[float, float]]:
@@ -58,7 +46,7 @@ def read() -> dict[Task, Curves]:
     found: dict[Task, Curves] = {}
     for row in _rows(RUNS):
         task = Task(row["set"], row["loss"])
-        point = Moment(
+        point = Point(
             int(row["evaluations"]),
             float(row["time"]),
             float(row["objective"]),
@@ -76,22 +64,20 @@ def append_choices(task: Task, metrics: dict[float, float]) -> None:
 
 def append(task: Task, ridge: float, runs: dict[str, Trajectory]) -> None:
     """Write all runs of a problem at once, as they share a unit of time."""
-    last = runs[UNIT].points[-1]
-    unit = last.seconds / last.evaluations
     rows = [
         (
             *task,
             f"{ridge:g}",
             method,
             point.evaluations,
-            f"{point.seconds / unit:.3g}",
+            f"{point.time:.3g}",
             f"{point.objective:.8g}",
             f"{point.test_metric:.5g}",
         )
         for method, own in runs.items()
         for point in own.points
     ]
-    _append(RUNS, ("set", "loss", "lambda", "method", *Moment._fields), rows)
+    _append(RUNS, ("set", "loss", "lambda", "method", *Point._fields), rows)
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

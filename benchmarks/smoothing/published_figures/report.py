@@ -7,8 +7,8 @@ from pathlib import Path
 
 from benchmarks.smoothing.published_figures import draw, record
 from benchmarks.smoothing.published_figures.draw import FIGURES, Shown
-from benchmarks.smoothing.published_figures.record import METHODS, UNIT, Curves, Moment, Task
-from benchmarks.smoothing.record import LOSSES
+from benchmarks.smoothing.published_figures.record import METHODS, Curves, Task
+from benchmarks.smoothing.record import LOSSES, UNIT, Point
 
 REPORT = Path(__file__).with_name("figures.md")
 _EPSILON = 1e-3
@@ -137,7 +137,7 @@ def _of_test(known: dict[Task, Curves]) -> str:
     )
 
 
-def _first(points: list[Moment], target: float) -> Moment | None:
+def _first(points: list[Point], target: float) -> Point | None:
     """Return the first point with J at a target or below."""
     return next((point for point in points if point.objective <= target * (1.0 + 1e-9)), None)
 
@@ -174,7 +174,7 @@ def _evaluations_ratio(curves: Curves) -> float:
     return counts[0] / counts[1]
 
 
-def _settled(points: list[Moment]) -> int:
+def _settled(points: list[Point]) -> int:
     """Return evaluations to a thousandth above the last J of a run."""
     there = _first(points, (1.0 + _EPSILON) * points[-1].objective)
     return (there or points[-1]).evaluations

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from math import inf
 
 import numpy as np
 from scipy import sparse
@@ -23,9 +22,9 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.data import load
 from benchmarks.smoothing.published_figures import record, report
-from benchmarks.smoothing.published_figures.record import METHODS, UNIT, Moment, Task
-from benchmarks.smoothing.record import LOSSES, Problem, Trajectory
-from benchmarks.smoothing.trajectories import Part, solve, trajectory_of
+from benchmarks.smoothing.published_figures.record import METHODS, Task
+from benchmarks.smoothing.record import LOSSES, UNIT, Problem
+from benchmarks.smoothing.trajectories import Part, runs_of, solve
 from benchmarks.smoothing.trajectories import Task as Solvable
 
 #: Sets of the paper's Table 1 in the data folder, by the paper's name.
@@ -71,25 +70,6 @@ def best_of(metrics: dict[float, float]) -> float:
     return max(metrics, key=metrics.__getitem__)
 
 
-def runs_of(
-    task: Task, ridge: float, train: Part, test: Part, seconds: float
-) -> dict[str, Trajectory]:
-    """Run every method."""
-    runs: dict[str, Trajectory] = {}
-    best = inf
-    for method in METHODS:
-        own = trajectory_of(Solvable(Problem(*task, ridge), train, test), method, seconds, best)
-        best = min(best, *(point.objective for point in own.points))
-        runs[method] = own
-        last = own.points[-1]
-        print(
-            f"{task.set} {task.loss} {ridge:g} {method}: {last.evaluations} evaluations, "
-            f"J {last.objective:.6f}, test {last.test_metric:.4f}",
-            flush=True,
-        )
-    return runs
-
-
 def measure() -> None:
     """Measure what the files lack."""
     choices, known = record.read_choices(), record.read()
@@ -103,7 +83,8 @@ def measure() -> None:
                 choices[task] = choices_of(task, train, validation, CHOICE_SECONDS)
                 record.append_choices(task, choices[task])
             ridge = best_of(choices[task])
-            record.append(task, ridge, runs_of(task, ridge, train, test, SECONDS))
+            runs = runs_of(Problem(*task, ridge), (train, test), METHODS, SECONDS)
+            record.append(task, ridge, runs)
 
 
 def quick() -> list[str]:
@@ -115,13 +96,8 @@ def quick() -> list[str]:
     for loss in LOSSES:
         task = Task("adult9", loss)
         ridge = best_of(choices_of(task, train, validation, _QUICK_SECONDS))
-        runs = runs_of(task, ridge, train, test, _QUICK_SECONDS)
-        last = runs[UNIT].points[-1]
-        unit = last.seconds / last.evaluations
-        curves[task] = {
-            method: [Moment(p[0], p[1] / unit, *p[2:]) for p in own.points]
-            for method, own in runs.items()
-        }
+        runs = runs_of(Problem(*task, ridge), (train, test), METHODS, _QUICK_SECONDS)
+        curves[task] = {method: own.points for method, own in runs.items()}
     return report.sentences(curves)
 
 

@@ -7,6 +7,7 @@ Python.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 from pyspark.ml import Predictor
@@ -52,9 +53,9 @@ class _Estimator(Predictor, LineParams, DefaultParamsReadable, DefaultParamsWrit
         self._copyValues(model)
         return model
 
+    @abstractmethod
     def _fitted(self, rows: Any, roles: dict[str, Any]) -> Any:
         """Return a classifier fitted to these rows."""
-        raise NotImplementedError
 
 
 class SparkMomentClassifier(_Estimator):
