@@ -80,6 +80,7 @@ def at_one_percent(arena: Arena) -> list[str]:
 #: By page and name of the block.
 BLOCKS: dict[tuple[str, str], Callable[[Arena], list[str]]] = {
     ("README.md", "six rows"): six_rows,
+    ("docs/direct-classifier.md", "six rows"): six_rows,
     ("docs/moment-classifier.md", "usual"): partial(against_usual, ours="moment"),
     ("docs/smooth-classifier.md", "usual"): partial(against_usual, ours="smooth"),
     ("docs/smooth-classifier.md", "one percent"): at_one_percent,

@@ -92,11 +92,11 @@ def text(arena: Arena) -> str:
 
 def _extent(arena: Arena) -> str:
     sets = {kind: len(arena.measured(names, "error", [TUNED])) for kind, names in KINDS.items()}
-    again = {line.rival for line in arena.lines if line.repeat}
+    again = {(line.name, line.rival) for line in arena.lines if line.repeat}
     folds = "five folds"
     if again:
-        few = len(again) < len({line.rival for line in arena.lines})
-        folds += ", a second time with other folds" + few * f" for {_listed(again)}"
+        places = f"{len({name for name, _ in again})} sets"
+        folds += f", and five others on {places} of {_listed({rival for _, rival in again})}"
     return (
         f"{sets['general']} of {len(KINDS['general'])} general and {sets['imbalanced']} of "
         f"{len(KINDS['imbalanced'])} imbalanced sets, at most 10,000 rows a set; {folds}."
@@ -198,7 +198,8 @@ def _beyond(arena: Arena) -> list[str]:
                 words += [own.word for _, own in verdict.values()]
             better += "win" in words
         lines.append(line(metric, str(sets), str(better)))
-    return lines
+    table = "[on 18 sets](../benchmarks/beyond_lines/beyond_lines.md)"
+    return [*lines, "", f"What splines and Nystroem before a line make up of that: {table}."]
 
 
 def main() -> None:

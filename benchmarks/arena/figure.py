@@ -9,12 +9,13 @@ import matplotlib.pyplot as plt
 FIGURE = Path(__file__).with_name("ranks.png")
 #: Of Okabe and Ito; all that is not named is grey.
 _SHOWN = {
-    "smooth": ("#D55E00", "D"),
+    "direct": ("#D55E00", "*"),
+    "smooth": ("#E69F00", "D"),
     "moment": ("#0072B2", "o"),
     "beta-bernoulli": ("#009E73", "^"),
     "logistic, tuned": ("#000000", "s"),
     "balanced logistic, tuned": ("#CC79A7", "P"),
-    "linear SVC, tuned": ("#E69F00", "v"),
+    "linear SVC, tuned": ("#999999", "v"),
     "LDA, shrunk": ("#56B4E9", "X"),
 }
 
@@ -32,8 +33,9 @@ def draw(ranks: dict[tuple[str, str], dict[str, float]], sets: dict[str, int]) -
                 colour, marker = _SHOWN.get(rival, ("0.8", "."))
                 label = rival if height == 0 and rival in _SHOWN else None
                 order = 3 if rival in _SHOWN else 1
+                size = 130 if marker == "*" else 45  # a star looks smaller than it is
                 panel.scatter(
-                    rank, height, color=colour, marker=marker, s=45, label=label, zorder=order
+                    rank, height, color=colour, marker=marker, s=size, label=label, zorder=order
                 )
         panel.set_yticks(range(len(metrics)), metrics)
         panel.grid(axis="y", color="0.9")
