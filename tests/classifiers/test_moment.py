@@ -78,6 +78,9 @@ def test_one_class_is_refused():
         MomentClassifier().fit(X, y, sample_weight=np.where(y, 0.0, 1.0))
     with pytest.raises(ValueError, match="both classes need rows"):
         MomentClassifier().fit_moments(Moments.of(X, np.ones(len(X)), classes=[0, 1]))
+    for fewer in (Moments.of(X, np.ones(len(X))), Moments.empty(3)):
+        with pytest.raises(ValueError, match="this needs two classes"):
+            MomentClassifier().fit_moments(fewer)
 
 
 def test_three_classes_are_refused_and_there_is_advice():

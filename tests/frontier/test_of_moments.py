@@ -70,7 +70,7 @@ def test_a_constant_column_and_fewer_rows_than_columns_are_no_obstacle():
     assert np.isfinite(model.coef).all()
 
 
-@pytest.mark.parametrize("shrinkage", [-0.1, 1.5, float("nan")])
+@pytest.mark.parametrize("shrinkage", [-0.1, 1.5, float("nan"), None, "much"])
 def test_a_share_that_is_none_is_refused(shrinkage):
     with pytest.raises(ValueError, match="from 0 to 1"):
         Frontier(Moments.of(*rows()), shrinkage=shrinkage).best("auc")

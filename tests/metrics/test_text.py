@@ -89,3 +89,9 @@ def test_short_forms_for_command_lines(text, metric):
 def test_a_short_form_that_is_none_says_what_would_be(text):
     with pytest.raises(ValueError, match=r"recall@fpr=0.01"):
         resolve(text)
+
+
+@pytest.mark.parametrize("metric", [["auc"], None, 3.0], ids=["list", "nothing", "number"])
+def test_what_is_neither_text_nor_metric_is_refused(metric):
+    with pytest.raises(TypeError, match="a metric is a name"):
+        resolve(metric)

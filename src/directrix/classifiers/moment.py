@@ -20,7 +20,7 @@ from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import MOST_ROWS, choose_line, held_out_scores, scores_of, settled
 from directrix.frontier.shrinkage import usable_folds
 from directrix.metrics import resolve
-from directrix.moments import Moments
+from directrix.moments import Moments, labels
 from directrix.moments.projection import project
 from directrix.moments.rows import as_rows
 
@@ -150,7 +150,7 @@ class MomentClassifier(LinearClassifier):
             Of two classes. With folds, where ``shrinkage="cv"``.
         """
         metric = self._checked_metric()
-        self.classes_ = np.array([moments.classes[0], moments.classes[-1]])
+        self.classes_ = np.array(labels.two(moments.classes))
         self._take_names(moments)
         self._learn(moments, metric, None)
         return self

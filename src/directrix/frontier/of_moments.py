@@ -141,11 +141,11 @@ class Frontier:
 
     def _share(self, group: ClassMoments) -> float:
         if self.shrinkage != "oas":
-            share = float(self.shrinkage)
-            if not 0 <= share <= 1:
-                msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {self.shrinkage!r}"
+            share: Any = self.shrinkage
+            if not (isinstance(share, int | float) and 0 <= share <= 1):
+                msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {share!r}"
                 raise ValueError(msg)
-            return share
+            return float(share)
         return oas(group)
 
     def best(self, metric: str | Metric) -> LinearModel:

@@ -122,6 +122,13 @@ def resolve(metric: str | Metric) -> Metric:
     """
     if isinstance(metric, Metric):
         return metric
+    given: Any = metric
+    if not isinstance(given, str):
+        msg = (
+            "a metric is a name, a text such as 'recall@fpr=0.01', or one of directrix.metrics, "
+            f"not {metric!r}"
+        )
+        raise TypeError(msg)
     rows = {row.name: row for row in TABLE}
     row = rows.get(metric)
     if row is None:
