@@ -274,11 +274,23 @@ class TestTrial:
         assert len(solves) == 3
         assert frontier.made == [0]
 
+    def test_whatever_takes_time_is_told(self):
+        told = []
+        frontier = RowFrontier(*rows(), progress=lambda *counts: told.append(counts))
+        frontier.plan(cost_sweep((1e-2,), gammas=()))
+        frontier.trial(0, [0, 1])
+        frontier.make(0)  # a fold more
+        frontier.make(0)
+        frontier.make(1)
+        assert told == [(1, 4), (1, 4), (2, 4)]
+
     def test_once_stopped_only_what_is_known_is_tried(self):
         X, positive, weight, fold = rows()
-        frontier = RowFrontier(X, positive, weight, fold, progress=lambda *_: True)
+        answers = iter([True, False, False])
+        frontier = RowFrontier(X, positive, weight, fold, progress=lambda *_: next(answers))
         frontier.plan(cost_sweep((1e-2,), gammas=()))
         assert frontier.trial(0, [0, 1]) is not None
         assert frontier.trial(1, [0, 1]) is None
         assert not frontier.make(1)
         assert frontier.trial(0, [0, 1]) is not None
+        assert frontier.stopped  # whatever was said since

@@ -214,11 +214,13 @@ class _Clock:
         self, seconds: float | None, told: Callable[[int, int], bool | None] | None
     ) -> None:
         self._told = told
+        self._done = 0
         self._last = monotonic()
         self._end = None if seconds is None else self._last + _SEARCH * seconds
 
     def __call__(self, done: int, known: int) -> bool:
-        asked = self._told is not None and bool(self._told(done, known))
+        more, self._done = done > self._done, done
+        asked = more and self._told is not None and bool(self._told(done, known))
         now = monotonic()
         last, self._last = now - self._last, now
         return asked or (self._end is not None and now + last > self._end)

@@ -50,7 +50,8 @@ class RowFrontier:
     solver : callable, optional
         Of an objective, a start and a callback; L-BFGS by default.
     progress : callable, optional
-        Is called after each candidate with how many there are and how many are known of.
+        Is called after each candidate with how many there are and how many are known of; twice of
+        one that was tried before it was made.
     fall : float
         Relative fall of the objective in one iteration of L-BFGS at which it stops.
     """
@@ -201,12 +202,14 @@ class RowFrontier:
         return scores
 
     def _tell(self, place: int) -> None:
-        """Say how many candidates are made or tried, and hear whether to stop."""
-        if place in self._tried:
-            return
+        """Say how many candidates are made or tried, and hear whether to stop.
+
+        One that is tried and then made counts once, but either takes time: it is said twice.
+        """
         self._tried.add(place)
         done, known = len(self._tried), len(self.recipes)
-        self.stopped = self.progress is not None and bool(self.progress(done, known))
+        if self.progress is not None and self.progress(done, known):
+            self.stopped = True  # for good
 
 
 def comparable(line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
