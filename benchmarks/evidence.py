@@ -96,7 +96,7 @@ def _extent(arena: Arena) -> str:
     folds = "five folds"
     if again:
         places = f"{len({name for name, _ in again})} sets"
-        folds += f", and five others on {places} of {_listed({rival for _, rival in again})}"
+        folds += f"; on {places} five others, of {_listed({rival for _, rival in again})}"
     return (
         f"{sets['general']} of {len(KINDS['general'])} general and {sets['imbalanced']} of "
         f"{len(KINDS['imbalanced'])} imbalanced sets, at most 10,000 rows a set; {folds}."
@@ -104,7 +104,7 @@ def _extent(arena: Arena) -> str:
 
 
 def _listed(rivals: set[str]) -> str:
-    return ", ".join(name for name in RIVALS if name in rivals)
+    return "; ".join(name for name in RIVALS if name in rivals)
 
 
 def _verdicts(
