@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier, Moments
-from directrix.classifiers.direct_fit import cautious
+from directrix.classifiers.direct_fit import _Clock, cautious
 from directrix.frontier.choose import Compared, compared
 from directrix.frontier.of_rows import RowFrontier
 from directrix.frontier.pool import MomentLines, Pool, coarse
@@ -75,7 +75,11 @@ class TestPool:
         assert any("pairwise" in origin.name for origin in pool.origins)
 
     @pytest.mark.parametrize(("n", "all_are_made"), [(300, True), (2000, False)])
-    def test_where_rows_are_many_two_folds_tell_which_lines_are_worth_all(self, n, all_are_made):
+    def test_where_rows_are_many_two_folds_tell_which_lines_are_worth_all(
+        self, n, all_are_made, monkeypatch
+    ):
+        # One alone, or those that it starts from might be kept for their own sake.
+        monkeypatch.setattr("directrix.frontier.pool._KEPT", 1)
         X, y = rows(n)
         fold = np.arange(n) % 5
         pool = Pool(RowFrontier(X, y, np.ones(n), fold), RecallAtFPR(0.05))
@@ -209,6 +213,13 @@ class TestBudget:
         short = DirectClassifier(time_budget=0.2).fit(X, y)
         whole = DirectClassifier().fit(X, y)
         assert len(short.report_.tried) < len(whole.report_.tried)
+
+    def test_a_candidate_that_is_tried_and_made_is_told_of_once(self):
+        told = []
+        clock = _Clock(None, lambda *counts: told.append(counts))
+        for done in (1, 1, 2):
+            assert not clock(done, 4)
+        assert told == [(1, 4), (2, 4)]
 
     def test_it_is_seconds(self):
         with pytest.raises(ValueError, match="seconds above zero"):
