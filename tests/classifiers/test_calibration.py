@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated
 from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers.calibration import Calibration, from_moments, from_scores
-from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated
 from directrix.frontier.choose import FIRST_ROWS
 from directrix.moments.projection import ScoreMoments
 

@@ -157,7 +157,7 @@ def test_where_a_class_has_few_rows_it_is_said():
 def test_few_rows_are_held_out_and_many_are_not():
     # From a hundred rows a feature on, in the smaller class.
     X, _ = rows(1000, 4)
-    for n_pos, name in ((399, "held-out rows"), (400, "the rows themselves")):
+    for n_pos, name in ((399, "held-out rows"), (400, "the training rows")):
         y = np.arange(1000) < n_pos
         ours = MomentClassifier().fit(X + y[:, None], y)
         assert ours.operating_point_.rows == name

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from directrix.classifiers.rows_at_hand import RowsAtHand, cut
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
@@ -14,7 +15,6 @@ from directrix.classifiers.operating_point import (
     predicted_rates,
     wilson,
 )
-from directrix.classifiers.rows_at_hand import RowsAtHand, cut
 from directrix.metrics import (
     AUC,
     TABLE,

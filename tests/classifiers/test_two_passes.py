@@ -128,13 +128,18 @@ class Counted:
         def opened(rows):
             known = really(rows)
 
-            def batches(columns):
-                self.scans += 1
-                for batch in known.batches(columns):
-                    self.rows += batch.num_rows
-                    yield batch
+            def counted(read):
+                def batches(columns):
+                    self.scans += 1
+                    for batch in read(columns):
+                        self.rows += batch.num_rows
+                        yield batch
 
-            return known._replace(batches=batches)
+                return batches
+
+            return known._replace(
+                batches=counted(known.batches), positioned=counted(known.positioned)
+            )
 
         monkeypatch.setattr(arrow, "_dataset", opened)
 
@@ -152,7 +157,7 @@ def test_the_rows_are_read_exactly_twice(parquet, monkeypatch, options):
 def test_what_can_be_read_only_once_is_refused():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     reader = pa.Table.from_pandas(frame()[:5000]).to_reader(max_chunksize=500)
-    with pytest.raises(ValueError, match="did not find the rows of the first: a stream can be"):
+    with pytest.raises(ValueError, match="did not find the rows of the first: it read 0 rows"):
         MomentClassifier().fit_source(reader, target="y", features=FEATURES)
     with pytest.raises(ValueError, match="an iterator can be read only once"):
         MomentClassifier().fit_source(iter([frame()[:5000]]), target="y", features=FEATURES)
@@ -251,9 +256,14 @@ def test_labels_may_be_given_beside_the_rows(labels):
     for given in (y.tolist(), y[:, None], pd.Series(y, index=rows.index + 5)):
         again = MomentClassifier("f1").fit_source(rows[FEATURES], target=given)
         np.testing.assert_array_equal(again.coef_, ours.coef_)
-    named = MomentClassifier("f1").fit_source(rows, target="y", features=FEATURES)
-    np.testing.assert_array_equal(named.coef_, ours.coef_)
     assert ours.classes_.tolist() == labels
+    # With folds by a key, what the labels are called changes nothing.
+    fold = HashFolds(5, key="customer")
+    named = MomentClassifier("f1").fit_source(rows, target="y", features=FEATURES, fold=fold)
+    renamed = MomentClassifier("f1").fit_source(
+        rows.assign(y=y), target="y", features=FEATURES, fold=fold
+    )
+    np.testing.assert_array_equal(named.coef_, renamed.coef_)
 
 
 def test_probabilities_are_those_of_the_rows(parquet):
@@ -299,10 +309,11 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
     positive = rng.random(20_000) < 0.3
     X = rng.normal(size=(20_000, 3))
     X[:, 1] += 2.0 * positive
-    lines = np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)[None]
-    histogram = ScoreHistogram.of(X, positive, lines)
+    lines = np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
+    halves = slice(0, 7_000), slice(7_000, None)
+    folds = tuple(ScoreHistogram.of(X[own], positive[own], lines) for own in halves)
     metric = resolve(metric)
-    picked = pick(metric, histogram, (1.0, 1.0), None)
+    picked = pick(metric, folds, (1.0, 1.0), None)
     assert picked.place == 1
     above = X[:, 1] > picked.threshold
     rates = picked.on_rows.rates(metric)
@@ -314,9 +325,9 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     counts = np.zeros((1, 2, BINS))
     counts[0, 0, BINS // 2], counts[0, 1, BINS // 2] = 99.0, 1.0
     histogram = ScoreHistogram(counts, np.array([99.0, 1.0]), np.array([99.0, 1.0]))
-    picked = pick(resolve("error"), histogram, (1.0, 1.0), None)
+    picked = pick(resolve("error"), (histogram,), (1.0, 1.0), None)
     assert picked.threshold > centres()[BINS // 2]
-    picked = pick(resolve("error"), histogram, (1.0, 1e4), None)
+    picked = pick(resolve("error"), (histogram,), (1.0, 1e4), None)
     assert picked.threshold < centres()[BINS // 2]
 
 

@@ -10,6 +10,7 @@ from directrix.engines import HashFolds
 from directrix.engines.plan import Grouped, Plan
 from directrix.moments.key_hash import key_hash
 from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import copy_keys, copy_numbers, labelled
 from directrix.moments.rows import as_rows
 
 RNG = np.random.default_rng(5)
@@ -30,6 +31,10 @@ FEATURES = ["a", "b"]
 # ── folds by a hash ───────────────────────────────────────────────────────────────────────────────
 
 
+def summary(plan, frame):
+    return plan.summary_of(plan.block(frame))
+
+
 def folds_of(fold, frame=FRAME):
     return Plan.of(target="y", features=FEATURES, fold=fold).block(frame).fold
 
@@ -42,12 +47,17 @@ def test_the_fold_is_the_hash_of_the_key(key):
     assert set(fold) == {0, 1, 2, 3}
 
 
-def test_without_a_key_equal_rows_are_in_the_same_fold():
+def test_without_a_key_a_row_is_known_by_what_is_in_it_and_how_many_came_before():
     fold = folds_of(HashFolds(4))
-    hashes = row_hash(as_rows(FRAME[FEATURES]))
-    np.testing.assert_array_equal(fold, key_hash([hashes]) >> np.uint64(62))
-    again = pd.concat([FRAME, FRAME[::-1]])
-    np.testing.assert_array_equal(folds_of(HashFolds(4), again), np.concatenate([fold, fold[::-1]]))
+    hashes = labelled(row_hash(as_rows(FRAME[FEATURES])), FRAME["y"].to_numpy())
+    first = copy_keys(hashes, copy_numbers(hashes))
+    np.testing.assert_array_equal(fold, key_hash([first]) >> np.uint64(62))
+    again = pd.concat([FRAME, FRAME])
+    second = copy_keys(np.tile(hashes, 2), copy_numbers(np.tile(hashes, 2)))
+    np.testing.assert_array_equal(
+        folds_of(HashFolds(4), again), key_hash([second]) >> np.uint64(62)
+    )
+    assert (folds_of(HashFolds(4), again)[len(FRAME) :] != fold).any()
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 10, 1000])
@@ -107,7 +117,7 @@ def test_a_plan_travels():
     plan = Plan.of(target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), by="g")
     arrived = pickle.loads(pickle.dumps(plan))  # noqa: S301 - our own
     assert arrived == plan
-    assert arrived.summary(FRAME).by_group == plan.summary(FRAME).by_group
+    assert summary(arrived, FRAME).by_group == summary(plan, FRAME).by_group
 
 
 def test_fold_numbers_of_an_array_are_whole_though_it_holds_floats():
@@ -182,7 +192,7 @@ def test_a_missing_group_is_refused(group):
 
 def test_summaries_of_groups_add_up():
     plan = Plan.of(target="y", features=FEATURES, by="g")
-    some, rest = (plan.summary(FRAME[FRAME["g"].isin(own)]) for own in ([0, 1], [1, 2]))
+    some, rest = (summary(plan, FRAME[FRAME["g"].isin(own)]) for own in ([0, 1], [1, 2]))
     total = (some + rest).by_group
     assert sorted(total) == [0, 1, 2]
     assert total[0] == some.by_group[0]

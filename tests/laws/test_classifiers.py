@@ -218,7 +218,7 @@ def test_a_pickle_predicts_the_same(row):
 def test_on_the_rows_the_false_positives_keep_their_limit(limit):
     X, y = rows(20_000, 5)
     ours = MomentClassifier(RecallAtFPR(limit)).fit(X, y)
-    assert ours.operating_point_.rows == "the rows themselves"
+    assert ours.operating_point_.rows == "the training rows"
     assert ours.operating_point_.empirical.fpr <= limit
     predicted = ours.predict(X)
     assert predicted[~y].mean() <= limit

@@ -18,8 +18,6 @@ from directrix import Moments, summarize
 from directrix.engines import HashFolds
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
-from directrix.moments.row_hash import row_hash
-from directrix.moments.rows import as_rows
 
 #: Relative to the rows' own spread; the same rows, summed in another order.
 NEAR = 1e-10
@@ -279,11 +277,7 @@ def of_rows(engine, rows, features, target, *, weight=None, fold=None, classes=N
     if features is None:
         features = [name for name in rows.columns if name not in (target, weight, fold)]
     if isinstance(fold, HashFolds):
-        hashes = (
-            key_hash([row_hash(as_rows(rows[features].to_numpy()))], fold.seed)
-            if fold.key is None
-            else key_hash([rows[name].to_numpy() for name in fold.columns], fold.seed)
-        )
+        hashes = key_hash([rows[name].to_numpy() for name in fold.columns], fold.seed)
         number = [int(each) * fold.n_folds >> 64 for each in hashes]
     else:
         number = None if fold is None else rows[fold].to_numpy()
@@ -321,7 +315,6 @@ ROLES = {
         "weight": "w",
         "fold": HashFolds(4, key=["group", "customer"], seed=3),
     },
-    "folds by the features": {"fold": HashFolds(5)},
     "groups": {"by": "group"},
     "groups, weights and folds": {
         "by": "group",
@@ -337,6 +330,18 @@ def test_the_summary_is_that_of_the_rows(engine, folders, roles):
     pieces = cut(frame(), 5)
     moments = summary(engine, pieces, folders, target="y", **roles)
     assert_the_same(moments, by_hand(engine, pieces, target="y", **roles))
+
+
+def test_folds_of_single_rows_are_of_all_rows_and_the_same_whenever_they_are_read(engine, folders):
+    pieces = cut(frame(), 5)
+    first, again = (
+        summary(engine, pieces, folders, target="y", fold=HashFolds(5)) for _ in range(2)
+    )
+    assert first == again
+    assert_the_same(first.unfolded(), by_hand(engine, pieces, target="y"))
+    counts = [sum(part.count for part in fold) for fold in first.parts]
+    # Five deviations of a fifth of the rows.
+    assert np.abs(np.array(counts) - N / 5).max() < 5 * np.sqrt(N * 0.16)
 
 
 @cache

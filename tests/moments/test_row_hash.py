@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from directrix.moments.row_hash import row_hash, stratified_folds
+from directrix.moments.row_hash import row_hash
 from directrix.moments.rows import as_rows
 
 
@@ -105,43 +105,3 @@ def test_half_of_the_bits_are_set():
     # Each bit of 20,000 hashes: its mean is within five deviations, 0.018, of one half.
     bits = np.unpackbits(hashed(rows(20_000)).view(np.uint8).reshape(-1, 8), axis=1)
     assert np.abs(bits.mean(axis=0) - 0.5).max() < 0.018
-
-
-def distinct_rows_of_folds(hashes, folds, own, n_folds):
-    return [len(np.unique(hashes[own & (folds == k)])) for k in range(n_folds)]
-
-
-@pytest.mark.parametrize("n_folds", [2, 3, 5, 7])
-def test_each_class_is_shared_out_evenly_and_equal_rows_stay_together(n_folds):
-    rng = np.random.default_rng(2)
-    X = rows()[rng.integers(0, 83, 400)]  # most of them several times
-    hashes = hashed(X)
-    codes = hashes % np.uint64(4) == 0  # equal rows are of one class
-    folds = stratified_folds(hashes, codes, n_folds)
-    assert set(folds.tolist()) == set(range(n_folds))
-    for own in (codes, ~codes):
-        counts = distinct_rows_of_folds(hashes, folds, own, n_folds)
-        assert max(counts) - min(counts) <= 1
-    for value in np.unique(hashes):
-        assert len(np.unique(folds[hashes == value])) == 1
-
-
-def test_folds_do_not_depend_on_the_order_or_the_repetition_of_rows():
-    rng = np.random.default_rng(3)
-    hashes = hashed(rows())
-    codes = np.arange(len(hashes)) % 3 == 0
-    folds = stratified_folds(hashes, codes, 5)
-    order = rng.permutation(len(hashes))
-    np.testing.assert_array_equal(stratified_folds(hashes[order], codes[order], 5), folds[order])
-    times = rng.integers(1, 4, len(hashes))
-    repeated = stratified_folds(np.repeat(hashes, times), np.repeat(codes, times), 5)
-    np.testing.assert_array_equal(repeated, np.repeat(folds, times))
-
-
-def test_folds_of_more_than_two_classes():
-    hashes = hashed(rows(300))
-    codes = np.arange(300) % 3
-    folds = stratified_folds(hashes, codes, 4)
-    for code in range(3):
-        counts = distinct_rows_of_folds(hashes, folds, codes == code, 4)
-        assert max(counts) - min(counts) <= 1

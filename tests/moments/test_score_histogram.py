@@ -1,20 +1,18 @@
 import numpy as np
-import pytest
 from scipy import sparse
 
 from directrix.moments import score_histogram
 from directrix.moments.score_histogram import BINS, ScoreHistogram, bin_of, centres, edges
 
 
-def rows(n=500, d=3, k=4, folds=3, seed=0):
-    """Return rows, which are positive, candidate lines of each fold, weights and folds."""
+def rows(n=500, d=3, k=4, seed=0):
+    """Return rows, which are positive, candidate lines and weights."""
     rng = np.random.default_rng(seed)
     return (
         rng.normal(size=(n, d)),
         rng.random(n) < 0.3,
-        rng.normal(size=(folds, k, d + 1)),
+        rng.normal(size=(k, d + 1)),
         rng.choice([0.0, 0.5, 2.0], n),
-        rng.integers(0, folds, n),
     )
 
 
@@ -35,9 +33,9 @@ def by_hand(X, positive, lines, weight):
 
 
 def test_it_is_the_histogram_of_the_scores_of_each_class():
-    X, positive, lines, weight, _ = rows()
-    histogram = ScoreHistogram.of(X, positive, lines[:1], weight)
-    np.testing.assert_allclose(histogram.counts, by_hand(X, positive, lines[0], weight))
+    X, positive, lines, weight = rows()
+    histogram = ScoreHistogram.of(X, positive, lines, weight)
+    np.testing.assert_allclose(histogram.counts, by_hand(X, positive, lines, weight))
     expected = weight[~positive].sum(), weight[positive].sum()
     np.testing.assert_allclose(histogram.weight, expected)
     squares = weight**2
@@ -47,80 +45,59 @@ def test_it_is_the_histogram_of_the_scores_of_each_class():
     np.testing.assert_allclose(histogram.counts.sum(axis=2), np.tile(expected, (4, 1)))
 
 
-def test_every_row_is_scored_by_the_lines_of_its_fold():
-    X, positive, lines, weight, fold = rows()
-    histogram = ScoreHistogram.of(X, positive, lines, weight, fold)
-    counts = sum(
-        by_hand(X[fold == f], positive[fold == f], lines[f], weight[fold == f]) for f in range(3)
-    )
-    np.testing.assert_allclose(histogram.counts, counts)
-    assert np.abs(histogram.counts - by_hand(X, positive, lines[0], weight)).max() > 0.1
-
-
-def test_a_fold_may_have_no_rows():
-    X, positive, lines, weight, _ = rows()
-    all_last = np.full(len(X), 2)
-    histogram = ScoreHistogram.of(X, positive, lines, weight, all_last)
-    same(histogram, ScoreHistogram.of(X, positive, lines[2:], weight))
-
-
-@pytest.mark.parametrize("folded", [False, True])
-def test_histograms_add_up(folded):
-    X, positive, lines, weight, fold = rows()
-    fold = fold if folded else None
+def test_histograms_add_up():
+    X, positive, lines, weight = rows()
     parts = [
-        ScoreHistogram.of(
-            X[own], positive[own], lines, weight[own], None if fold is None else fold[own]
-        )
+        ScoreHistogram.of(X[own], positive[own], lines, weight[own])
         for own in np.array_split(np.arange(len(X)), 7)
     ]
-    whole = ScoreHistogram.of(X, positive, lines, weight, fold)
+    whole = ScoreHistogram.of(X, positive, lines, weight)
     same(sum(parts, start=ScoreHistogram.empty(4)), whole, rtol=1e-12)
 
 
 def test_no_rows_change_nothing():
-    X, positive, lines, weight, fold = rows()
-    whole = ScoreHistogram.of(X, positive, lines, weight, fold)
-    none = ScoreHistogram.of(X[:0], positive[:0], lines, weight[:0], fold[:0])
+    X, positive, lines, weight = rows()
+    whole = ScoreHistogram.of(X, positive, lines, weight)
+    none = ScoreHistogram.of(X[:0], positive[:0], lines, weight[:0])
     same(none, ScoreHistogram.empty(4))
     same(whole + none, whole)
 
 
 def test_a_weight_is_a_repetition():
-    X, positive, lines, _, fold = rows()
+    X, positive, lines, _ = rows()
     times = np.random.default_rng(1).integers(0, 4, len(X))
     repeated = (np.repeat(each, times, axis=0) for each in (X, positive))
-    weighted = ScoreHistogram.of(X, positive, lines, times, fold)
-    often = ScoreHistogram.of(*repeated, lines, None, np.repeat(fold, times))
+    weighted = ScoreHistogram.of(X, positive, lines, times)
+    often = ScoreHistogram.of(*repeated, lines)
     np.testing.assert_array_equal(weighted.counts, often.counts)
     np.testing.assert_array_equal(weighted.weight, often.weight)
 
 
 def test_without_weights_rows_are_counted():
-    X, positive, lines, _, fold = rows()
-    counted = ScoreHistogram.of(X, positive, lines, None, fold)
-    same(counted, ScoreHistogram.of(X, positive, lines, np.ones(len(X)), fold))
+    X, positive, lines, _ = rows()
+    counted = ScoreHistogram.of(X, positive, lines)
+    same(counted, ScoreHistogram.of(X, positive, lines, np.ones(len(X))))
     np.testing.assert_array_equal(counted.weight_sq, counted.weight)
 
 
 def test_blocks_of_rows_are_all_counted(monkeypatch):
-    X, positive, lines, weight, fold = rows()
-    whole = ScoreHistogram.of(X, positive, lines, weight, fold)
+    X, positive, lines, weight = rows()
+    whole = ScoreHistogram.of(X, positive, lines, weight)
     monkeypatch.setattr(score_histogram, "_BLOCK", 13)
-    same(ScoreHistogram.of(X, positive, lines, weight, fold), whole, rtol=1e-12)
+    same(ScoreHistogram.of(X, positive, lines, weight), whole, rtol=1e-12)
 
 
 def test_rows_may_be_sparse():
-    X, positive, lines, weight, fold = rows()
+    X, positive, lines, weight = rows()
     X[X < 0.5] = 0.0
-    whole = ScoreHistogram.of(X, positive, lines, weight, fold)
-    same(ScoreHistogram.of(sparse.csr_array(X), positive, lines, weight, fold), whole)
+    whole = ScoreHistogram.of(X, positive, lines, weight)
+    same(ScoreHistogram.of(sparse.csr_array(X), positive, lines, weight), whole)
 
 
 def test_far_scores_are_in_the_end_bins():
     far = np.array([-1e300, -1e6, -400.0, 400.0, 1e6, 1e300])
     assert bin_of(far).tolist() == [0, 0, 0, BINS - 1, BINS - 1, BINS - 1]
-    X, lines = far[:, None], np.array([[[1.0, 0.0]]])
+    X, lines = far[:, None], np.array([[1.0, 0.0]])
     counts = ScoreHistogram.of(X, far > 0, lines).counts
     assert counts[0, 0, 0] == counts[0, 1, -1] == 3
     assert counts.sum() == 6

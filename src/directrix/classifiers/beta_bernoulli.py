@@ -12,10 +12,9 @@ from scipy.special import expit
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.plateau_fit import Fitted, Recipe
 from directrix.classifiers.plateaus import even_score, pair_of, probability
-from directrix.classifiers.rows_at_hand import RowsAtHand, folds_of_rows
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.where_to_start import numbers
 
@@ -143,7 +142,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows.
 
         Parameters
@@ -153,30 +152,30 @@ class BetaBernoulliClassifier(LinearClassifier):
             Labels of two classes.
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
+        groups : array of shape (n,), optional
+            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
         """
         recipe = Recipe.of(self)
         alphas = numbers(self.alpha, _ALPHAS, "alpha")
         X, y = self._validated(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weight == 0).any():
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
-        self.classes_ = two_classes(y)
-        positive = y == self.classes_[1]
-        weight = weights_by_class(self.class_weight, self.classes_, positive, weight)
+        keyed = KeyedRows.of(X, y, weight, None, groups)
+        self.classes_ = two_classes(keyed.y)
+        keyed = keyed.weighted(self.class_weight, self.classes_)
+        rows = keyed.all_rows(self.classes_[1])
         self._kernel = recipe.kernel
-        self._units = _units_for(recipe, X, weight)
-        rows = RowsAtHand(self._units.rows(X), positive, weight, None)
+        self._units = _units_for(recipe, rows.X, rows.weight)
+        rows = rows._replace(X=self._units.rows(rows.X))
         self.held_out_ = {}
         if len(alphas) > 1:
-            rows = rows._replace(fold=folds_of_rows(X, positive, _FOLDS))
-            self.held_out_ = recipe.chosen(rows, alphas)
+            seen = keyed.training_rows(self.classes_[1], _FOLDS)
+            self.held_out_ = recipe.chosen(seen._replace(X=self._units.rows(seen.X)), alphas)
         # Of too few rows to hold any out, that in the middle.
         in_the_middle = sorted(alphas)[len(alphas) // 2]
         self.alpha_ = min(
             self.held_out_, key=lambda each: self.held_out_[each], default=in_the_middle
         )
-        self._keep(X, recipe.fit(rows, self.alpha_))
+        self._keep(keyed.X, recipe.fit(rows, self.alpha_))
         return self
 
     def _keep(self, X: Any, fitted: Fitted) -> None:

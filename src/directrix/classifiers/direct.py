@@ -14,12 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import weights_by_class
 from directrix.classifiers.direct_fit import DirectFit, Fitted
 from directrix.classifiers.direct_source import DirectSource
+from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.guarantee import limit_of
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
-from directrix.classifiers.rows_at_hand import folds_given
 from directrix.classifiers.two_passes import TwoPasses
 from directrix.engines import HashFolds
 from directrix.metrics import resolve
@@ -56,7 +56,9 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         ``Cost(fp=1, fn=20)`` and so on; see `directrix.metrics`. Costs of single rows are their
         ``sample_weight``.
     cv : int, splitter or splits
-        Folds of rows held out, as in `SmoothClassifier`.
+        Folds of rows held out. A number shares out each class, copies of equal rows as
+        independent rows are. Or a splitter of scikit-learn or its splits, where each row is
+        tested once.
     guarantee : float, optional
         Confidence with which the limit of `RecallAtFPR` (or that of `FPRAtRecall` and
         `PrecisionAtRecall`) is kept on new rows, by the exact binomial bound. A third of the rows
@@ -111,7 +113,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         self.class_weight = class_weight
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -120,33 +122,41 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         y : array of shape (n,)
             Labels.
         sample_weight : array of shape (n,), optional
-            A row of weight k counts as k rows.
+            A row of whole weight k counts as k rows, which may be in different folds. A row of any
+            other weight stays whole.
+        groups : array of shape (n,), optional
+            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
         """
         fits = Fits(self, X, y)
-        self._fit_all([resolve(self.metric)], [self], (X, y, sample_weight), fits.one_more)
+        self._fit_all([resolve(self.metric)], [self], (X, y, sample_weight, groups), fits.one_more)
         fits.end()
         return self
 
     def fit_each(
-        self, metrics: Sequence[str | Metric], X: Any, y: Any, sample_weight: Any = None
+        self,
+        metrics: Sequence[str | Metric],
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> list[Self]:
         """Return a classifier for each of several metrics, which share the lines of the rows.
 
         Parameters
         ----------
         metrics : sequence of str or Metric
-        X, y, sample_weight : as in `fit`
+        X, y, sample_weight, groups : as in `fit`
         """
         each = [resolve(metric) for metric in metrics]
         own = [copy(self).set_params(metric=metric) for metric in each]
-        self._fit_all(each, own, (X, y, sample_weight), None)
+        self._fit_all(each, own, (X, y, sample_weight, groups), None)
         return own
 
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
         """Fit to rows wherever they are, in two passes over them.
 
-        The first summarises folds and takes a sample of the rows of each class, by a hash of what
-        is in them: both frontiers are built from these. The second counts held-out scores of the
+        The first summarises folds and takes a sample of the rows of each class: both frontiers
+        are built from these. The second counts held-out scores of the
         best candidates, over all rows, in histograms, from which the line, the threshold, the
         rates and the probabilities come. For two classes, and without a guarantee.
 
@@ -155,7 +165,8 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         source : whatever `summarize` reads
         target : str, int or array
         fold : HashFolds, optional
-            How rows are held out; by default by a hash of the features, in as many folds as `cv`.
+            How rows are held out; by default each row on its own, in as many folds as `cv`. Rows
+            of whole weight k stay in one fold here.
         **options
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
@@ -170,37 +181,42 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         )
         two = TwoPasses(source, target, folds, options)
         how = DirectSource(resolve(self.metric), two, self.class_weight)
-        moments, sample = how.survey()
+        surveyed = how.survey()
+        moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
         self._take_names(moments)
-        self._keep([how.fitted(moments, sample)])
+        self._keep([how.fitted(surveyed)])
         return self
 
     def _fit_all(
         self,
         metrics: list[Metric],
         own: list[Self],
-        rows: tuple[Any, Any, Any],
+        rows: tuple[Any, Any, Any, Any],
         told: Callable[[int, int], bool | None] | None,
     ) -> None:
-        """Fit a classifier to each metric, of rows, labels and weights."""
+        """Fit a classifier to each metric, of rows, labels, weights and groups."""
         self._check(metrics)
-        X, y, sample_weight = rows
+        X, y, sample_weight, groups = rows
         X, y = self._validated(X, y)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        folds = folds_given(self.cv, X, y)
-        if (weight == 0).any():
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
-            folds = None if folds is None else folds[kept]
-        classes, place = np.unique(y, return_inverse=True)
-        classes = two_classes(y) if len(classes) < 3 else classes
-        weight = weights_by_class(self.class_weight, classes, place, weight)
+        if groups is not None and self.guarantee is not None:
+            msg = (
+                "guarantee= counts independent rows, and rows of one group are not: give one row "
+                "of each group and no groups=, or leave guarantee= out"
+            )
+            raise ValueError(msg)
+        folds = folds_given(self.cv, X, y, groups)
+        keyed = KeyedRows.of(X, y, weight, folds, groups)
+        classes = np.unique(keyed.y)
+        classes = two_classes(keyed.y) if len(classes) < 3 else classes
+        keyed = keyed.weighted(self.class_weight, classes)
         positives = classes[1:] if len(classes) == 2 else classes
         seconds = None if self.time_budget is None else self.time_budget / len(positives)
-        how = DirectFit(metrics, self.cv if folds is None else folds, self.guarantee, seconds, told)
-        by_class = [how.run(X, y == label, weight) for label in positives]
+        n_folds = _FOLDS if folds is not None else int(self.cv)
+        how = DirectFit(metrics, n_folds, self.guarantee, seconds, told)
+        by_class = [how.run(keyed, label) for label in positives]
         for one, fitted in zip(own, zip(*by_class, strict=True), strict=True):
             one.classes_, one.n_features_in_ = classes, self.n_features_in_
             if hasattr(self, "feature_names_in_"):

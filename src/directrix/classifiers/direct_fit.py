@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct_report import DirectReport
+from directrix.classifiers.fitting.finalize import calibrated, fit_threshold
+from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.guarantee import guaranteed_threshold
 from directrix.classifiers.operating_point import (
     OnRows,
@@ -17,14 +19,6 @@ from directrix.classifiers.operating_point import (
     effective_rows,
     predicted_rates,
 )
-from directrix.classifiers.rows_at_hand import (
-    RowsAtHand,
-    calibrated,
-    cut,
-    folds_of_rows,
-    rows_to_choose_on,
-)
-from directrix.classifiers.standardized import Standardization
 from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import MOST_ROWS, curves, scores_of, settled
 from directrix.frontier.of_rows import RowFrontier, comparable
@@ -35,7 +29,7 @@ from directrix.moments.projection import ScoreMoments
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix._typing import FloatArray
     from directrix.classifiers.calibration import Calibration
     from directrix.frontier.choose import Compared
     from directrix.metrics import Metric
@@ -45,6 +39,8 @@ CAUTION = 1.0
 #: Of the time there is: what may be spent on candidates. The rest is for the last fit.
 _SEARCH = 0.8
 _ITERATIONS = 500
+#: One in so many rows is set apart for a guarantee.
+_APART = 3
 #: Of the objective, in one iteration: where less is gained, rows do not tell the lines apart.
 FALL = 1e-5
 
@@ -66,8 +62,8 @@ class DirectFit:
     ----------
     metrics : sequence of Metric
         For each a line is found; they share what can be shared.
-    folds : int or array of int of shape (n,)
-        How many there are to be, or which.
+    n_folds : int
+        How many there are to be, where the rows come without.
     confidence : float, optional
         With which the metric's limit is to be kept on new rows.
     seconds : float, optional
@@ -77,56 +73,41 @@ class DirectFit:
     """
 
     metrics: Sequence[Metric]
-    folds: int | IntArray
+    n_folds: int
     confidence: float | None = None
     seconds: float | None = None
     told: Callable[[int, int], bool | None] | None = None
 
-    def run(self, X: Any, positive: AnyArray, weight: FloatArray) -> list[Fitted]:
-        """Find a line of some rows, all of weight above zero, for each metric."""
+    def run(self, keyed: KeyedRows, label: Any) -> list[Fitted]:
+        """Find a line for each metric, of one class against the others."""
         clock = _Clock(self.seconds, self.told)
         if self.confidence is None:
-            return self._fitted(X, positive, weight, self.folds, clock)
+            return self._fitted(keyed, label, clock)
         # Rows that set a guaranteed threshold may not have been seen before.
-        apart = folds_of_rows(X, positive, 3)
-        if apart is None or apart.max() < 2:
-            msg = "guarantee= holds out a third of the rows of each class: give three or more"
-            raise ValueError(msg)
-        kept, out = np.flatnonzero(apart != 0), np.flatnonzero(apart == 0)
-        folds = self.folds[kept] if isinstance(self.folds, np.ndarray) else self.folds
-        rows = RowsAtHand(X[out], positive[out], weight[out], None)
+        kept, apart = keyed.set_apart(label, _APART)
+        rows = apart.training_rows(label, 1)
         return [
             self._guaranteed(fitted, rows, self.confidence)
-            for fitted in self._fitted(X[kept], positive[kept], weight[kept], folds, clock)
+            for fitted in self._fitted(kept, label, clock)
         ]
 
-    def _fitted(
-        self,
-        X: Any,
-        positive: AnyArray,
-        weight: FloatArray,
-        folds: int | IntArray,
-        clock: _Clock,
-    ) -> list[Fitted]:
-        units = Standardization.of(X, weight)
-        rows = RowsAtHand(units.rows(X), positive, weight, None)
-        seen = rows_to_choose_on(rows, X, folds, MOST_ROWS)
-        frontier = RowFrontier(*seen, progress=clock, fall=FALL)
-        lines = cache(partial(_moment_lines, seen)) if X.shape[1] <= MOST_FEATURES else None
-        return [
-            self._chosen(Pool(frontier, metric, lines), units, rows, seen)
-            for metric in self.metrics
-        ]
+    def _fitted(self, keyed: KeyedRows, label: Any, clock: _Clock) -> list[Fitted]:
+        prepared = prepare(keyed, label, self.n_folds, MOST_ROWS)
+        seen = prepared.seen
+        frontier = RowFrontier(
+            seen.X, seen.positive, seen.weight, seen.fold, progress=clock, fall=FALL
+        )
+        lines = cache(partial(_moment_lines, seen)) if seen.X.shape[1] <= MOST_FEATURES else None
+        return [self._chosen(Pool(frontier, metric, lines), prepared) for metric in self.metrics]
 
-    def _chosen(
-        self, pool: Pool, units: Standardization, rows: RowsAtHand, seen: RowsAtHand
-    ) -> Fitted:
+    def _chosen(self, pool: Pool, prepared: Prepared) -> Fitted:
         """Choose a candidate, fit it to all rows, and set its threshold."""
+        units, rows, seen = prepared
         metric = pool.metric
         found = pool.fill()
         place = cautious(found, [origin.roughness for origin in pool.origins])
         line = self._last_fit(pool, place, rows)
-        threshold, on_rows = cut(metric, seen, pool.scores[place])
+        threshold, on_rows = fit_threshold(metric, seen, pool.scores[place])
         line[-1] -= threshold
         scores = pool.scores[place] - threshold
         numbers = ScoreMoments.of_scores(seen.positive, scores, seen.weight)
@@ -146,7 +127,7 @@ class DirectFit:
             DirectReport.of(metric, seen.name, pool.origins, found, place),
         )
 
-    def _last_fit(self, pool: Pool, place: int, rows: RowsAtHand) -> FloatArray:
+    def _last_fit(self, pool: Pool, place: int, rows: TrainingRows) -> FloatArray:
         """Return the line of the candidate, of all rows, if it was chosen on some."""
         origin = pool.origins[place]
         whole = len(rows.positive) == len(pool.rows.positive)
@@ -162,7 +143,7 @@ class DirectFit:
         solved = frontier.solve(objective, start, None, _ITERATIONS).coef
         return comparable(solved, rows.X, rows.positive, rows.weight)
 
-    def _guaranteed(self, fitted: Fitted, rows: RowsAtHand, confidence: float) -> Fitted:
+    def _guaranteed(self, fitted: Fitted, rows: TrainingRows, confidence: float) -> Fitted:
         """Return the line with a threshold that rows apart set, and what these say of it."""
         metric = fitted.operating_point.metric
         scores = settled(scores_of(rows.X, fitted.line[None])[:, 0])
@@ -199,11 +180,11 @@ def cautious(found: Compared, roughness: Sequence[float]) -> int:
     return int(kind[np.argmin(found.losses[kind])])
 
 
-def _moment_lines(rows: RowsAtHand) -> MomentLines:
-    return MomentLines.of(_moments(rows), *rows)
+def _moment_lines(rows: TrainingRows) -> MomentLines:
+    return MomentLines.of(_moments(rows), *rows[:4])
 
 
-def _moments(rows: RowsAtHand) -> Moments:
+def _moments(rows: TrainingRows) -> Moments:
     return Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)
 
 

@@ -20,6 +20,7 @@ from directrix.moments.projection import project
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
+    from directrix.engines.tasks import Surveyed
     from directrix.metrics import Metric
     from directrix.moments import Moments
     from directrix.moments.row_sample import RowSample
@@ -57,19 +58,24 @@ class DirectSource:
     two: TwoPasses
     class_weight: Any
 
-    def survey(self) -> tuple[Moments, RowSample]:
+    def survey(self) -> Surveyed:
         """Make the first pass."""
         return self.two.survey(MOST_ROWS, MOST_OF_PART)
 
-    def fitted(self, moments: Moments, sample: RowSample) -> Fitted:
+    def fitted(self, surveyed: Surveyed) -> Fitted:
         """Build the candidates, make the second pass, and choose."""
+        moments = surveyed.grouped.by_group[None]
         factors = class_factors(self.class_weight, moments)
         counted = reweighted(moments, factors)
-        lines = self._lines(counted, sample)
-        folds = range(len(lines[0].without))
-        without = [np.stack([own.without[k] for own in lines]) for k in folds]
-        histogram = self.two.histogram(without, moments)
-        picked = pick(self.metric, histogram, factors, self.metric.break_even(counted.prior))
+        if surveyed.sample is None:
+            msg = "there are no rows to learn from"
+            raise ValueError(msg)
+        lines = self._lines(counted, surveyed.sample)
+        without = [
+            np.stack([own.without[k] for own in lines]) for k in range(len(lines[0].without))
+        ]
+        folds = self.two.histograms(without, surveyed)
+        picked = pick(self.metric, folds, factors, self.metric.break_even(counted.prior))
         chosen = lines[picked.place]
         line = chosen.whole.copy()
         line[-1] -= picked.threshold

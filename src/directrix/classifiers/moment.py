@@ -11,8 +11,9 @@ from sklearn.utils.validation import _check_sample_weight
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import class_factors, reweighted
+from directrix.classifiers.fitting.finalize import calibrated, fit_threshold
+from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
 from directrix.classifiers.operating_point import OnRows, OperatingPoint, predicted_rates
-from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated, cut, folds_of_rows
 from directrix.classifiers.two_passes import TwoPasses, pick
 from directrix.engines import HashFolds
 from directrix.frontier import Frontier, choose, validated_shrinkage
@@ -22,6 +23,8 @@ from directrix.frontier.shrinkage import usable_folds
 from directrix.metrics import resolve
 from directrix.moments import Moments, labels
 from directrix.moments.projection import project
+from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import CopyCounter, folds_by_key, labelled
 from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ class _Line(NamedTuple):
     line: FloatArray
     frontier: Frontier
     numbers: ScoreMoments
-    rows: RowsAtHand | None = None
+    rows: TrainingRows | None = None
     scores: FloatArray | None = None
 
 
@@ -116,7 +119,7 @@ class MomentClassifier(LinearClassifier):
         self.choose = choose
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Summarise the rows, make the family of lines, and choose one.
 
         Parameters
@@ -125,20 +128,29 @@ class MomentClassifier(LinearClassifier):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            A row of weight k counts as k rows.
+            A row of whole weight k counts as k rows, which may be in different folds. A row of any
+            other weight stays whole.
+        groups : array of shape (n,), optional
+            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
         """
         metric = self._checked_metric()
         X, y = self._validated(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weight == 0).any():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        self.classes_ = two_classes(y)
-        positive = y == self.classes_[1]
-        fold = self._folds(X, positive, weight)
-        moments = self._summary(X, y, weight, fold)
-        factors = class_factors(self.class_weight, moments)
-        rows = RowsAtHand(X, positive, weight * np.where(positive, factors[1], factors[0]), fold)
-        self._learn(moments, metric, rows if self.choose == "rows" else None)
+        keyed = KeyedRows.of(X, y, weight, None, groups)
+        self.classes_ = two_classes(keyed.y)
+        rows = keyed.all_rows(self.classes_[1])
+        if self._holds_out(rows):
+            rows = seen = keyed.training_rows(self.classes_[1], _FOLDS)
+        else:
+            seen = keyed.training_rows(self.classes_[1], 1, MOST_ROWS)
+        labels_of_rows = self.classes_[rows.positive.astype(np.intp)]
+        moments = self._summary(rows.X, labels_of_rows, rows.weight, rows.fold)
+        rows, seen = (
+            each._replace(weight=each.weight * np.where(each.positive, *factors))
+            for factors in [class_factors(self.class_weight, moments)[::-1]]
+            for each in (rows, seen)
+        )
+        self._learn(moments, metric, (rows, seen) if self.choose == "rows" else None)
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -172,7 +184,11 @@ class MomentClassifier(LinearClassifier):
         if first:
             self.classes_ = two_classes(y if classes is None else np.asarray(classes))
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        fold = HashFolds(_FOLDS).of(None, as_rows(X)) if self.shrinkage == "cv" else None
+        fold = None
+        if self.shrinkage == "cv":
+            if first or not hasattr(self, "_copies"):
+                self._copies = CopyCounter()
+            fold = folds_by_key(self._copies.keys(labelled(row_hash(as_rows(X)), y)), _FOLDS)
         moments = self._summary(X, y, weight, fold)
         moments = moments if first else self.moments_ + moments
         if moments.positive.count and moments.negative.count:
@@ -192,22 +208,23 @@ class MomentClassifier(LinearClassifier):
         source : whatever `summarize` reads
         target : str, int or array
         fold : HashFolds, optional
-            How rows are held out; by default by a hash of the features, in five folds.
+            How rows are held out; by default in five folds, each row on its own.
         **options
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
         metric = self._checked_metric()
         two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
-        moments = two.summary()
+        surveyed = two.survey()
+        moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
         self._take_names(moments)
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         factors = class_factors(self.class_weight, moments)
         counted = reweighted(moments, factors)
         candidates = self._candidates(counted, metric)
-        histogram = two.histogram(candidates.without, moments)
-        picked = pick(metric, histogram, factors, metric.break_even(counted.prior))
+        folds = two.histograms(candidates.without, surveyed)
+        picked = pick(metric, folds, factors, metric.break_even(counted.prior))
         line = candidates.lines[picked.place]
         line[-1] -= picked.threshold
         self.frontier_, self.calibration_ = candidates.frontier(picked.place), picked.calibration
@@ -227,31 +244,34 @@ class MomentClassifier(LinearClassifier):
         names = getattr(self, "feature_names_in_", None)
         return Moments.of(X, y, weight, classes=self.classes_, feature_names=names, fold=fold)
 
-    def _folds(self, X: Any, positive: AnyArray, weight: FloatArray) -> IntArray | None:
-        """Return folds where rows are held out; equal rows are in the same."""
-        smaller = min(weight[positive].sum(), weight[~positive].sum())
-        few = self.choose == "rows" and smaller < _ENOUGH * X.shape[1]
-        return folds_of_rows(X, positive, _FOLDS) if few or self.shrinkage == "cv" else None
+    def _holds_out(self, rows: TrainingRows) -> bool:
+        """Whether rows have to be held out: few of them, or a shrinkage to be validated."""
+        smaller = min(rows.weight[rows.positive].sum(), rows.weight[~rows.positive].sum())
+        few = self.choose == "rows" and smaller < _ENOUGH * rows.X.shape[1]
+        return few or self.shrinkage == "cv"
 
-    def _learn(self, moments: Moments, metric: Metric, rows: RowsAtHand | None) -> None:
+    def _learn(
+        self, moments: Moments, metric: Metric, rows: tuple[TrainingRows, TrainingRows] | None
+    ) -> None:
+        """Choose a line by rows, all of them and those that lines are compared on, or by risk."""
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         counted = reweighted(moments, class_factors(self.class_weight, moments))
         if rows is None:
             found = self._by_risk(counted, metric)
         else:
-            found = self._by_rows(counted, metric, rows)
+            found = self._by_rows(counted, metric, *rows)
         self.frontier_ = found.frontier
         line, scores = found.line, found.numbers
         at_threshold = metric.break_even(counted.prior)
         on_rows = None
         if found.rows is not None and found.scores is not None:
-            threshold, on_rows = cut(metric, found.rows, found.scores)
+            threshold, on_rows = fit_threshold(metric, found.rows, found.scores)
             line[-1] -= threshold
             scores = scores.above(threshold)
             self.calibration_ = calibrated(found.rows, found.scores - threshold, at_threshold)
         else:
             self.calibration_ = calibration.from_moments(scores, at_threshold)
-        self._settle(metric, line, scores, counted, on_rows, None if rows is None else rows.name)
+        self._settle(metric, line, scores, counted, on_rows, None if rows is None else rows[0].name)
 
     def _settle(
         self,
@@ -289,15 +309,17 @@ class MomentClassifier(LinearClassifier):
         model = frontier.best(metric)
         return _Line(model.line, frontier, model.scores)
 
-    def _by_rows(self, moments: Moments, metric: Metric, rows: RowsAtHand) -> _Line:
+    def _by_rows(
+        self, moments: Moments, metric: Metric, rows: TrainingRows, seen: TrainingRows
+    ) -> _Line:
         """Return the line that is best on rows, of those of the family, and its scores there."""
         summary = moments if rows.fold is not None else moments.unfolded()
         candidates = self._candidates(summary, metric)
         lines = candidates.lines
         if rows.fold is None:
-            place = choose_line(metric, rows.X, rows.positive, rows.weight, lines)
+            place = choose_line(metric, seen.X, seen.positive, seen.weight, lines)
             # A ranking has no threshold that all rows would have to set.
-            rows = rows if metric.cuts else rows.sampled(MOST_ROWS)
+            rows = rows if metric.cuts else seen
             chosen = scores_of(rows.X, lines[place : place + 1])[:, 0]
         else:
             scores = held_out_scores(rows.X, rows.fold, candidates.without)

@@ -12,11 +12,11 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.kernel_expansion import Kernel, KernelExpansion, LinearColumns
 from directrix.classifiers.kernel_sgd import kernel_sgd
 from directrix.classifiers.learned_plateaus import LEARNABLE, learn
 from directrix.classifiers.plateaus import checked_plateaus, loss_of
-from directrix.classifiers.rows_at_hand import RowsAtHand
 from directrix.classifiers.solvers import solver_for
 from directrix.classifiers.sparse_prior import GaussianLaplace, prune
 from directrix.classifiers.steady_objective import SteadyObjective, polished
@@ -127,7 +127,7 @@ class Recipe:
             msg = f"solver={self.solver!r} {needs}: give solver='lbfgs'"
             raise ValueError(msg)
 
-    def fit(self, rows: RowsAtHand, alpha: float) -> Fitted:
+    def fit(self, rows: TrainingRows, alpha: float) -> Fitted:
         """Fit to rows, from logistic regression with the same ridge.
 
         Never from a neighbouring ridge's solution: under a strong one the line may be flat, and
@@ -135,7 +135,7 @@ class Recipe:
         """
         return self._fit(self._space(rows), rows, alpha, exact=True)
 
-    def _space(self, rows: RowsAtHand) -> LinearColumns | KernelExpansion:
+    def _space(self, rows: TrainingRows) -> LinearColumns | KernelExpansion:
         """Return what the coefficients multiply; of a kernel its eigenvectors, the dear part."""
         if self.kernel is None:
             return LinearColumns(rows.X)
@@ -144,7 +144,7 @@ class Recipe:
     def _fit(
         self,
         space: LinearColumns | KernelExpansion,
-        rows: RowsAtHand,
+        rows: TrainingRows,
         alpha: float,
         *,
         exact: bool,
@@ -198,7 +198,7 @@ class Recipe:
         solution = solver_for(self.solver, loss).run(objective, start, rng, None)
         return solution.coef, _most_likely_gamma(objective, solution.coef), solution.n_iter
 
-    def chosen(self, rows: RowsAtHand, alphas: Sequence[float]) -> dict[float, float]:
+    def chosen(self, rows: TrainingRows, alphas: Sequence[float]) -> dict[float, float]:
         """Return the log-loss of each ridge on the held-out rows of each fold, together."""
         fold = rows.fold
         if fold is None:
@@ -206,7 +206,7 @@ class Recipe:
         costs = dict.fromkeys(alphas, 0.0)
         for number in range(int(fold.max()) + 1):
             index, other = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            own = RowsAtHand(rows.X[index], rows.positive[index], rows.weight[index], None)
+            own = TrainingRows(rows.X[index], rows.positive[index], rows.weight[index])
             weight = rows.weight[other]
             space = self._space(own)
             for alpha in alphas:

@@ -11,7 +11,7 @@ from directrix.frontier.choose import curves, settled
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.rows_at_hand import RowsAtHand
+    from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.losses import Loss
     from directrix.metrics import Metric
     from directrix.objectives import DataObjective
@@ -61,11 +61,11 @@ class History:
     Parameters
     ----------
     metric : Metric
-    rows : RowsAtHand
+    rows : TrainingRows
         On which the metric of each step is measured.
     """
 
-    def __init__(self, metric: Metric, rows: RowsAtHand) -> None:
+    def __init__(self, metric: Metric, rows: TrainingRows) -> None:
         self.steps: list[Step] = []
         self._metric, self._X = metric, rows.X
         self._curve = curves(rows.positive, rows.weight)

@@ -11,17 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.fitting.finalize import calibrated, fit_threshold
+from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.report import Candidate, History, Step, certified_gap
-from directrix.classifiers.rows_at_hand import (
-    RowsAtHand,
-    calibrated,
-    cut,
-    folds_given,
-    rows_to_choose_on,
-)
 from directrix.classifiers.solvers import solver_for
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.where_to_start import numbers, start_of
@@ -44,11 +39,9 @@ _MOST_ITERATIONS = 500
 
 
 class _Swept(NamedTuple):
-    """Candidate lines, the rows in standardised units, and those of them that choose."""
+    """Candidate lines, and the rows in standardised units."""
 
-    units: Standardization
-    rows: RowsAtHand
-    seen: RowsAtHand
+    prepared: Prepared
     frontier: RowFrontier
 
 
@@ -82,8 +75,8 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         solved with "lbfgs".
     cv : int, splitter or splits
         Folds of rows held out to choose a candidate and the threshold. A number shares out each
-        class by what is in the rows, and keeps equal rows together. Or scikit-learn's way, where
-        each row is tested once.
+        class, copies of equal rows as independent rows are. Or a splitter of scikit-learn or its
+        splits, where each row is tested once.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
@@ -148,7 +141,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         self.random_state = random_state
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Make candidate lines, and choose one by the metric on held-out rows.
 
         Of more than 25,000 rows of a class, a sample chooses; the line chosen is then fitted to
@@ -160,29 +153,37 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            A row of weight k counts as k rows.
+            A row of whole weight k counts as k rows, which may be in different folds. A row of any
+            other weight stays whole.
+        groups : array of shape (n,), optional
+            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
         """
         metric = resolve(self.metric)
         fits = Fits(self, X, y)
-        self._choose(metric, self._sweep(metric, X, y, sample_weight, fits))
+        self._choose(metric, self._sweep(metric, (X, y, sample_weight, groups), fits))
         fits.end()
         return self
 
     def fit_each(
-        self, metrics: Sequence[str | Metric], X: Any, y: Any, sample_weight: Any = None
+        self,
+        metrics: Sequence[str | Metric],
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> list[Self]:
         """Return a classifier for each of several metrics, all from one sweep.
 
         Parameters
         ----------
         metrics : sequence of str or Metric
-        X, y, sample_weight : as in `fit`
+        X, y, sample_weight, groups : as in `fit`
         """
         if self.loss is not None:
             msg = "a loss stands for one metric: give loss=None to sweep for several"
             raise ValueError(msg)
         each = [resolve(metric) for metric in metrics]
-        swept = self._sweep(resolve(self.metric), X, y, sample_weight, None)
+        swept = self._sweep(resolve(self.metric), (X, y, sample_weight, groups), None)
         classifiers = [copy(self).set_params(metric=metric) for metric in each]
         # Rankings last: they add candidates that the others would not have, alone.
         for metric, one in sorted(
@@ -191,32 +192,30 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             one._choose(metric, swept)  # noqa: SLF001
         return classifiers
 
-    def _sweep(
-        self, metric: Metric, X: Any, y: Any, sample_weight: Any, fits: Fits | None
-    ) -> _Swept:
-        """Make the candidate lines."""
+    def _sweep(self, metric: Metric, given: tuple[Any, Any, Any, Any], fits: Fits | None) -> _Swept:
+        """Make the candidate lines, of rows, labels, weights and groups."""
+        X, y, sample_weight, groups = given
         X, y = self._validated(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        given = folds_given(self.cv, X, y)
-        if (weight == 0).any():
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
-            given = None if given is None else given[kept]
-        self.classes_ = two_classes(y)
-        positive = y == self.classes_[1]
-        weight = weights_by_class(self.class_weight, self.classes_, positive, weight)
-        units = Standardization.of(X, weight)
-        rows = RowsAtHand(units.rows(X), positive, weight, None)
-        seen = rows_to_choose_on(rows, X, self.cv if given is None else given, MOST_ROWS)
-        start = start_of(self.start, self, metric, units)
+        folds = folds_given(self.cv, X, y, groups)
+        keyed = KeyedRows.of(X, y, weight, folds, groups)
+        self.classes_ = two_classes(keyed.y)
+        keyed = keyed.weighted(self.class_weight, self.classes_)
+        n_folds = int(self.cv) if folds is None else 0
+        prepared = prepare(keyed, self.classes_[1], n_folds, MOST_ROWS)
+        start = start_of(self.start, self, metric, prepared.units)
+        seen = prepared.seen
         frontier = RowFrontier(
-            *seen,
+            seen.X,
+            seen.positive,
+            seen.weight,
+            seen.fold,
             start=None if self.loss is None else start,
             solver=self._solver(),
             progress=None if fits is None else fits.one_more,
         )
         frontier.extend(self._recipes(metric))
-        return _Swept(units, rows, seen, frontier)
+        return _Swept(prepared, frontier)
 
     def _choose(self, metric: Metric, swept: _Swept) -> None:
         """Choose a candidate, fit it to all rows, and set its threshold."""
@@ -228,8 +227,9 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
                 (frontier.recipes[made] for made in frontier.made), values, strict=True
             )
         )
-        line = self._last_fit(metric, frontier, place, swept.rows)
-        self._settle(metric, swept.units, line, swept.seen, frontier.scores[place])
+        units, rows, seen = swept.prepared
+        line = self._last_fit(metric, frontier, place, rows)
+        self._settle(metric, units, line, seen, frontier.scores[place])
 
     def _recipes(self, metric: Metric) -> tuple[Recipe, ...]:
         """Return how the candidates are made; refuse what does not go together."""
@@ -266,14 +266,14 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         return solve
 
     def _last_fit(
-        self, metric: Metric, frontier: RowFrontier, place: int, rows: RowsAtHand
+        self, metric: Metric, frontier: RowFrontier, place: int, rows: TrainingRows
     ) -> FloatArray:
         """Fit the chosen candidate once more, to all rows, and keep what happened."""
         recipe = frontier.recipes[place]
         objective = recipe.objective(rows.X, rows.positive, rows.weight)
         whole = len(rows.positive) == len(frontier.positive)
         start = frontier.start_of(place) if whole else frontier.solved(place)
-        seen = History(metric, rows.sampled(FIRST_ROWS))
+        seen = History(metric, rows.first(FIRST_ROWS))
         seen(start, objective(start)[0])
         solution = frontier.solve(objective, start, seen, None if whole else _MOST_ITERATIONS)
         self.history_, self.n_iter_ = tuple(seen.steps), solution.n_iter
@@ -286,11 +286,11 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         metric: Metric,
         units: Standardization,
         line: FloatArray,
-        rows: RowsAtHand,
+        rows: TrainingRows,
         held_out: FloatArray,
     ) -> None:
         """Set the threshold from held-out scores, and keep what they say."""
-        threshold, on_rows = cut(metric, rows, held_out)
+        threshold, on_rows = fit_threshold(metric, rows, held_out)
         line[-1] -= threshold
         scores = held_out - threshold
         numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from directrix.classifiers import calibration
 from directrix.classifiers.operating_point import OnRows
-from directrix.engines import HashFolds, summarize
+from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
-from directrix.engines.tasks import Histograms, Survey
+from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
 from directrix.metrics import Curve
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
+from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
-    from directrix.moments import Moments
-    from directrix.moments.row_sample import RowSample
 
 
 class Picked(NamedTuple):
@@ -68,54 +67,53 @@ class TwoPasses:
             msg = "fit_source holds rows out by a hash: give fold=HashFolds(5, key=...), or none"
             raise TypeError(msg)
 
-    def summary(self) -> Moments:
-        """Return the moments of the folds: the first pass."""
-        moments = summarize(self.source, target=self.target, fold=self.fold, **self.options)
-        if isinstance(moments, dict):
-            msg = "fit_source makes one classifier; call it for each group, without by="
-            raise TypeError(msg)
-        return moments
-
-    def survey(self, most: int, most_of_part: int) -> tuple[Moments, RowSample]:
+    def survey(self, most: int = 0, most_of_part: int = 0, apart: int | None = None) -> Surveyed:
         """Return the moments of the folds and a sample of the rows: the first pass.
 
         Parameters
         ----------
         most, most_of_part : int
-            Rows of each class, in all and of one partition.
+            Rows of each class, in all and of one partition; 0 for no sample.
+        apart : int, optional
+            A fold whose rows are not sampled.
         """
         plan, how = self._plan()
         if plan.by is not None:
             msg = "fit_source makes one classifier; call it for each group, without by="
             raise TypeError(msg)
-        found = run(self.source, plan, Survey(most_of_part), **how)
-        if None not in found.grouped.by_group or found.sample is None:
+        found: Surveyed = run(self.source, plan, Survey(most_of_part, apart), **how)
+        if None not in found.grouped.by_group:
             msg = "there are no rows to learn from"
             raise ValueError(msg)
-        return found.grouped.by_group[None], found.sample.at_most(most).ordered()
+        if found.sample is None:
+            return found
+        return replace(found, sample=found.sample.at_most(most).ordered())
 
-    def histogram(self, lines: list[FloatArray], moments: Moments) -> ScoreHistogram:
-        """Return the held-out scores of the candidates of each fold: the second pass.
+    def histograms(self, lines: list[FloatArray], surveyed: Surveyed) -> tuple[ScoreHistogram, ...]:
+        """Return the held-out scores of the candidates, fold by fold: the second pass.
 
         Parameters
         ----------
         lines : list of arrays of shape (k, d + 1)
-            The candidates made without each fold.
-        moments : Moments
+            For each fold the candidates made without it.
+        surveyed : Surveyed
             What the first pass found.
         """
         plan, how = self._plan()
-        counted: ScoreHistogram = run(
-            self.source, plan, Histograms(np.stack(lines), moments.classes[-1]), **how
-        )
-        expected = moments.negative.weight, moments.positive.weight
-        if not np.allclose(counted.weight, expected, rtol=1e-9, atol=0.0):
+        positive = surveyed.grouped.by_group[None].classes[-1]
+        counted: Counted = run(self.source, plan, Histograms(np.stack(lines), positive), **how)
+        if counted.fingerprint != surveyed.fingerprint:
             msg = (
-                "the second pass did not find the rows of the first: a stream can be read only "
-                "once; give something that can be read again"
+                f"the second pass did not find the rows of the first: it read "
+                f"{counted.fingerprint.rows:,} rows where the first read "
+                f"{surveyed.fingerprint.rows:,}, and they or their folds differ. A stream can be "
+                "read only once; rows that are written meanwhile, and columns made by chance "
+                "(rand()), change between passes: give something that stays the same (a saved "
+                "table, a cached data frame). If only the order of the rows changes, name a key "
+                "column: fold=HashFolds(5, key=...)"
             )
             raise ValueError(msg)
-        return counted
+        return counted.folds
 
     def _plan(self) -> tuple[Plan, dict[str, Any]]:
         """Return which columns are what, and how they are to be read."""
@@ -123,12 +121,13 @@ class TwoPasses:
         how: dict[str, Any] = {
             name: roles.pop(name) for name in ("engine", "progress") if name in roles
         }
-        return Plan.of(target=self.target, fold=self.fold, **roles), how
+        plan = Plan.of(target=self.target, fold=self.fold, **roles)
+        return replace(plan, identified=True), how
 
 
 def pick(
     metric: Metric,
-    histogram: ScoreHistogram,
+    folds: tuple[ScoreHistogram, ...],
     factors: tuple[float, float],
     at_threshold: float | None,
 ) -> Picked:
@@ -137,13 +136,14 @@ def pick(
     Parameters
     ----------
     metric : Metric
-    histogram : ScoreHistogram
-        Held-out scores of all candidates.
+    folds : tuple of ScoreHistogram
+        Held-out scores of all candidates, fold by fold.
     factors : tuple of float
         Class weights, of the negatives and of the positives.
     at_threshold : float, optional
         Probability at the threshold, where the metric says it.
     """
+    histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
     values = np.array([metric.best_value(curve) for curve in curves])
     place = int(np.argmax(values) if metric.greater_is_better else np.argmin(values))

@@ -20,7 +20,7 @@ from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.moments.labels import tidy
-from directrix.moments.rows import SparseRows, as_rows
+from directrix.moments.rows import SparseRows
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")
@@ -96,7 +96,7 @@ class RowFiles:
         """Return what `summarize` and `fit_source` read, and their options."""
         if self.libsvm:
             X, y = self._svmlight()
-            fold = None if folds is None else HashFolds(folds).of(None, as_rows(X))
+            fold = None if folds is None else HashFolds(folds).of_rows(X, y)
             return [(X, y, None, fold)], {"target": None}
         options: dict[str, Any] = {"target": self.target, "weight": self.weight}
         options["features"] = self.features

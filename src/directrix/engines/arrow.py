@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from directrix.engines import memory
-from directrix.engines.plan import names_a_column
+from directrix.engines.plan import POSITION, Partition, names_a_column
 from directrix.engines.tables import is_arrow
 from directrix.engines.vectors import vector_length
+from directrix.moments.row_keys import position_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,11 +35,23 @@ _COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".br"}
 
 
 class Opened(NamedTuple):
-    """A source whose columns are known: how to read some, and how to count its rows if cheap."""
+    """A source whose columns are known.
+
+    Parameters
+    ----------
+    columns : list of str
+    batches : callable
+        Reads some of the columns.
+    n_rows : callable, optional
+        Counts the rows, if that is cheap.
+    positioned : callable, optional
+        Reads some of the columns and, beside them, keys of the positions of rows in their files.
+    """
 
     columns: list[str]
     batches: Callable[[list[str]], Iterator[Any]]
     n_rows: Callable[[], int] | None = None
+    positioned: Callable[[list[str]], Iterator[Any]] | None = None
 
 
 def accepts(source: Any) -> bool:
@@ -62,7 +75,8 @@ def partials(
     opened = _opened(source)
     needed = plan.needed(opened.columns)
     progress.expect(opened.n_rows)
-    yield 0, task(plan, progress.counted(regrouped(opened.batches(needed))))
+    read = (opened.positioned if plan.knows_rows else None) or opened.batches
+    yield 0, task(plan, Partition(0, progress.counted(regrouped(read(needed)))))
 
 
 def regrouped(batches: Iterator[Any]) -> Iterator[Any]:
@@ -136,8 +150,26 @@ def _dataset(rows: Any) -> Opened:
         size = _batch_rows(len(columns))
         return _one_ahead(rows.to_batches(columns=columns, batch_size=size, **how))
 
+    def positioned(columns: list[str]) -> Iterator[Any]:
+        scanner = rows.scanner(columns=columns, batch_size=_batch_rows(len(columns)), **how)
+        return _one_ahead(_with_positions(scanner.scan_batches()))
+
     # Parquet says in its footer how many rows there are; others would have to be read.
-    return Opened(rows.schema.names, batches, rows.count_rows if is_parquet else None)
+    n_rows = rows.count_rows if is_parquet else None
+    is_files = isinstance(rows, dataset.FileSystemDataset)
+    return Opened(rows.schema.names, batches, n_rows, positioned if is_files else None)
+
+
+def _with_positions(tagged: Iterator[Any]) -> Iterator[Any]:
+    """Give batches with a column of keys: the number of the file, and the position in it."""
+    import pyarrow as pa
+
+    files: dict[str, list[int]] = {}  # number of the file, and rows read of it
+    for batch, fragment in tagged:
+        seen = files.setdefault(fragment.path, [len(files), 0])
+        keys = position_keys(batch.num_rows, *seen)
+        seen[1] += batch.num_rows
+        yield batch.append_column(POSITION, pa.array(keys))
 
 
 def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:

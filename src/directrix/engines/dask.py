@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.engines.memory import IN_CHUNKS, chunk_table
-from directrix.engines.plan import names_a_column
+from directrix.engines.plan import Partition, names_a_column
 from directrix.engines.tables import as_table
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def partials(
     named, parts = _parts(source, plan)
     # Each goes once into the graph, not into every task.
     shared = dask.delayed((named, plan, task), pure=False, traverse=False)
-    answers = dask.compute(*(on_part(shared, *part) for part in parts))
+    answers = dask.compute(*(on_part(shared, k, *part) for k, part in enumerate(parts)))
     for number, (n_rows, answer) in enumerate(answers):
         progress.add(n_rows)
         yield number, answer
 
 
-def _on_part(shared: Any, data: Any, beside: Any) -> tuple[int, Any]:
+def _on_part(shared: Any, number: int, data: Any, beside: Any) -> tuple[int, Any]:
     """Run a task on one partition: a table, or a list of chunks."""
     named, plan, task = shared
     chunks = data if isinstance(data, list) else [data]
@@ -51,7 +51,7 @@ def _on_part(shared: Any, data: Any, beside: Any) -> tuple[int, Any]:
     if any(isinstance(chunk, tuple) for chunk in chunks):
         named = replace(plan, **{role: (role, "given") for role in IN_CHUNKS})
     n_rows = sum(table.data.shape[0] for table in tables)
-    return n_rows, task(named, iter(tables))
+    return n_rows, task(named, Partition(number, tables))
 
 
 def _parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.plan import Plan, names_a_column
+from directrix.engines.plan import Partition, Plan, names_a_column
 from directrix.engines.tables import Table, as_table, is_table
 
 if TYPE_CHECKING:
@@ -32,9 +32,10 @@ def partials(
             msg = "say where the labels are: target= takes a column's name or index, or the labels"
             raise ValueError(msg)
         table, plan = _attached(source, plan)
-        yield 0, task(plan, progress.counted([table]))
+        yield 0, task(plan, Partition(0, progress.counted([table])))
         return
-    yield 0, task(*_chunks(source, plan, progress))
+    named, tables = _chunks(source, plan, progress)
+    yield 0, task(named, Partition(0, tables))
 
 
 def _attached(source: Any, plan: Plan) -> tuple[Table, Plan]:

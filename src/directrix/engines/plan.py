@@ -12,26 +12,35 @@ from directrix.engines.tables import as_table
 from directrix.moments import Moments
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import fold_numbers
+from directrix.moments.labels import fold_numbers, tidy
 from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import CopyCounter, folds_by_key, labelled
 from directrix.moments.rows import Rows, as_rows
 from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.engines.tables import Table
 
 
+#: Column of keys that an engine puts beside rows which it knows by their position in a file.
+POSITION = "__directrix_position__"
+
+
 @dataclass(frozen=True)
 class HashFolds:
-    """Folds by a hash of key columns: the same for a row on every engine, whatever comes before.
+    """Folds by a hash: the same whenever the rows are read, by however many workers.
 
     Parameters
     ----------
     n_folds : int
     key : str, int, or sequence of them, optional
         Columns that say who a row belongs to (a customer, a session): rows of equal key are in
-        the same fold. By default all features, so that equal rows are.
+        the same fold, on every engine. By default every row is drawn on its own, known by its
+        position in a file; elsewhere by what is in it, how many equal rows come before, and the
+        partition it is in. Equal rows are then spread over the folds as independent rows are.
     seed : int
         Another seed makes other folds.
     """
@@ -52,21 +61,55 @@ class HashFolds:
             return ()
         return (self.key,) if isinstance(self.key, str | int) else tuple(self.key)
 
-    def of(self, table: Table | None, features: Rows) -> IntArray:
-        """Return the fold of each row."""
-        if self.key is None or table is None:
-            keys = [row_hash(features)]
-        else:
-            keys = [table.values(name) for name in self.columns]
-        hashes = key_hash(keys, self.seed)
-        # The upper half of the hash as a share of one, times the folds: a division takes longer.
-        half = np.uint64(32)
-        folds: IntArray = ((hashes >> half) * np.uint64(self.n_folds) >> half).astype(np.int32)
-        return folds
+    def of(self, table: Table, keys: AnyArray | None) -> IntArray:
+        """Return the fold of each row of a table, which has these keys."""
+        chosen = [keys] if self.key is None else [table.values(name) for name in self.columns]
+        return folds_by_key(key_hash(chosen, self.seed), self.n_folds)
+
+    def of_rows(self, X: Any, y: Any) -> IntArray:
+        """Return the fold of each row of an array or sparse matrix, without key columns.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of shape (n,)
+            Labels.
+        """
+        keys = CopyCounter().keys(labelled(row_hash(as_rows(X)), tidy(y)))
+        return folds_by_key(key_hash([keys], self.seed), self.n_folds)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Tables that one worker reads one after the other.
+
+    Parameters
+    ----------
+    number : int
+        Which partition it is; the same whenever the source is read.
+    tables : iterable of tables
+    """
+
+    number: int
+    tables: Iterable[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tables)
 
 
 class Block(NamedTuple):
-    """Rows of a table, apart by their roles."""
+    """Rows of a table, apart by their roles.
+
+    Parameters
+    ----------
+    X : Rows
+    y : array
+    weight, fold, group : array, optional
+    names : tuple of str, optional
+        Of the features.
+    hashes, keys : array of uint64, optional
+        Of what is in the rows, and what tells copies of equal rows apart; where rows are known.
+    """
 
     X: Rows
     y: AnyArray
@@ -74,6 +117,8 @@ class Block(NamedTuple):
     fold: IntArray | None
     group: AnyArray | None
     names: tuple[str, ...] | None
+    hashes: AnyArray | None = None
+    keys: AnyArray | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +136,8 @@ class Plan:
     classes : array, optional
     transform : fitted transformer, optional
         Applied to the feature columns of each block, as a pandas data frame.
+    identified : bool
+        Whether blocks come with hashes and keys of their rows, folds or not.
     """
 
     target: Any
@@ -100,6 +147,7 @@ class Plan:
     by: Any = None
     classes: Any = field(default=None, compare=False)
     transform: Any = field(default=None, compare=False)
+    identified: Any = False
 
     @classmethod
     def of(cls, *, features: Any = None, **roles: Any) -> Plan:
@@ -137,8 +185,20 @@ class Plan:
             raise KeyError(msg)
         return wanted
 
-    def block(self, data: Any) -> Block:
-        """Take a table apart."""
+    @property
+    def knows_rows(self) -> bool:
+        """Whether rows have to be told apart: to draw folds of them, or to know them again."""
+        drawn = isinstance(self.fold, HashFolds) and self.fold.key is None
+        return drawn or self.identified
+
+    def blocks(self, partition: Partition) -> Iterator[Block]:
+        """Take the tables of a partition apart, one after the other."""
+        copies = CopyCounter(partition.number)
+        for table in partition:
+            yield self.block(table, copies)
+
+    def block(self, data: Any, copies: CopyCounter | None = None) -> Block:
+        """Take a table apart; ``copies`` knows the rows of the same partition before it."""
         table = as_table(data)
         y = table.values(self.target)
         weight, group = (
@@ -149,7 +209,7 @@ class Plan:
             fold = _whole(table.values(fold)) if fold in table.columns else table.values(fold)
         columns = self.features
         if columns is None:
-            taken = {table.canonical(name) for name in self.roles()}
+            taken = {POSITION, *(table.canonical(name) for name in self.roles())}
             columns = tuple(name for name in table.columns if name not in taken)
         names = None
         if self.transform is None:
@@ -158,13 +218,18 @@ class Plan:
             X = as_rows(self.transform.transform(table.in_pandas(columns)))
             if X.names is None and hasattr(self.transform, "get_feature_names_out"):
                 names = tuple(str(name) for name in self.transform.get_feature_names_out())
+        hashes = keys = None
+        if self.knows_rows:
+            positioned = POSITION in table.columns
+            if self.identified or not positioned:
+                hashes = labelled(row_hash(X), tidy(y))
+            if positioned:
+                keys = table.values(POSITION)
+            elif hashes is not None:
+                keys = (CopyCounter() if copies is None else copies).keys(hashes)
         if isinstance(fold, HashFolds):
-            fold = fold.of(table, X)
-        return Block(X, y, weight, fold, group, names)
-
-    def summary(self, data: Any) -> Grouped:
-        """Summarise a table, one Moments for each group (None where there are no groups)."""
-        return self.summary_of(self.block(data))
+            fold = fold.of(table, keys)
+        return Block(X, y, weight, fold, group, names, hashes, keys)
 
     def summary_of(self, block: Block) -> Grouped:
         """Summarise rows that have been taken apart."""

@@ -9,6 +9,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.arrow import regrouped
+from directrix.engines.plan import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,13 +49,14 @@ def partials(
 
         number = TaskContext.get().partitionId()
         named = (batch.rename_columns(needed) for batch in batches)
-        part = pickle.dumps(task(plan, regrouped(named)), protocol=pickle.HIGHEST_PROTOCOL)
+        made = task(plan, Partition(number, regrouped(named)))
+        part = pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL)
         yield pa.RecordBatch.from_arrays(
             [pa.array([number], pa.int32()), pa.array([part], pa.binary())], ["partition", "part"]
         )
 
     answers = numbered.mapInArrow(answer, _ANSWER).collect()
     if not answers:  # what Spark knows to be empty may have no partition at all
-        yield 0, task(plan, iter(()))
+        yield 0, task(plan, Partition(0, ()))
     for row in answers:
         yield row["partition"], pickle.loads(row["part"])  # noqa: S301 - our own workers' answer

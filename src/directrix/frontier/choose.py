@@ -142,6 +142,8 @@ def choose_line(
 ) -> int:
     """Return which of many lines is best on many rows: all on some rows, the best few on more.
 
+    Rows are in the order of their keys: some are the first of each class.
+
     Parameters
     ----------
     metric : Metric
@@ -152,7 +154,8 @@ def choose_line(
     """
     left = np.arange(len(lines))
     for most in (FIRST_ROWS, MOST_ROWS):
-        index, weights = sample_for_choice(positive, weight, most)
+        index = first_of_classes(positive, most)
+        weights = standing_for(positive, weight, index)
         chosen = choose(metric, positive[index], scores_of(X[index], lines[left]), weights)
         if len(index) == len(positive):
             break
@@ -209,20 +212,26 @@ def held_out_scores(X: Any, fold: IntArray, lines_of_folds: Sequence[FloatArray]
     return scores
 
 
-def sample_for_choice(
-    positive: AnyArray, weight: FloatArray, most: int
-) -> tuple[IntArray, FloatArray]:
-    """Return some rows of each class, as many at most, and weights that stand for all.
+def first_of_classes(positive: AnyArray, most: int) -> IntArray:
+    """Return the indices of the first rows of each class, in order.
 
-    One at random of each stretch of rows: whatever order they come in is represented.
+    Rows that are in the order of their keys are so drawn as by chance, and the same ones in
+    whatever order they were given.
     """
-    rng = np.random.default_rng(0)
-    index, weights = [], []
-    for own in (np.flatnonzero(~positive), np.flatnonzero(positive)):
-        kept = own
-        if len(own) > most:
-            ends = np.arange(most + 1) * len(own) // most
-            kept = own[ends[:-1] + (rng.random(most) * np.diff(ends)).astype(np.intp)]
-        index.append(kept)
-        weights.append(weight[kept] * (weight[own].sum() / weight[kept].sum()))
-    return np.concatenate(index), np.concatenate(weights)
+    if len(positive) <= most:
+        return np.arange(len(positive))
+    keep = np.zeros(len(positive), dtype=bool)
+    for side in (positive, ~positive):
+        keep[np.flatnonzero(side)[:most]] = True
+    return np.flatnonzero(keep)
+
+
+def standing_for(positive: AnyArray, weight: FloatArray, chosen: IntArray) -> FloatArray:
+    """Return weights of the chosen rows that add up, in each class, to those of all rows."""
+    kept = weight[chosen]
+    if len(chosen) == len(positive):
+        return kept
+    for side in (True, False):
+        whole, part = weight[positive == side].sum(), kept[positive[chosen] == side]
+        kept[positive[chosen] == side] = part * (whole / part.sum())
+    return kept

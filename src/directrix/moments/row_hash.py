@@ -1,4 +1,4 @@
-"""A number for each row that depends on what is in it alone: how rows are split repeatably."""
+"""A number for each row that depends on what is in it alone; equal rows have equal numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from directrix.moments.rows import SparseRows
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray, IntArray
+    from directrix._typing import AnyArray
     from directrix.moments.rows import Rows
 
 _VALUES = 1 << 17  # hashed at a time, so that they stay in the cache
@@ -51,25 +51,6 @@ def _value_bits(values: Any) -> Any:
     bits = (values + 0.0).view(np.uint64)  # minus zero plus zero is zero
     bits ^= bits >> _FOLD
     return bits
-
-
-def stratified_folds(hashes: AnyArray, codes: AnyArray, n_folds: int) -> IntArray:
-    """Return fold numbers that share out each class evenly and keep equal rows together.
-
-    Parameters
-    ----------
-    hashes : array of uint64
-        From `row_hash`.
-    codes : array of int
-        Class of each row, from zero.
-    n_folds : int
-    """
-    folds = np.empty(len(hashes), dtype=np.int64)
-    for code in np.unique(codes):
-        own = codes == code
-        _, place = np.unique(hashes[own], return_inverse=True)
-        folds[own] = place % n_folds
-    return folds
 
 
 def mixed(bits: Any) -> Any:

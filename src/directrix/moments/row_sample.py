@@ -1,4 +1,4 @@
-"""RowSample: some rows of each class, chosen by what is in them; samples of parts add up."""
+"""RowSample: some rows of each class, drawn by their keys; samples of parts add up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LAST = np.iinfo(np.uint64).max
 class RowSample:
     r"""All rows of a class whose hash is at most θ, with as low a θ as keeps them few.
 
-    .. math:: S_c = \{i : y_i = c,\ h(x_i) \le \theta_c\}, \qquad
+    .. math:: S_c = \{i : y_i = c,\ h_i \le \theta_c\}, \qquad
               \theta_c(A + B) = \min(\theta_c(A), \theta_c(B))
 
     A row is in the sample of the whole exactly if it is in that of its part and its hash is at
@@ -55,18 +55,23 @@ class RowSample:
         y: AnyArray,
         weight: FloatArray,
         fold: IntArray,
-        hashes: AnyArray,
+        keys: AnyArray,
     ) -> RowSample:
         """Take all rows.
 
         Parameters
         ----------
         X, y, weight, fold : arrays
-        hashes : array of uint64 of shape (n,)
-            From `row_hash`.
+        keys : array of uint64 of shape (n,)
+            That tell copies of equal rows apart (`directrix.moments.row_keys`): a sample by what
+            is in the rows would hold all copies of some values and none of others.
         """
         thresholds = dict.fromkeys(np.unique(y).tolist(), int(_LAST))
-        return cls(X, y, weight, fold, mixed(hashes ^ _SALT), thresholds)
+        return cls(X, y, weight, fold, mixed(keys ^ _SALT), thresholds)
+
+    def without_fold(self, number: int) -> RowSample:
+        """Return the rows that are not in a fold."""
+        return self._kept(self.fold != number, self.thresholds)
 
     def __add__(self, other: RowSample) -> RowSample:
         if not len(other.y):
@@ -89,13 +94,13 @@ class RowSample:
         return both._below(lesser)
 
     def at_most(self, most: int) -> RowSample:
-        """Return the rows of lowest hash, so many of each class at most; equal rows together."""
+        """Return the rows of lowest hash, so many of each class at most; equal hashes together."""
         most = max(1, min(most, _MOST_VALUES // max(self.X.shape[1], 1)))
         thresholds = dict(self.thresholds)
         for label in thresholds:
             own = self.hashes[self.y == label]
             if len(own) > most:
-                # Equal rows have equal hashes: those that would be cut in two are left out.
+                # Two rows may share a hash by chance: both are in, or neither.
                 edge = np.partition(own, most)[most]
                 kept = own[own < edge]
                 thresholds[label] = int(kept.max()) if len(kept) else int(edge)
@@ -117,8 +122,9 @@ class RowSample:
         keep = np.zeros(len(self.y), dtype=bool)
         for label, threshold in thresholds.items():
             keep |= (self.y == label) & (self.hashes <= np.uint64(threshold))
-        if keep.all():
-            return self
+        return self if keep.all() else self._kept(keep, thresholds)
+
+    def _kept(self, keep: AnyArray, thresholds: dict[object, int]) -> RowSample:
         return RowSample(
             self.X[keep],
             self.y[keep],

@@ -41,12 +41,7 @@ class ScoreHistogram:
 
     @classmethod
     def of(
-        cls,
-        X: Any,
-        positive: AnyArray,
-        lines: FloatArray,
-        weight: FloatArray | None = None,
-        fold: IntArray | None = None,
+        cls, X: Any, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
     ) -> ScoreHistogram:
         """Count rows.
 
@@ -54,24 +49,18 @@ class ScoreHistogram:
         ----------
         X : array or sparse matrix of shape (n, d)
         positive : array of bool of shape (n,)
-        lines : array of shape (folds, k, d + 1)
-            For each fold the candidates made without it, intercept last.
+        lines : array of shape (k, d + 1)
+            The candidates, intercept last.
         weight : array of shape (n,), optional
-        fold : array of int of shape (n,), optional
-            Which candidates a row is scored by; all by the first where it is not given.
         """
         each = np.ones(len(positive)) if weight is None else np.asarray(weight, dtype=np.float64)
-        counts = np.zeros((lines.shape[1], 2 * BINS))
-        for number, own_lines in enumerate(lines):
-            own = np.arange(len(positive)) if fold is None else np.flatnonzero(fold == number)
-            for start in range(0, len(own), _BLOCK):
-                rows = own[start : start + _BLOCK]
-                bins = bin_of(X[rows] @ own_lines[:, :-1].T + own_lines[:, -1])
-                bins += np.where(positive[rows], BINS, 0)[:, None]
-                for line, column in enumerate(bins.T):
-                    counts[line] += np.bincount(column, each[rows], 2 * BINS)
-            if fold is None:
-                break
+        counts = np.zeros((len(lines), 2 * BINS))
+        for start in range(0, len(positive), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            bins = bin_of(X[rows] @ lines[:, :-1].T + lines[:, -1])
+            bins += np.where(positive[rows], BINS, 0)[:, None]
+            for line, column in enumerate(bins.T):
+                counts[line] += np.bincount(column, each[rows], 2 * BINS)
         sides = [each[~positive], each[positive]]
         return cls(
             counts.reshape(-1, 2, BINS),

@@ -1,0 +1,107 @@
+"""Folds that the user decides on: a splitter of scikit-learn, or groups that stay together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from directrix.moments.key_hash import key_hash
+from directrix.moments.row_hash import mixed
+from directrix.moments.row_keys import stratified_folds
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, IntArray
+
+
+def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | None:
+    """Return the folds that a splitter of scikit-learn, or the splits it makes, hold out.
+
+    None where a number of folds is asked for.
+
+    Parameters
+    ----------
+    cv : splitter, or pairs of indices to train and to test on
+    X : array or sparse matrix of shape (n, d)
+    y : array of shape (n,)
+    groups : array of shape (n,), optional
+        For splitters that need them.
+    """
+    if isinstance(cv, int | np.integer) and cv >= 2:
+        return None
+    if cv is None or isinstance(cv, int | float | np.number):
+        msg = (
+            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
+            f"splits, not {cv!r}"
+        )
+        raise ValueError(msg)
+    splits = list(check_cv(cv).split(X, y, groups))
+    fold = np.empty(len(y), dtype=np.int64)
+    tested = np.zeros(len(y), dtype=np.int64)
+    for number, (train, test) in enumerate(splits):
+        fold[test] = number
+        tested[test] += 1
+        if len(train) + len(test) != len(y) or np.isin(train, test).any():
+            msg = "cv must train each split on all rows that it does not test"
+            raise ValueError(msg)
+    if not (tested == 1).all():
+        msg = f"cv must test each row once; it tests one {tested[tested != 1][0]} times"
+        raise ValueError(msg)
+    return fold
+
+
+def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
+    """Return folds, or refuse one that no metric can be measured on."""
+    number = _lacking(fold, positive)
+    if number is not None:
+        msg = f"cv must hold out rows of both classes, of weight above zero, in split {number}"
+        raise ValueError(msg)
+    return fold
+
+
+def checked_groups(groups: Any, n_rows: int) -> IntArray:
+    """Return a number for each row that is the same for rows of one group.
+
+    Numbers follow a hash of the groups' names, so that they do not depend on the order of rows.
+    """
+    names = np.asarray(groups)
+    if names.shape != (n_rows,):
+        msg = f"groups must name one group for each of {n_rows} rows, not {names.shape}"
+        raise ValueError(msg)
+    _, numbers = np.unique(mixed(key_hash([names])), return_inverse=True)
+    return numbers.astype(np.int64)
+
+
+def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
+    """Return folds of whole groups, dealt out by the classes that are in a group.
+
+    Parameters
+    ----------
+    group : array of int of shape (n,)
+        From `checked_groups`.
+    positive : array of bool of shape (n,)
+    n_folds : int
+        How many there are to be; fewer where groups are few.
+    """
+    names, member = np.unique(group, return_inverse=True)
+    has = [np.bincount(member, side, len(names)) > 0 for side in (positive, ~positive)]
+    for number in range(n_folds, 1, -1):
+        dealt = stratified_folds(names.astype(np.uint64), has[0] + 2 * has[1], number)
+        fold: IntArray = dealt[member]
+        if dealt.max() == number - 1 and _lacking(fold, positive) is None:
+            return fold
+    msg = (
+        f"groups leave no two folds with rows of both classes: {int(has[0].sum())} groups have "
+        f"positives and {int(has[1].sum())} have negatives. Give more groups, or finer ones"
+    )
+    raise ValueError(msg)
+
+
+def _lacking(fold: IntArray, positive: AnyArray) -> int | None:
+    """Return the first fold without rows of both classes."""
+    for number in range(int(fold.max()) + 1):
+        inside = positive[fold == number]
+        if not inside.any() or inside.all():
+            return number
+    return None
