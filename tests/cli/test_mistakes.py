@@ -187,7 +187,8 @@ def test_warnings_are_notes(call, folder, tmp_path):
     options = ["-t", "fraud", "--features", "clock", "--time-budget", 0.2]
     done = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx")
     assert done.code == 0, done.err
-    told = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx", "--json")
+    more = ["--force", "--json"]
+    told = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx", *more)
     assert told.err == ""
     notes = told.json["warnings"]
     assert notes

@@ -9,13 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from directrix._atomic_file import atomic_file
 from directrix.cli.evaluate import Model
-from directrix.cli.files import model_of, require_folder
+from directrix.cli.files import model_of
 from directrix.cli.measures import Measured, measured
 from directrix.cli.mistakes import Mistake
 from directrix.cli.options import (
     Drop,
     Features,
+    Force,
     Format,
     Json,
     MetricText,
@@ -26,6 +28,7 @@ from directrix.cli.options import (
     Weight,
     metric_of,
 )
+from directrix.cli.output_file import require_output
 from directrix.cli.page import Page
 from directrix.cli.pictures import is_positive, quiet_pyplot
 from directrix.cli.replies import Reply, waiting
@@ -40,6 +43,7 @@ def report(
     model: Model,
     rows: Rows,
     output: Output,
+    force: Force = False,
     target: Target = None,
     metric: MetricText = None,
     fitted: Annotated[
@@ -54,7 +58,7 @@ def report(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Write one HTML page, with all pictures in it, about a model and rows."""
-    require_folder(output)
+    require_output(output, [model, *rows, fitted], force=force)
     quiet_pyplot()
     classifier = model_of(model)
     wanted = metric_of_model(classifier) if metric is None else metric_of(metric)
@@ -68,10 +72,11 @@ def report(
         told = Told(classifier, wanted, found, own, seen, _of_fit(fitted))
         page = _opened(told, model, rows)
         write_sections(page, told)
-    text = page.html()
-    Path(output).write_text(text, encoding="utf-8")
-    facts = {"output": output, "bytes": len(text.encode()), "metric": seen.metric._asdict()}
-    return Reply(f"wrote {output} ({len(text.encode()):,} bytes)", facts)
+    content = page.html().encode()
+    with atomic_file(output) as file:
+        file.write(content)
+    facts = {"output": output, "bytes": len(content), "metric": seen.metric._asdict()}
+    return Reply(f"wrote {output} ({len(content):,} bytes)", facts)
 
 
 def _opened(told: Told, model: str, rows: list[str]) -> Page:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
+from directrix.cli.files import matching_paths
 from directrix.cli.mistakes import Mistake, no_column
 from directrix.cli.options import columns_of, one_of, require
 from directrix.engines import HashFolds
@@ -222,10 +222,7 @@ def require_finite(X: Any, names: Sequence[str] | None) -> None:
 
 def _found(given: str) -> list[str]:
     """Return a path, or the files that a pattern means."""
-    if Path(given).exists() or "://" in given:
-        return [given]
-    matches = glob(given, recursive=True) if any(c in given for c in "*?[") else []  # noqa: PTH207
-    found = sorted(path for path in matches if not Path(path).name.startswith(("_", ".")))
+    found = [given] if "://" in given else matching_paths(given)
     if not found:
         msg = f"no file at {given!r}: give the path of a file or folder, or a pattern"
         raise Mistake(msg)
