@@ -63,6 +63,26 @@ WRONG = {
     "damaged": ("show {f}/damaged.moments", DATA, "damaged"),
     "something else": ("show {f}/monday.parquet", DATA, "monday.parquet"),
     "not Parquet": ("summarize {f}/wrong.parquet -t fraud -o {o}", DATA, "cannot be read"),
+    "Latin-1 header": (
+        "summarize {f}/latin_header.csv -t fraud -o {o}",
+        DATA,
+        "latin_header.csv is not UTF-8: line 1",
+    ),
+    "Latin-1 header and --drop": (
+        "fit {f}/latin_header.csv -t fraud --drop age -o {o}",
+        DATA,
+        "latin_header.csv is not UTF-8: line 1",
+    ),
+    "Latin-1 labels": (
+        "fit {f}/latin_labels.csv -t fraud -o {o}",
+        DATA,
+        "latin_labels.csv is not UTF-8: line 3",
+    ),
+    "Latin-1 answer": (
+        "sql a --table t -t y --first {f}/latin_labels.csv",
+        DATA,
+        "iconv -f ISO-8859-1 -t UTF-8",
+    ),
     "not LIBSVM": ("summarize {f}/wrong.svm -o {o}", DATA, "LIBSVM"),
     "no folder": ("merge {f}/monday.moments -o {f}/nowhere/m.moments", DATA, "nowhere"),
     "no folder for a model": ("fit {f}/monday.moments -o {f}/nowhere/m.dx", DATA, "make it first"),
@@ -106,6 +126,10 @@ def folder(files):
     (files / "damaged.moments").write_bytes(content)
     (files / "wrong.parquet").write_text("a,b\n1,2\n", encoding="utf-8")
     (files / "wrong.svm").write_text("a,b\n1,2\n", encoding="utf-8")
+    header = "größe,age,fraud\n1,2,0\n2,1,1\n".encode("latin-1")
+    (files / "latin_header.csv").write_bytes(header)
+    labels = "amount,age,fraud\n1,2,no\n2,1,möglich\n".encode("latin-1")
+    (files / "latin_labels.csv").write_bytes(labels)
     (files / "model_less.csv").write_text("amount,clock\n1.5,2.5\n", encoding="utf-8")
     return files
 

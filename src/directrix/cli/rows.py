@@ -16,7 +16,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.cli.files import matching_paths
 from directrix.cli.mistakes import Mistake, no_column
 from directrix.cli.options import columns_of, one_of, require
-from directrix.engines import HashFolds
+from directrix.engines import HashFolds, csv_encoding
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.moments.labels import tidy
@@ -240,4 +240,8 @@ def _schema(path: str) -> list[str]:
 
     suffix = Path(path).suffix.lstrip(".").lower()
     form = {"csv": "csv", "arrow": "ipc", "feather": "ipc"}.get(suffix, "parquet")
-    return list(dataset.dataset(path, format=form, partitioning="hive").schema.names)
+    try:
+        return list(dataset.dataset(path, format=form, partitioning="hive").schema.names)
+    except ValueError as error:
+        csv_encoding.explain(path, error)
+        raise

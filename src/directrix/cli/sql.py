@@ -24,7 +24,7 @@ from directrix.cli.options import (
 from directrix.cli.output_file import require_output
 from directrix.cli.replies import Reply
 from directrix.cli.summaries import saved
-from directrix.engines import moments_sql
+from directrix.engines import csv_encoding, moments_sql
 from directrix.engines.sql_dialects import DIALECTS
 from directrix.moments import Moments
 
@@ -90,7 +90,11 @@ def _answer(path: str) -> list[dict[str, Any]]:
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the answer of the database as CSV or JSON"
         raise Mistake(msg)
-    text = Path(path).read_text(encoding="utf-8-sig")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        csv_encoding.require_utf8(path)
+        raise
     if text.lstrip().startswith("["):
         rows: list[dict[str, Any]] = json.loads(text)
         return rows
