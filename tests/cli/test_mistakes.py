@@ -5,8 +5,10 @@ import pytest
 
 pytest.importorskip("typer")
 
+from directrix import MomentClassifier, summarize
 from directrix.cli import main
 from directrix.cli.mistakes import in_words
+from directrix.export import save
 
 DATA, USAGE = 1, 2
 
@@ -113,6 +115,11 @@ WRONG = {
     "kind of output": ("predict {f}/model.dx {f}/monday.parquet -o a.xls", USAGE, ".parquet"),
     "onnx on stdout": ("export {f}/model.dx --to onnx", USAGE, "give a file"),
     "unknown export": ("export {f}/model.dx --to pmml", USAGE, "onnx"),
+    "empty name in SQL": (
+        "export {f}/nameless.dx --to sql",
+        DATA,
+        "feature 1 of 3 has an empty name",
+    ),
     "unknown dialect": ("sql a --table t -t y --dialect oracle", USAGE, "postgres"),
     "no features": ("sql --table t -t y", USAGE, "--features"),
     "named columns of LIBSVM": ("summarize {f}/tuesday.svm --features a -o {o}", USAGE, "LIBSVM"),
@@ -126,6 +133,10 @@ def folder(files):
     (files / "damaged.moments").write_bytes(content)
     (files / "wrong.parquet").write_text("a,b\n1,2\n", encoding="utf-8")
     (files / "wrong.svm").write_text("a,b\n1,2\n", encoding="utf-8")
+    rows = "".join(f"{k},{k % 3},{-k},{k % 2}\n" for k in range(20))
+    (files / "nameless.csv").write_text(f",a,b,y\n{rows}", encoding="utf-8")
+    read = summarize(files / "nameless.csv", target="y")
+    save(MomentClassifier("auc").fit_moments(read), files / "nameless.dx")
     header = "größe,age,fraud\n1,2,0\n2,1,1\n".encode("latin-1")
     (files / "latin_header.csv").write_bytes(header)
     labels = "amount,age,fraud\n1,2,no\n2,1,möglich\n".encode("latin-1")
