@@ -114,6 +114,8 @@ WRONG = {
     "json and rows": ("predict {f}/model.dx {f}/monday.parquet -o - --json", USAGE, "stdout"),
     "kind of output": ("predict {f}/model.dx {f}/monday.parquet -o a.xls", USAGE, ".parquet"),
     "onnx on stdout": ("export {f}/model.dx --to onnx", USAGE, "give a file"),
+    "unknown type": ("export {f}/model.dx --to onnx --dtype half -o {o}", USAGE, "float32"),
+    "type of no ONNX": ("export {f}/model.dx --to sql --dtype float32", USAGE, "--dtype"),
     "unknown export": ("export {f}/model.dx --to pmml", USAGE, "onnx"),
     "empty name in SQL": (
         "export {f}/nameless.dx --to sql",

@@ -37,6 +37,10 @@ def export(
     keep: Annotated[
         list[str] | None, typer.Option(help="Of a query: columns to keep; commas in between.")
     ] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="Of ONNX: float64, the default, or float32, which has fewer digits."),
+    ] = None,
     features: Features = None,
     output: MaybeOutput = None,
     force: Force = False,
@@ -47,11 +51,13 @@ def export(
     one_of(dialect, tuple(DIALECTS), "--dialect")
     require(output or to != "onnx", "ONNX is no text: give a file", "--output")
     require(not (keep and table is None), "columns are kept in a query: give --table", "--keep")
+    require(to == "onnx" or dtype is None, "only ONNX has another than float64", "--dtype")
+    one_of(dtype or "float64", ("float64", "float32"), "--dtype")
     require_output(output, [model], force=force)
     classifier = model_of(model)
     content: str | bytes
     if to == "onnx":
-        content = to_onnx(classifier).SerializeToString()
+        content = to_onnx(classifier, dtype=dtype or "float64").SerializeToString()
     elif to == "sql":
         sql = to_sql(classifier, dialect=dialect, columns=columns_of(features))
         named = zip(("score", "probability"), (sql.scores, sql.probabilities), strict=True)
