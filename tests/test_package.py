@@ -33,6 +33,25 @@ def test_import_loads_no_optional_library():
     assert OPTIONAL & loaded("directrix") <= theirs
 
 
+def test_names_are_imported_when_they_are_asked_for():
+    assert not {"numpy", "sklearn"} & loaded("directrix, directrix.cli")
+
+
+def test_every_public_name_can_be_asked_for_first():
+    assert set(directrix.__all__) <= set(dir(directrix))
+    code = "import directrix; [getattr(directrix, name) for name in directrix.__all__]"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_room_is_an_attribute_of_the_package():
+    rooms = {path.stem for path in SOURCE.iterdir() if not path.stem.startswith("_")}
+    needs_a_library = {"cli", "integrations", "py"}  # py.typed is no room
+    code = f"import directrix; [getattr(directrix, name) for name in {rooms - needs_a_library}]"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="module 'directrix' has no attribute 'nothing'"):
+        directrix.nothing  # noqa: B018
+
+
 def loaded(modules):
     code = f"import sys, {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

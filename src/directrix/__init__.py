@@ -3,16 +3,20 @@
 A linear classifier meets a metric only through its scores.
 """
 
-from directrix.classifiers import (
-    BetaBernoulliClassifier,
-    DirectClassifier,
-    MomentClassifier,
-    SmoothClassifier,
-    diagnose,
-)
-from directrix.engines import summarize
-from directrix.frontier import Frontier
-from directrix.moments import ClassMoments, Moments
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from directrix.classifiers import (
+        BetaBernoulliClassifier,
+        DirectClassifier,
+        MomentClassifier,
+        SmoothClassifier,
+        diagnose,
+    )
+    from directrix.engines import summarize
+    from directrix.frontier import Frontier
+    from directrix.moments import ClassMoments, Moments
 
 __version__ = "0.1.0"
 
@@ -28,3 +32,37 @@ __all__ = [
     "diagnose",
     "summarize",
 ]
+
+_MODULES = {
+    **dict.fromkeys(("BetaBernoulliClassifier", "DirectClassifier"), "classifiers"),
+    **dict.fromkeys(("MomentClassifier", "SmoothClassifier", "diagnose"), "classifiers"),
+    **dict.fromkeys(("ClassMoments", "Moments"), "moments"),
+    "Frontier": "frontier",
+    "summarize": "engines",
+}
+_ROOMS = (
+    *("classifiers", "displays", "engines", "export", "frontier", "losses", "metrics", "moments"),
+    *("objectives", "risks", "solve"),
+)
+
+if not TYPE_CHECKING:  # or every name would be there to a type checker
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name or a room when it is first asked for.
+
+        scikit-learn and SciPy take seconds to import. The command line is to be running by then:
+        it could not answer Ctrl-C before.
+        """
+        if name in _MODULES:
+            value = getattr(import_module(f"directrix.{_MODULES[name]}"), name)
+        elif name in _ROOMS:
+            value = import_module(f"directrix.{name}")
+        else:
+            msg = f"module 'directrix' has no attribute {name!r}"
+            raise AttributeError(msg, name=name, obj=None)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -109,3 +109,12 @@ def test_predict_libsvm(call, files, tmp_path):
     save(MomentClassifier("auc").fit(X, X[:, 0] > 0), tmp_path / "m.dx")
     done = call("predict", tmp_path / "m.dx", files / "tuesday.svm", "-o", "-")
     assert len(done.out.splitlines()) == 601
+
+
+def test_predict_of_no_rows_writes_no_file(call, files, tmp_path):
+    empty, output = tmp_path / "empty.parquet", tmp_path / "out.parquet"
+    parquet.write_table(parquet.read_table(files / "tuesday.parquet").slice(0, 0), empty)
+    done = call("predict", files / "model.dx", empty, "-o", output)
+    assert done.code == 1
+    assert "no rows" in done.err
+    assert not output.exists()

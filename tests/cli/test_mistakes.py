@@ -5,8 +5,10 @@ import pytest
 
 pytest.importorskip("typer")
 
+from directrix import MomentClassifier, summarize
 from directrix.cli import main
 from directrix.cli.mistakes import in_words
+from directrix.export import save
 
 DATA, USAGE = 1, 2
 
@@ -63,6 +65,26 @@ WRONG = {
     "damaged": ("show {f}/damaged.moments", DATA, "damaged"),
     "something else": ("show {f}/monday.parquet", DATA, "monday.parquet"),
     "not Parquet": ("summarize {f}/wrong.parquet -t fraud -o {o}", DATA, "cannot be read"),
+    "Latin-1 header": (
+        "summarize {f}/latin_header.csv -t fraud -o {o}",
+        DATA,
+        "latin_header.csv is not UTF-8: line 1",
+    ),
+    "Latin-1 header and --drop": (
+        "fit {f}/latin_header.csv -t fraud --drop age -o {o}",
+        DATA,
+        "latin_header.csv is not UTF-8: line 1",
+    ),
+    "Latin-1 labels": (
+        "fit {f}/latin_labels.csv -t fraud -o {o}",
+        DATA,
+        "latin_labels.csv is not UTF-8: line 3",
+    ),
+    "Latin-1 answer": (
+        "sql a --table t -t y --first {f}/latin_labels.csv",
+        DATA,
+        "iconv -f ISO-8859-1 -t UTF-8",
+    ),
     "not LIBSVM": ("summarize {f}/wrong.svm -o {o}", DATA, "LIBSVM"),
     "no folder": ("merge {f}/monday.moments -o {f}/nowhere/m.moments", DATA, "nowhere"),
     "no folder for a model": ("fit {f}/monday.moments -o {f}/nowhere/m.dx", DATA, "make it first"),
@@ -92,7 +114,14 @@ WRONG = {
     "json and rows": ("predict {f}/model.dx {f}/monday.parquet -o - --json", USAGE, "stdout"),
     "kind of output": ("predict {f}/model.dx {f}/monday.parquet -o a.xls", USAGE, ".parquet"),
     "onnx on stdout": ("export {f}/model.dx --to onnx", USAGE, "give a file"),
+    "unknown type": ("export {f}/model.dx --to onnx --dtype half -o {o}", USAGE, "float32"),
+    "type of no ONNX": ("export {f}/model.dx --to sql --dtype float32", USAGE, "--dtype"),
     "unknown export": ("export {f}/model.dx --to pmml", USAGE, "onnx"),
+    "empty name in SQL": (
+        "export {f}/nameless.dx --to sql",
+        DATA,
+        "feature 1 of 3 has an empty name",
+    ),
     "unknown dialect": ("sql a --table t -t y --dialect oracle", USAGE, "postgres"),
     "no features": ("sql --table t -t y", USAGE, "--features"),
     "named columns of LIBSVM": ("summarize {f}/tuesday.svm --features a -o {o}", USAGE, "LIBSVM"),
@@ -106,6 +135,14 @@ def folder(files):
     (files / "damaged.moments").write_bytes(content)
     (files / "wrong.parquet").write_text("a,b\n1,2\n", encoding="utf-8")
     (files / "wrong.svm").write_text("a,b\n1,2\n", encoding="utf-8")
+    rows = "".join(f"{k},{k % 3},{-k},{k % 2}\n" for k in range(20))
+    (files / "nameless.csv").write_text(f",a,b,y\n{rows}", encoding="utf-8")
+    read = summarize(files / "nameless.csv", target="y")
+    save(MomentClassifier("auc").fit_moments(read), files / "nameless.dx")
+    header = "größe,age,fraud\n1,2,0\n2,1,1\n".encode("latin-1")
+    (files / "latin_header.csv").write_bytes(header)
+    labels = "amount,age,fraud\n1,2,no\n2,1,möglich\n".encode("latin-1")
+    (files / "latin_labels.csv").write_bytes(labels)
     (files / "model_less.csv").write_text("amount,clock\n1.5,2.5\n", encoding="utf-8")
     return files
 
@@ -187,7 +224,8 @@ def test_warnings_are_notes(call, folder, tmp_path):
     options = ["-t", "fraud", "--features", "clock", "--time-budget", 0.2]
     done = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx")
     assert done.code == 0, done.err
-    told = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx", "--json")
+    more = ["--force", "--json"]
+    told = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx", *more)
     assert told.err == ""
     notes = told.json["warnings"]
     assert notes

@@ -35,6 +35,18 @@ def test_onnx(call, files, tmp_path):
     assert [own.name for own in onnx.load(output).graph.input] == ["X"]
 
 
+@pytest.mark.parametrize("dtype", [None, "float64", "float32"])
+def test_onnx_has_the_type_that_was_asked_for(call, files, tmp_path, dtype):
+    onnx = pytest.importorskip("onnx")
+    output = tmp_path / "m.onnx"
+    more = [] if dtype is None else ["--dtype", dtype]
+    done = call("export", files / "model.dx", "--to", "onnx", "-o", output, *more)
+    assert done.code == 0, done.err
+    (given,) = onnx.load(output).graph.input
+    wanted = onnx.TensorProto.FLOAT if dtype == "float32" else onnx.TensorProto.DOUBLE
+    assert given.type.tensor_type.elem_type == wanted
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_a_table_is_summarised_by_hand(call, files, tmp_path, form):
     duckdb = pytest.importorskip("duckdb")

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from directrix import Moments
 from directrix.engines import moments_sql, summarize_sql
+from directrix.engines.sql_dialects import SqlNameError
 
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
@@ -415,6 +416,17 @@ def test_a_table_that_changes_between_the_queries_is_noticed(database):
         ({"features": ["a", "a"]}, ValueError, "must be 2 different names"),
         ({"features": ["a", "y"]}, ValueError, "column 'y' has another role and cannot be a feat"),
         ({"weight": "a"}, ValueError, "column 'a' has another role and cannot be a feature"),
+        ({"features": ["Y"]}, ValueError, "column 'Y' has another role and cannot be a feature"),
+        ({"features": ["a", ""]}, SqlNameError, "feature 2 of 2 has an empty name, .*: rename"),
+        ({"features": ["a", "A"]}, SqlNameError, "feature 1 and feature 2 would be one column"),
+        ({"features": ["a", "\0"]}, SqlNameError, "feature 2 of 2 has a NUL character"),
+        ({"target": ""}, SqlNameError, "the target has an empty name"),
+        ({"weight": ""}, SqlNameError, "the weight has an empty name"),
+        (
+            {"features": ["a" * 63, "a" * 64], "dialect": "postgres"},
+            SqlNameError,
+            "cuts names to 63 bytes",
+        ),
         ({"table": "sales."}, ValueError, r"the name of a table has an empty part: 'sales\.'"),
         ({"table": ()}, ValueError, "the name of a table has an empty part"),
     ],

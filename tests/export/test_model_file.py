@@ -1,3 +1,6 @@
+import os
+import stat
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,6 +94,18 @@ def test_equal_models_give_equal_bytes(classifier, path, tmp_path):
     save(classifier, path)
     save(load(path), tmp_path / "again.model")
     assert path.read_bytes() == (tmp_path / "again.model").read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and permissions of POSIX")
+def test_a_link_stays_a_link_and_a_private_file_private(fitted, path):
+    real = path.with_name("real")
+    real.write_bytes(b"")
+    real.chmod(0o600)
+    path.symlink_to(real)
+    save(fitted("one_feature"), path)
+    assert path.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert load(real).coef_ == fitted("one_feature").coef_
 
 
 def test_two_fits_to_the_same_rows_give_equal_bytes(path, tmp_path):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix import MomentClassifier
-from directrix.export import to_onnx
+from directrix.export import Float32PrecisionWarning, to_onnx
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -42,8 +42,43 @@ def test_ten_thousand_rows_are_scored_as_by_the_estimator(
 def test_features_far_from_zero_keep_their_digits_in_float32():
     X = 1e6 + np.array([[-2.0], [-1.0], [1.0], [2.0]])
     classifier = MomentClassifier(choose="moments").fit(X, [0, 0, 1, 1])
-    _, _, score = run(to_onnx(classifier), X.astype(np.float32))
+    with pytest.warns(Float32PrecisionWarning):  # these features happen to fit in float32
+        model = to_onnx(classifier, dtype="float32")
+    _, _, score = run(model, X.astype(np.float32))
     assert np.abs(score - classifier.decision_function(X)).max() < 1e-6
+
+
+def test_by_default_labels_are_those_of_the_estimator_far_from_zero():
+    X, y = blobs(center=1e9)
+    classifier = MomentClassifier(choose="moments").fit(X, y)
+    label, _, score = run(to_onnx(classifier), X)
+    assert score.dtype == np.float64
+    assert label.tolist() == classifier.predict(X).tolist()
+
+
+@pytest.mark.parametrize("signs", [(1.0, 1.0), (1.0, -1.0)])  # of the second, the intercept is 0
+def test_float32_warns_where_it_changes_labels(signs):
+    X, y = blobs(center=1e9, signs=signs)
+    classifier = MomentClassifier(choose="moments").fit(X, y)
+    with pytest.warns(Float32PrecisionWarning, match='dtype="float64"') as caught:
+        model = to_onnx(classifier, dtype="float32")
+    assert caught[0].filename == __file__
+    label, _, _ = run(model, X.astype(np.float32))
+    assert (label == classifier.predict(X)).mean() < 0.8
+
+
+@pytest.mark.parametrize("center", [0.0, 100.0])
+def test_float32_does_not_warn_where_its_digits_are_enough(center):
+    X, y = blobs(center)
+    classifier = MomentClassifier(choose="moments").fit(X, y)
+    label, _, _ = run(to_onnx(classifier, dtype="float32"), X.astype(np.float32))
+    assert (label == classifier.predict(X)).mean() > 0.999
+
+
+def blobs(center, signs=(1.0, 1.0)):
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    return center + (rng.normal(size=(2000, 2)) + y[:, None]) * signs, y
 
 
 def test_input_and_outputs_have_names_and_shapes(fitted):

@@ -12,6 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from directrix import MomentClassifier
+from directrix.engines.sql_dialects import SqlNameError
 from directrix.export import to_sql
 
 #: Of the score, relative to it where it is greater than one; of the probability.
@@ -224,6 +225,66 @@ def test_schemas_and_columns_to_keep(fitted):
     assert 'FROM "sales"."orders 2024"\n' in sql.select("sales.orders 2024")
     assert 'FROM "sales"."orders.2024"\n' in sql.select(("sales", "orders.2024"))
     assert sql.select("t", keep=['a"b']).startswith('SELECT\n  "a""b",\n')
+
+
+#: Names of two columns that a database cannot tell apart, or cannot have, and the reason.
+WRONG_NAMES = [
+    ("duckdb", ["a", ""], "feature 2 of 2 has an empty name"),
+    ("postgres", ["", "b"], "feature 1 of 2 has an empty name"),
+    ("bigquery", ["", "b"], "feature 1 of 2 has an empty name"),
+    ("snowflake", ["a", ""], "feature 2 of 2 has an empty name"),
+    ("spark", ["a", ""], "feature 2 of 2 has an empty name"),
+    ("clickhouse", ["a", ""], "feature 2 of 2 has an empty name"),
+    ("postgres", ["a", "b\0c"], r"feature 2 of 2 has a NUL character in its name 'b\\x00c'"),
+    ("duckdb", ["Age", "age"], "upper and lower case are the same"),
+    ("bigquery", ["Age", "age"], "upper and lower case are the same"),
+    ("postgres", ["a" * 63 + "b", "a" * 63 + "c"], "cuts names to 63 bytes"),
+    ("postgres", ["ä" * 40 + "b", "ä" * 40 + "c"], "cuts names to 63 bytes"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "names", "words"), WRONG_NAMES)
+def test_names_that_no_column_can_have_are_refused(dialect, names, words, fitted):
+    classifier = fitted("three_classes")
+    with pytest.raises(SqlNameError, match=words) as caught:
+        to_sql(classifier, dialect=dialect, columns=names)
+    assert "columns=[...]" in str(caught.value)
+
+
+def test_a_name_that_is_not_written_may_be_any(fitted):
+    classifier = copy(fitted("three_classes"))
+    classifier.coef_ = classifier.coef_ * [1.0, 0.0]
+    assert '""' not in to_sql(classifier, columns=["a", ""]).prediction
+
+
+@pytest.mark.parametrize(
+    ("dialect", "names"),
+    [
+        ("postgres", ["Age", "age"]),
+        ("snowflake", ["Age", "age"]),
+        ("clickhouse", ["Age", "age"]),
+        ("duckdb", ["a" * 300 + "b", "a" * 300 + "c"]),
+        ("duckdb", [" ", "two\nlines"]),
+        ("postgres", ["--", "/* '"]),
+    ],
+)
+def test_names_that_are_odd_and_different_are_written(dialect, names, fitted):
+    sql = to_sql(fitted("three_classes"), dialect=dialect, columns=names)
+    parsed = sqlglot.parse_one(sql.select("t"), dialect=dialect)
+    assert {column.name for column in parsed.find_all(exp.Column)} >= set(names)
+
+
+def test_columns_to_keep_are_columns(fitted):
+    sql = to_sql(fitted("one_feature"), columns=["x"])
+    for keep, words in [
+        ([""], "kept column has an empty name"),
+        (["a", ""], "kept column 2 of 2 has an empty name"),
+        (["id", "id"], "they are equal"),
+        (["id", "ID"], "upper and lower case"),
+        (["DX_score_0"], "would be there twice"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            sql.select("t", keep=keep)
 
 
 def test_what_is_refused(fitted):

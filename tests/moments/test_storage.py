@@ -1,6 +1,8 @@
 import errno
 import json
+import os
 import pickle
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +145,24 @@ def test_the_file_has_the_permissions_of_any_new_file(path):
     other = path.with_name("other")
     other.write_bytes(b"")
     assert path.stat().st_mode == other.stat().st_mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and permissions of POSIX")
+def test_a_link_stays_a_link_and_a_private_file_private(path):
+    real = path.with_name("real")
+    real.write_bytes(b"")
+    real.chmod(0o600)
+    path.symlink_to(real)
+    labelled(Y).save(path)
+    assert path.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert bits(Moments.load(real)) == bits(labelled(Y))
+
+
+def test_what_a_killed_save_left_is_removed_by_the_next(path):
+    path.with_name(f".{path.name}.{'0' * 32}.partial").write_bytes(b"half")
+    labelled(Y).save(path)
+    assert names_in(path.parent) == [path.name]
 
 
 class FullDisk:

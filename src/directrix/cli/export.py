@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from directrix._atomic_file import atomic_file
 from directrix.cli.evaluate import Model
 from directrix.cli.files import model_of
-from directrix.cli.options import Features, Json, MaybeOutput, columns_of, one_of, require
+from directrix.cli.options import (
+    Features,
+    Force,
+    Json,
+    MaybeOutput,
+    columns_of,
+    one_of,
+    require,
+)
+from directrix.cli.output_file import require_output
 from directrix.cli.replies import Reply
 from directrix.engines.sql_dialects import DIALECTS
 from directrix.export import to_json, to_onnx, to_python, to_sql
@@ -28,8 +37,13 @@ def export(
     keep: Annotated[
         list[str] | None, typer.Option(help="Of a query: columns to keep; commas in between.")
     ] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="Of ONNX: float64, the default, or float32, which has fewer digits."),
+    ] = None,
     features: Features = None,
     output: MaybeOutput = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> Reply:
     """Write a model as something that scores rows elsewhere."""
@@ -37,10 +51,13 @@ def export(
     one_of(dialect, tuple(DIALECTS), "--dialect")
     require(output or to != "onnx", "ONNX is no text: give a file", "--output")
     require(not (keep and table is None), "columns are kept in a query: give --table", "--keep")
+    require(to == "onnx" or dtype is None, "only ONNX has another than float64", "--dtype")
+    one_of(dtype or "float64", ("float64", "float32"), "--dtype")
+    require_output(output, [model], force=force)
     classifier = model_of(model)
     content: str | bytes
     if to == "onnx":
-        content = to_onnx(classifier).SerializeToString()
+        content = to_onnx(classifier, dtype=dtype or "float64").SerializeToString()
     elif to == "sql":
         sql = to_sql(classifier, dialect=dialect, columns=columns_of(features))
         named = zip(("score", "probability"), (sql.scores, sql.probabilities), strict=True)
@@ -53,5 +70,6 @@ def export(
     if output is None:
         return Reply(str(content).rstrip("\n"), {**facts, "text": content})
     raw = content if isinstance(content, bytes) else f"{content.rstrip()}\n".encode()
-    Path(output).write_bytes(raw)
+    with atomic_file(output) as file:
+        file.write(raw)
     return Reply(f"wrote {output} ({len(raw):,} bytes)", facts, aside=not as_json)

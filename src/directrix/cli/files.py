@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,13 @@ def model_of(path: str) -> Any:
     return load(path)
 
 
-def require_folder(output: str) -> None:
-    """Refuse a file in a folder that is not there before work is done for it."""
-    folder = Path(output).parent
-    if not folder.is_dir():
-        msg = f"there is no folder {str(folder)!r} to write {Path(output).name} into: make it first"
-        raise Mistake(msg)
+def matching_paths(given: str) -> list[str]:
+    """Return the path itself if it exists, else the files that it matches as a pattern."""
+    if Path(given).exists():
+        return [given]
+    matches = glob(given, recursive=True) if any(c in given for c in "*?[") else []  # noqa: PTH207
+    # By convention names that begin so are no data (Spark's _SUCCESS).
+    return sorted(path for path in matches if not Path(path).name.startswith(("_", ".")))
 
 
 def _require_file(path: str) -> None:

@@ -15,11 +15,12 @@ from directrix.classifiers import (
     MomentClassifier,
     SmoothClassifier,
 )
-from directrix.cli.files import kind_of, require_folder, summary_of
+from directrix.cli.files import kind_of, summary_of
 from directrix.cli.mistakes import Mistake
 from directrix.cli.options import (
     Drop,
     Features,
+    Force,
     Format,
     Json,
     MetricText,
@@ -33,6 +34,7 @@ from directrix.cli.options import (
     one_of,
     require,
 )
+from directrix.cli.output_file import require_output
 from directrix.cli.replies import Reply, waiting
 from directrix.cli.rows import Gather, InMemory, RowFiles
 from directrix.cli.summaries import one_against_all
@@ -51,6 +53,7 @@ def fit(
         list[str], typer.Argument(metavar="ROWS|SUMMARY", help="Files of rows, or summaries.")
     ],
     output: Output,
+    force: Force = False,
     metric: MetricText = None,
     classifier: Annotated[
         str | None,
@@ -84,7 +87,7 @@ def fit(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Train a classifier for a metric, from rows or from a summary of them."""
-    require_folder(output)
+    require_output(output, data, force=force)
     wanted = metric_of(metric or "error")
     summaries = [path for path in data if kind_of(path) == "summary"]
     of_summary = len(summaries) == len(data)

@@ -46,6 +46,7 @@ Spark = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Output = Annotated[str, typer.Option("--output", "-o", help="File to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
 MaybeOutput = Annotated[
     str | None, typer.Option("--output", "-o", help="File to write; by default stdout.")
 ]

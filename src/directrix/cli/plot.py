@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from sklearn.base import clone
 
-from directrix.cli.files import kind_of, model_of, require_folder, summary_of
+from directrix._atomic_file import atomic_file
+from directrix.cli.files import kind_of, model_of, summary_of
 from directrix.cli.mistakes import Mistake
 from directrix.cli.options import (
     Drop,
     Features,
+    Force,
     Format,
     Json,
     MetricText,
@@ -23,6 +26,7 @@ from directrix.cli.options import (
     one_of,
     require,
 )
+from directrix.cli.output_file import require_output
 from directrix.cli.pictures import (
     frontier_picture,
     is_positive,
@@ -50,6 +54,7 @@ def plot(
         typer.Argument(metavar="[MODEL|SUMMARY] [ROWS]", help="A model or summary, then rows."),
     ] = None,
     output: Output,
+    force: Force = False,
     metric: MetricText = None,
     against: Annotated[
         str, typer.Option(help=f"Of a trade-off: {', '.join(_AGAINST)}.")
@@ -66,7 +71,7 @@ def plot(
     one_of(kind, _KINDS, "KIND")
     one_of(against, _AGAINST, "--against")
     wanted = None if metric is None else metric_of(metric)
-    require_folder(output)
+    require_output(output, files or [], force=force)
     quiet_pyplot()
     first, rows = (files[0], files[1:]) if files else (None, [])
     require(first or kind == "losses", "give a model or a summary", "MODEL")
@@ -88,7 +93,8 @@ def plot(
         else:
             figure = _of_rows(kind, model, row_files(), wanted, against)
     try:
-        figure.savefig(output, dpi=150)
+        with atomic_file(output) as file:
+            figure.savefig(file, format=Path(output).suffix.lstrip(".") or "png", dpi=150)
     except ValueError as error:
         msg = f"{output} cannot be written: {error}"
         raise Mistake(msg) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +13,13 @@ import numpy as np
 import typer
 from scipy import sparse
 
+from directrix._atomic_file import atomic_file
 from directrix._typing import AnyArray
 from directrix.cli.evaluate import Model
-from directrix.cli.files import model_of, require_folder
-from directrix.cli.options import Features, Format, Json, Rows, columns_of, require
+from directrix.cli.files import model_of
+from directrix.cli.mistakes import Mistake
+from directrix.cli.options import Features, Force, Format, Json, Rows, columns_of, require
+from directrix.cli.output_file import require_output
 from directrix.cli.replies import Reply
 from directrix.cli.rows import RowFiles, features_of
 from directrix.cli.scoring import fitting, scores_and_probabilities
@@ -34,6 +37,7 @@ def predict(
     output: Annotated[
         str, typer.Option("--output", "-o", help="A .parquet or .csv file; - is CSV on stdout.")
     ],
+    force: Force = False,
     keep: Annotated[
         list[str] | None, typer.Option(help="Columns to copy, such as an id; commas in between.")
     ] = None,
@@ -45,7 +49,7 @@ def predict(
     require(not (as_json and output == _STDOUT), "stdout has the rows already", "--json")
     known = output == _STDOUT or Path(output).suffix.lower() in (".parquet", ".csv")
     require(known, "the name must end in .parquet or .csv, or be -", "--output")
-    require_folder(output)
+    require_output(None if output == _STDOUT else output, [model, *rows], force=force)
     classifier = model_of(model)
     kept = columns_of(keep) or []
     files = RowFiles.of(rows, None, features=features, form=form, labelled=False)
@@ -61,6 +65,9 @@ def predict(
         source, plan = list(files.paths), Plan.of(target=names[0], features=[*names, *kept])
     with _writer(output) as write:
         done: Predicted = run(source, plan, Predict(classifier, names, tuple(kept), write))
+        if not done.rows:  # the types of the columns are not known, so that nothing can be written
+            msg = "the files hold no rows"
+            raise Mistake(msg)
     facts = {"output": output, **done.__dict__}
     words = f"{done.rows:,} rows, {done.flagged:,} predicted {classifier.classes_[-1]}"
     if done.incomplete:
@@ -150,27 +157,20 @@ def _arrow_type(classes: AnyArray) -> Any:
 
 @contextmanager
 def _writer(output: str) -> Iterator[Any]:
-    """Give what writes columns; a file appears whole or not at all."""
+    """Give a function that writes columns; a file appears whole or not at all."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    opened: list[Any] = []
-    part = Path(f"{output}.part")
     is_csv = output == _STDOUT or output.lower().endswith(".csv")
-    place: Any = sys.stdout.buffer if output == _STDOUT else str(part)
+    with ExitStack() as opened:
+        file = sys.stdout.buffer if output == _STDOUT else opened.enter_context(atomic_file(output))
+        writers: list[Any] = []
 
-    def write(columns: dict[str, Any]) -> None:
-        table = pa.table(columns)
-        if not opened:
-            make = csv.CSVWriter if is_csv else parquet.ParquetWriter
-            opened.append(make(place, table.schema))
-        opened[0].write_table(table)
+        def write(columns: dict[str, Any]) -> None:
+            table = pa.table(columns)
+            if not writers:
+                make = csv.CSVWriter if is_csv else parquet.ParquetWriter
+                writers.append(opened.enter_context(make(file, table.schema)))
+            writers[0].write_table(table)
 
-    try:
         yield write
-        if opened:
-            opened[0].close()
-            if output != _STDOUT:
-                part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)

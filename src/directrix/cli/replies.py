@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import typer
 
+from directrix.cli import INTERRUPTED
 from directrix.cli.mistakes import in_words
-
-_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,8 @@ def spoken(command: Callable[..., Reply]) -> Callable[..., None]:
             sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - till the end
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            raise typer.Exit(_INTERRUPTED) from None
+            _aside("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
             # What typer raises is of how it was called, and it says that itself.
             if debug or type(error).__module__.partition(".")[0] in ("typer", "click"):

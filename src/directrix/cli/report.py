@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from directrix._atomic_file import atomic_file
 from directrix.cli.evaluate import Model
-from directrix.cli.files import model_of, require_folder
+from directrix.cli.files import model_of
+from directrix.cli.fit_record import read_fit_record
 from directrix.cli.measures import Measured, measured
-from directrix.cli.mistakes import Mistake
 from directrix.cli.options import (
     Drop,
     Features,
+    Force,
     Format,
     Json,
     MetricText,
@@ -26,6 +27,7 @@ from directrix.cli.options import (
     Weight,
     metric_of,
 )
+from directrix.cli.output_file import require_output
 from directrix.cli.page import Page
 from directrix.cli.pictures import is_positive, quiet_pyplot
 from directrix.cli.replies import Reply, waiting
@@ -40,6 +42,7 @@ def report(
     model: Model,
     rows: Rows,
     output: Output,
+    force: Force = False,
     target: Target = None,
     metric: MetricText = None,
     fitted: Annotated[
@@ -54,7 +57,8 @@ def report(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Write one HTML page, with all pictures in it, about a model and rows."""
-    require_folder(output)
+    require_output(output, [model, *rows, fitted], force=force)
+    fit = None if fitted is None else read_fit_record(fitted)
     quiet_pyplot()
     classifier = model_of(model)
     wanted = metric_of_model(classifier) if metric is None else metric_of(metric)
@@ -65,13 +69,14 @@ def report(
     own = is_positive(found, classifier.classes_)
     seen = measured(found, wanted, classifier.classes_)
     with waiting("drawing"):
-        told = Told(classifier, wanted, found, own, seen, _of_fit(fitted))
+        told = Told(classifier, wanted, found, own, seen, fit)
         page = _opened(told, model, rows)
         write_sections(page, told)
-    text = page.html()
-    Path(output).write_text(text, encoding="utf-8")
-    facts = {"output": output, "bytes": len(text.encode()), "metric": seen.metric._asdict()}
-    return Reply(f"wrote {output} ({len(text.encode()):,} bytes)", facts)
+    content = page.html().encode()
+    with atomic_file(output) as file:
+        file.write(content)
+    facts = {"output": output, "bytes": len(content), "metric": seen.metric._asdict()}
+    return Reply(f"wrote {output} ({len(content):,} bytes)", facts)
 
 
 def _opened(told: Told, model: str, rows: list[str]) -> Page:
@@ -97,17 +102,3 @@ def _first_seen(seen: Measured, found: Scored, classes: Any) -> list[tuple[str, 
     cards.append((f"{by_name['AUC'].value:.4f}", "AUC"))
     cards.append((f"{len(found.y):,}", f"rows, {seen.positives / seen.rows:.2%} {classes[1]}"))
     return cards
-
-
-def _of_fit(path: str | None) -> dict[str, Any]:
-    """Read what `fit --json` printed."""
-    if path is None:
-        return {}
-    try:
-        read = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError:
-        read = None
-    if not isinstance(read, dict) or "classifier" not in read:
-        msg = f"{path} is not what directrix fit --json prints"
-        raise Mistake(msg)
-    return read

@@ -8,6 +8,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.diagnose import diagnose
+from directrix.cli.fit_record import FitRecord
 from directrix.cli.measures import Measured
 from directrix.cli.page import Bar, Page
 from directrix.cli.pictures import (
@@ -42,7 +43,7 @@ class Told(NamedTuple):
         With moments.
     positive : array of bool of shape (n,)
     seen : Measured
-    fit : dict
+    fit : FitRecord or None
         What the fit told of itself, where that was kept.
     """
 
@@ -51,7 +52,7 @@ class Told(NamedTuple):
     found: Scored
     positive: AnyArray
     seen: Measured
-    fit: dict[str, Any]
+    fit: FitRecord | None
 
 
 class _KnownScores:
@@ -209,30 +210,33 @@ def _coefficients(page: Page, told: Told) -> None:
 
 
 def _candidates(page: Page, told: Told) -> None:
-    candidates = told.fit.get("candidates")
-    if not candidates:
+    fit = told.fit
+    if fit is None:
         return
     page.heading("What was tried")
-    chosen = told.fit["chosen"]
-    gap = told.fit["better_than_logistic"]
-    ends = "" if gap["low"] is None else f" ({gap['low']:+.4f} to {gap['high']:+.4f})"
+    gap = fit.gap
+    better = ""
+    if gap.value is not None:
+        known = gap.low is not None and gap.high is not None
+        ends = f" ({gap.low:+.4f} to {gap.high:+.4f})" if known else ""
+        better = f" Better than logistic regression by {gap.value:+.4f}{ends}."
     page.say(
-        f"{len(candidates)} candidates on {told.fit['compared_on']}. Chosen: {chosen}, because "
-        f"{told.fit['why']}. Better than logistic regression by {gap['mean']:+.4f}{ends}."
+        f"{len(fit.candidates)} candidates on {fit.compared_on}. Chosen: {fit.chosen}, because "
+        f"{fit.why}.{better}"
     )
-    shown = candidates[:_CANDIDATES]
-    names = [own["name"] for own in shown]
+    shown = fit.candidates[:_CANDIDATES]
+    names = [own.name for own in shown]
     page.table(
         ["candidate", in_one_line(told.metric), "95 % interval over folds"],
         [
-            [own["name"], number(own["metric"]), "" if own["low"] is None else _ends(own)]
-            for own in shown
+            [name, number(_or_nan(metric.value)), between(tuple(map(_or_nan, metric[1:])))]
+            for name, metric in shown
         ],
-        chosen=names.index(chosen) if chosen in names else None,
+        chosen=names.index(fit.chosen) if fit.chosen in names else None,
     )
-    if len(candidates) > len(shown):
-        page.say(f"And {len(candidates) - len(shown)} more.", note=True)
+    if len(fit.candidates) > len(shown):
+        page.say(f"And {len(fit.candidates) - len(shown)} more.", note=True)
 
 
-def _ends(own: dict[str, float]) -> str:
-    return between((own["low"], own["high"]))
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value

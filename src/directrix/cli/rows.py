@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
+from directrix.cli.files import matching_paths
 from directrix.cli.mistakes import Mistake, no_column
 from directrix.cli.options import columns_of, one_of, require
-from directrix.engines import HashFolds
+from directrix.engines import HashFolds, csv_encoding
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.moments.labels import tidy
@@ -222,10 +222,7 @@ def require_finite(X: Any, names: Sequence[str] | None) -> None:
 
 def _found(given: str) -> list[str]:
     """Return a path, or the files that a pattern means."""
-    if Path(given).exists() or "://" in given:
-        return [given]
-    matches = glob(given, recursive=True) if any(c in given for c in "*?[") else []  # noqa: PTH207
-    found = sorted(path for path in matches if not Path(path).name.startswith(("_", ".")))
+    found = [given] if "://" in given else matching_paths(given)
     if not found:
         msg = f"no file at {given!r}: give the path of a file or folder, or a pattern"
         raise Mistake(msg)
@@ -243,4 +240,8 @@ def _schema(path: str) -> list[str]:
 
     suffix = Path(path).suffix.lstrip(".").lower()
     form = {"csv": "csv", "arrow": "ipc", "feather": "ipc"}.get(suffix, "parquet")
-    return list(dataset.dataset(path, format=form, partitioning="hive").schema.names)
+    try:
+        return list(dataset.dataset(path, format=form, partitioning="hive").schema.names)
+    except ValueError as error:
+        csv_encoding.explain(path, error)
+        raise

@@ -9,11 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
+from directrix._atomic_file import atomic_file
 from directrix.cli.mistakes import Mistake
-from directrix.cli.options import Features, Json, MaybeOutput, Weight, columns_of, one_of, require
+from directrix.cli.options import (
+    Features,
+    Force,
+    Json,
+    MaybeOutput,
+    Weight,
+    columns_of,
+    one_of,
+    require,
+)
+from directrix.cli.output_file import require_output
 from directrix.cli.replies import Reply
 from directrix.cli.summaries import saved
-from directrix.engines import moments_sql
+from directrix.engines import csv_encoding, moments_sql
 from directrix.engines.sql_dialects import DIALECTS
 from directrix.moments import Moments
 
@@ -40,6 +51,7 @@ def sql(
         list[str] | None, typer.Option(help="Answers to the second, one file each, in order.")
     ] = None,
     output: MaybeOutput = None,
+    force: Force = False,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Print the SQL that summarises a table where it is; or read the answers.
@@ -51,6 +63,7 @@ def sql(
     columns = [*(columns_of(features) or []), *(names or [])]
     require(columns, "name the columns of the features", "--features")
     require(first or not second, "the second answer needs the first", "--first")
+    require_output(output, [first, *(second or [])], force=force)
     queries = moments_sql(table, target, columns, dialect=dialect, weight=weight, where=where)
     if first is None:
         return _printed([queries.first], output, "first")
@@ -67,7 +80,8 @@ def _printed(statements: list[str], output: str | None, which: str) -> Reply:
     facts = {"query": which, "statements": statements, "output": output}
     if output is None:
         return Reply(text, facts)
-    Path(output).write_text(f"{text}\n", encoding="utf-8")
+    with atomic_file(output) as file:
+        file.write(f"{text}\n".encode())
     return Reply(f"wrote {output}: {len(statements)} statements", facts)
 
 
@@ -76,7 +90,11 @@ def _answer(path: str) -> list[dict[str, Any]]:
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the answer of the database as CSV or JSON"
         raise Mistake(msg)
-    text = Path(path).read_text(encoding="utf-8-sig")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        csv_encoding.require_utf8(path)
+        raise
     if text.lstrip().startswith("["):
         rows: list[dict[str, Any]] = json.loads(text)
         return rows

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from directrix.cli.files import require_folder, summary_of
+from directrix.cli.files import summary_of
 from directrix.cli.options import (
     Drop,
     Features,
+    Force,
     Format,
     Json,
     Output,
@@ -24,6 +25,7 @@ from directrix.cli.options import (
     Width,
     require,
 )
+from directrix.cli.output_file import require_output
 from directrix.cli.replies import Reply
 from directrix.cli.rows import RowFiles
 from directrix.engines import summarize as summarize_rows
@@ -34,6 +36,7 @@ def summarize(
     *,
     rows: Rows,
     output: Output,
+    force: Force = False,
     target: Target = None,
     features: Features = None,
     drop: Drop = None,
@@ -48,7 +51,7 @@ def summarize(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Summarise rows in one pass: counts, means and covariances of each class."""
-    require_folder(output)
+    require_output(output, rows, force=force)
     require(folds is None or folds > 1, "there must be two folds at least", "--folds")
     files = RowFiles.of(
         rows,
@@ -74,9 +77,11 @@ def merge(
         list[str], typer.Argument(metavar="SUMMARIES", help="Files that summarize wrote.")
     ],
     output: Output,
+    force: Force = False,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Add summaries up: the summary of the rows of all of them."""
+    require_output(output, summaries, force=force)
     return saved(reduce(add, map(summary_of, summaries)), output)
 
 
@@ -87,9 +92,11 @@ def subtract(
         list[str], typer.Argument(metavar="PARTS", help="Summaries of rows to take out.")
     ],
     output: Output,
+    force: Force = False,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Take rows out of a summary again."""
+    require_output(output, [whole, *parts], force=force)
     taken = reduce(add, map(summary_of, parts))
     return saved(summary_of(whole) - taken, output)
 
@@ -112,7 +119,6 @@ def facts_of(moments: Moments) -> dict[str, Any]:
 
 
 def saved(moments: Moments, output: str) -> Reply:
-    """Write a summary, and say what it holds."""
     """Write a summary and say what it holds."""
     moments.save(output)
     size = Path(output).stat().st_size

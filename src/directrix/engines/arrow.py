@@ -31,7 +31,7 @@ _VALUES = 1 << 23
 _FEWEST_ROWS = 1 << 12
 
 _FORMATS = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "arrow": "ipc", "feather": "ipc"}
-_COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".br"}
+COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".br"}
 
 
 class Opened(NamedTuple):
@@ -196,8 +196,8 @@ def _files(source: Any) -> Any:
     from pyarrow import dataset
 
     given = [source] if isinstance(source, str | PathLike) else list(source)
-    paths = [path for each in given for path in _found(str(fspath(each)))]
-    forms = {_form(Path(path)) for path in paths}
+    paths = [path for each in given for path in matching_files(str(fspath(each)))]
+    forms = {file_format(Path(path)) for path in paths}
     if len(forms) > 1:
         msg = f"the files are of several kinds ({', '.join(sorted(forms))}): give those of one"
         raise ValueError(msg)
@@ -213,7 +213,7 @@ def _csv() -> Any:
     return dataset.CsvFileFormat(convert_options=csv.ConvertOptions(strings_can_be_null=True))
 
 
-def _found(path: str) -> list[str]:
+def matching_files(path: str) -> list[str]:
     """Return the files that a path or pattern means."""
     if Path(path).exists():
         return [path]
@@ -226,12 +226,12 @@ def _found(path: str) -> list[str]:
     return found
 
 
-def _form(path: Path) -> str:
+def file_format(path: Path) -> str:
     """Return the format of a file by its name, of a folder by that of the first file in it."""
     if path.is_dir():
         inside = (file for file in sorted(path.rglob("*.*")) if file.is_file())
         path = next((file for file in inside if not file.name.startswith(("_", "."))), path)
-    if path.suffix in _COMPRESSED:
+    if path.suffix in COMPRESSED:
         path = path.with_suffix("")
     return _FORMATS.get(path.suffix.lstrip(".").lower(), "parquet")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from directrix.engines import csv_encoding
 from directrix.engines.plan import Grouped, Plan
 from directrix.engines.progress import progress_bar
 from directrix.engines.tasks import Summaries
@@ -112,7 +113,11 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
         msg = f"the engine {engine!r} cannot read {type(source).__name__}; engine='auto' looks"
         raise TypeError(msg)
     with progress_bar(wanted=progress, label=task.name) as counter:
-        parts = dict(chosen.partials(source, plan, task, counter))
+        try:
+            parts = dict(chosen.partials(source, plan, task, counter))
+        except (TypeError, ValueError) as error:
+            csv_encoding.explain(source, error)
+            raise
     return tree_sum(parts[number] for number in sorted(parts))
 
 

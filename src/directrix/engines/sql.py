@@ -211,10 +211,16 @@ def moments_sql(
             "fewer, or bring the rows out in batches and use `summarize`"
         )
         raise ValueError(msg)
-    taken = {target, weight} & set(names)
+    written = DIALECTS[dialect]
+    roles = {written.key(name) for name in (target, weight) if name is not None}
+    taken = [name for name in names if written.key(name) in roles]
     if taken:
-        msg = f"column {taken.pop()!r} has another role and cannot be a feature"
+        msg = f"column {taken[0]!r} has another role and cannot be a feature"
         raise ValueError(msg)
+    remedy = "rename the column in the table or in a view of it, and give that name"
+    written.require_names(names, "feature", remedy)
+    written.require_names([target], "the target", remedy)
+    written.require_names([weight], "the weight", remedy)
     path = tuple(table.split(".")) if isinstance(table, str) else tuple(table)
     if not all(path) or not path:
         msg = f"the name of a table has an empty part: {table!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -9,6 +10,10 @@ import numpy as np
 
 #: What cannot stand in text between single quotes as it is, where a backslash has a meaning.
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class SqlNameError(ValueError):
+    """A name that cannot be that of a column or table in a database."""
 
 
 class Dialect(NamedTuple):
@@ -19,6 +24,8 @@ class Dialect(NamedTuple):
     name_quote: str
     name_escape: str  # before a quote within a name
     text_escape: str  # before a quote within text
+    ignores_case: bool = False  # of names, even in quotes
+    name_bytes: int | None = None  # longer names are cut to these, without an error
 
     def cast(self, expression: str) -> str:
         """Return an expression as a float."""
@@ -31,6 +38,50 @@ class Dialect(NamedTuple):
     def name(self, name: str) -> str:
         """Return a name in quotes."""
         return _quoted(name, self.name_quote, self.name_escape)
+
+    def key(self, name: str) -> bytes:
+        """Return what the database knows a name by: names with equal keys are one."""
+        return (name.lower() if self.ignores_case else name).encode()[: self.name_bytes]
+
+    def require_names(self, names: Sequence[str | None], noun: str, remedy: str) -> None:
+        """Refuse names that would make invalid SQL, or that the database takes for one name.
+
+        Parameters
+        ----------
+        names : sequence of str or None
+            None stands for a name that the SQL does not mention.
+        noun : str
+            What the names are of, in the singular: "feature".
+        remedy : str
+            What to do, after a colon.
+
+        Raises
+        ------
+        SqlNameError
+        """
+        seen: dict[bytes, int] = {}
+        for position, name in enumerate(names, start=1):
+            if name is None:
+                continue
+            which = noun if len(names) == 1 else f"{noun} {position} of {len(names)}"
+            if not name:
+                msg = f"{which} has an empty name, which cannot be written in SQL: {remedy}"
+                raise SqlNameError(msg)
+            if "\0" in name:
+                msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
+                raise SqlNameError(msg)
+            first = seen.setdefault(self.key(name), position)
+            if first != position:
+                reason = "upper and lower case are the same to this database"
+                if not self.ignores_case:
+                    reason = f"this database cuts names to {self.name_bytes} bytes"
+                if names[first - 1] == name:
+                    reason = "they are equal"
+                msg = (
+                    f"{noun} {first} and {noun} {position} would be one column, {name!r}, as "
+                    f"{reason}: {remedy}"
+                )
+                raise SqlNameError(msg)
 
     def label(self, label: Any) -> str:
         """Return a label that a database gave as it is written in SQL."""
@@ -47,9 +98,11 @@ class Dialect(NamedTuple):
 
 
 DIALECTS = {
-    "duckdb": Dialect("DOUBLE", "CAST({} AS DOUBLE)", '"', '"', "'"),
-    "postgres": Dialect("DOUBLE PRECISION", "CAST({} AS DOUBLE PRECISION)", '"', '"', "'"),
-    "bigquery": Dialect("FLOAT64", "CAST({} AS FLOAT64)", "`", "\\", "\\"),
+    "duckdb": Dialect("DOUBLE", "CAST({} AS DOUBLE)", '"', '"', "'", ignores_case=True),
+    "postgres": Dialect(
+        "DOUBLE PRECISION", "CAST({} AS DOUBLE PRECISION)", '"', '"', "'", name_bytes=63
+    ),
+    "bigquery": Dialect("FLOAT64", "CAST({} AS FLOAT64)", "`", "\\", "\\", ignores_case=True),
     # A number without quotes is a decimal of at most 38 digits.
     "snowflake": Dialect("DOUBLE", "CAST('{}' AS DOUBLE)", '"', '"', "\\"),
     "spark": Dialect("DOUBLE", "CAST({} AS DOUBLE)", "`", "`", "\\"),

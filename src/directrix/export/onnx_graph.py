@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,20 @@ from directrix.export.scoring_formula import Plateaus, ScoringFormula
 
 #: Old enough for runtimes of the last years; nothing here is newer.
 _OPSET, _IR_VERSION = 17, 8
-_DTYPES = ("float32", "float64")
+_DTYPES = ("float64", "float32")
 
 
-def to_onnx(classifier: Any, *, dtype: str = "float32") -> Any:
+#: Greatest relative error of a number that is rounded to float32.
+_ROUNDING = 2.0**-24
+#: Change of the log-odds that is no longer negligible: a probability of 0.5 becomes 0.5025.
+_MATERIAL = 0.01
+
+
+class Float32PrecisionWarning(UserWarning):
+    """Features in float32 have too few digits for the scores of this classifier."""
+
+
+def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     """Return a fitted classifier as an ONNX model.
 
     The input ``X`` has shape (n, d). The outputs are ``label`` of shape (n,), ``probabilities`` of
@@ -23,14 +34,23 @@ def to_onnx(classifier: Any, *, dtype: str = "float32") -> Any:
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
-    dtype : "float32" or "float64"
-        Of the input, the probabilities and the score. Sums are in float64 either way: features
-        far from zero would lose the score's digits in float32.
+    dtype : "float64" or "float32"
+        Type of the input, the probabilities and the score; float64 gives the labels of the
+        classifier. Choose float32 only if what calls the model has nothing else: features are
+        then rounded to about seven digits before they come in, which is too few where they are
+        far from zero compared with their spread. Sums inside are in float64 either way.
 
     Returns
     -------
     onnx.ModelProto
         Save it with ``onnx.save``.
+
+    Warns
+    -----
+    Float32PrecisionWarning
+        If rounding features to float32 can change the log-odds near the threshold by more than
+        0.01. This is judged from the intercept, and from the means of the features where the
+        classifier keeps them (a `MomentClassifier` that was not loaded from a file).
 
     Examples
     --------
@@ -38,12 +58,14 @@ def to_onnx(classifier: Any, *, dtype: str = "float32") -> Any:
 
         onnx.save(to_onnx(classifier), "model.onnx")
         session = onnxruntime.InferenceSession("model.onnx")
-        label, probabilities, score = session.run(None, {"X": X.astype("float32")})
+        label, probabilities, score = session.run(None, {"X": X.astype("float64")})
     """
     if dtype not in _DTYPES:
         msg = f"dtype must be one of {', '.join(map(repr, _DTYPES))}, not {dtype!r}"
         raise ValueError(msg)
     formula = ScoringFormula.of(classifier)
+    if dtype == "float32":
+        _warn_of_rounding(classifier, formula)
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
@@ -93,6 +115,36 @@ def to_onnx(classifier: Any, *, dtype: str = "float32") -> Any:
     )
     checker.check_model(model, full_check=True)
     return model
+
+
+def _warn_of_rounding(classifier: Any, formula: ScoringFormula) -> None:
+    r"""Warn if features in float32 lose digits that labels and probabilities depend on.
+
+    Rounding changes a score by up to :math:`2^{-24} \sum_j |w_j x_j|`. Near the threshold, where
+    :math:`w \cdot x = -b`, the sum is at least :math:`|b|`; at the mean of a class it is known
+    where the means are.
+    """
+    moments = getattr(classifier, "moments_", None)
+    groups = [] if moments is None else moments.by_class.values()
+    means = np.array([group.mean for group in groups if group.count])
+    worst = 0.0
+    lines = zip(formula.coefficients, formula.intercepts, formula.responses, strict=True)
+    for coefficients, intercept, response in lines:
+        size = abs(intercept)
+        if means.size:
+            size = max(size, float((np.abs(means) @ np.abs(coefficients)).max()))
+        if isinstance(response, Plateaus):
+            slope = abs(response.gamma)
+        else:
+            slope = max(abs(response.below), abs(response.above))
+        worst = max(worst, _ROUNDING * size * slope)
+    if worst > _MATERIAL:
+        msg = (
+            f"rounding the features to float32 can change the log-odds by {worst:.2g}, and labels "
+            "with them, as features are far from zero compared with their spread: use "
+            'dtype="float64", or centre the features before the classifier is fitted'
+        )
+        warnings.warn(msg, Float32PrecisionWarning, stacklevel=3)
 
 
 def _of_two(graph: _Graph, formula: ScoringFormula, scores: str) -> tuple[str, str]:

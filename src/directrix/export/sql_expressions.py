@@ -76,13 +76,14 @@ class SqlExpressions:
             msg = f"keep must be a list of columns, not the text {keep!r}"
             raise TypeError(msg)
         dialect = DIALECTS[self.dialect]
+        dialect.require_names(list(keep), "kept column", "keep others, or one of them only")
         kept = [dialect.name(name) for name in keep]
         inner = [f"dx_score_{k}" for k in range(len(self.scores))]
         writer = _Writer(self._formula, dialect)
         made = dict(zip(self._names("score"), inner, strict=True))
         made |= dict(zip(self._names("probability"), writer.probabilities(inner), strict=True))
         made["prediction"] = writer.prediction(inner)
-        twice = {name.lower() for name in keep} & set(made)
+        twice = {name.lower() for name in keep} & {*made, *inner}
         if twice:
             msg = f"column {twice.pop()!r} would be there twice: keep it under another name"
             raise ValueError(msg)
@@ -138,6 +139,10 @@ def to_sql(
     if formula.features is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
+    read = [any(column) for column in zip(*formula.coefficients, strict=True)]
+    mentioned = [name if used else None for name, used in zip(formula.features, read, strict=True)]
+    remedy = "name the columns of the table with columns=[...], or --features of directrix export"
+    DIALECTS[dialect].require_names(mentioned, "feature", remedy)
     writer = _Writer(formula, DIALECTS[dialect])
     scores = writer.scores(formula.features)
     return SqlExpressions(

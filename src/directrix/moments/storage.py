@@ -12,11 +12,11 @@ import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from directrix._atomic_file import atomic_file
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.storage_checks import (
     FORMAT,
@@ -91,16 +91,11 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
 
 
 def write_whole(path: Path, preamble: bytes, tensors: dict[str, AnyArray]) -> None:
-    """Write a file that appears whole or not at all."""
-    scratch = path.with_name(f".{path.name}.{uuid4().hex}.partial")
-    try:
-        with scratch.open("xb") as file:
-            file.write(preamble)
-            for tensor in tensors.values():
-                file.write(tensor.data)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    """Write the preamble and the numbers of a file, whole or not at all."""
+    with atomic_file(path) as file:
+        file.write(preamble)
+        for tensor in tensors.values():
+            file.write(tensor.data)
 
 
 def read(path: str | PathLike[str]) -> dict[str, Any]:

@@ -1,0 +1,132 @@
+import json
+from copy import deepcopy
+
+import pytest
+
+pytest.importorskip("typer")
+
+from directrix.cli.fit_record import Estimate, read_fit_record
+from directrix.cli.mistakes import Mistake
+
+RIGHT = {
+    "classifier": "DirectClassifier",
+    "candidates": [
+        {"name": "moments", "metric": 0.5, "low": 0.4, "high": 0.6},
+        {"name": "logistic", "metric": 1, "low": None, "high": None},
+    ],
+    "compared_on": "held-out rows",
+    "chosen": "moments",
+    "why": "it is better",
+    "better_than_logistic": {"mean": 0.1, "low": None, "high": None},
+}
+MISSING = object()
+
+#: The way to a field, what it holds instead, and what is said of it.
+WRONG = [
+    (["classifier"], MISSING, "it lacks the field 'classifier'"),
+    (["classifier"], 3, "its field 'classifier' must be text, not 3"),
+    (["chosen"], MISSING, "it lacks the field 'chosen'"),
+    (["chosen"], ["moments"], "its field 'chosen' must be text, not [\"moments\"]"),
+    (["why"], None, "its field 'why' must be text, not null"),
+    (["compared_on"], MISSING, "it lacks the field 'compared_on'"),
+    (["candidates"], {"a": 1}, "its field 'candidates' must be a list"),
+    (["candidates"], "moments", "its field 'candidates' must be a list"),
+    (["candidates", 1], "logistic", "its field 'candidates[1]' must be an object"),
+    (["candidates", 1, "name"], MISSING, "it lacks the field 'candidates[1].name'"),
+    (["candidates", 0, "metric"], "high", "'candidates[0].metric' must be a number or null"),
+    (["candidates", 0, "low"], True, "'candidates[0].low' must be a number or null, not true"),
+    (["candidates", 0, "high"], MISSING, "it lacks the field 'candidates[0].high'"),
+    (["better_than_logistic"], MISSING, "it lacks the field 'better_than_logistic'"),
+    (["better_than_logistic"], 0.5, "its field 'better_than_logistic' must be an object, not 0.5"),
+    (["better_than_logistic", "mean"], MISSING, "the field 'better_than_logistic.mean'"),
+    (["better_than_logistic", "low"], "x" * 99, 'must be a number or null, not "xxx'),
+]
+
+
+def changed(way, value):
+    record = deepcopy(RIGHT)
+    inner = record
+    for step in way[:-1]:
+        inner = inner[step]
+    if value is MISSING:
+        del inner[way[-1]]
+    else:
+        inner[way[-1]] = value
+    return record
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to(content):
+        path = tmp_path / "fit.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        return str(path)
+
+    return to
+
+
+def test_what_a_fit_printed_is_read(call, files, tmp_path, write):
+    options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx", "--json"]
+    told = call("fit", files / "monday.parquet", *options)
+    record = read_fit_record(write(told.out))
+    assert record.chosen == told.json["chosen"]
+    assert len(record.candidates) == len(told.json["candidates"])
+
+
+@pytest.mark.parametrize(("way", "value", "words"), WRONG)
+def test_a_wrong_field_is_named(write, way, value, words):
+    path = write(changed(way, value))
+    with pytest.raises(Mistake) as caught:
+        read_fit_record(path)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith(path)
+    assert len(str(caught.value)) < len(path) + 200
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1, 2]", b'"text"', b"null", b"\xf6", pytest.param(b"[" * 10**5, id="deep")],
+)
+def test_something_else_is_refused(tmp_path, content):
+    path = tmp_path / "fit.json"
+    path.write_bytes(content)
+    with pytest.raises(Mistake, match=r"fit\.json is not .*directrix fit --json"):
+        read_fit_record(str(path))
+
+
+def test_numbers_that_are_not_known(write):
+    record = read_fit_record(write(changed(["better_than_logistic", "mean"], None)))
+    assert record.gap == Estimate(None, None, None)
+    text = json.dumps(changed(["candidates", 0, "metric"], float("nan")))
+    assert read_fit_record(write(text)).candidates[0].metric == Estimate(None, 0.4, 0.6)
+    huge = read_fit_record(write(changed(["candidates", 0, "metric"], 10**400)))
+    assert huge.candidates[0].metric.value is None
+
+
+def test_a_fit_without_candidates_has_no_record(write):
+    assert read_fit_record(write({"classifier": "MomentClassifier"})) is None
+    assert read_fit_record(write(changed(["candidates"], []))) is None
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "words"),
+    [(["chosen"], MISSING, "'chosen'"), (["candidates"], 5, "'candidates' must be a list")],
+)
+def test_the_report_says_which_field_is_wrong(call, files, tmp_path, write, way, value, words):
+    rows = [files / "tuesday.parquet", "-t", "fraud", "--fit", write(changed(way, value))]
+    done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
+    assert done.code == 1
+    assert "fit.json is not what directrix fit --json prints" in done.err
+    assert words in done.err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_the_report_leaves_out_what_is_not_known(call, files, tmp_path, write):
+    fit = changed(["better_than_logistic", "mean"], None)
+    fit["candidates"][0]["metric"] = None
+    rows = [files / "tuesday.parquet", "-t", "fraud", "--fit", write(fit)]
+    done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
+    assert done.code == 0, done.err
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "2 candidates on held-out rows" in page
+    assert "Better than logistic" not in page

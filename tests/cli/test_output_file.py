@@ -1,0 +1,174 @@
+"""No command overwrites a file that it reads, nor any other without being told to."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+from typer.main import get_command
+
+from directrix.cli.app import app
+
+USAGE = 2
+
+#: Commands, without the output, that read {f}: a copy of the files of the fixtures.
+COMMANDS = {
+    "summarize": "summarize {f}/monday.parquet -t fraud",
+    "merge": "merge {f}/monday.moments {f}/tuesday.moments",
+    "subtract": "subtract {f}/both.moments {f}/monday.moments",
+    "fit": "fit {f}/monday.moments",
+    "predict": "predict {f}/model.dx {f}/monday.parquet",
+    "plot": "plot losses",
+    "export": "export {f}/model.dx --to json",
+    "report": "report {f}/model.dx {f}/monday.parquet -t fraud",
+    "sql": "sql a --table t -t y",
+}
+
+#: Commands, and which of the files that they read they are told to write.
+INPUTS = [
+    ("summarize {f}/monday.parquet -t fraud", "monday.parquet"),
+    ("summarize {f}/monday.parquet {f}/tuesday.parquet -t fraud", "tuesday.parquet"),
+    ("summarize {f}/days -t fraud", "days/monday.parquet"),
+    ("summarize {f}/mon*.parquet -t fraud", "monday.parquet"),
+    ("summarize {f}/*/mon*.parquet -t fraud", "days/monday.parquet"),
+    ("summarize file://{f}/monday.parquet -t fraud --spark local", "monday.parquet"),
+    ("merge {f}/monday.moments {f}/tuesday.moments", "tuesday.moments"),
+    ("subtract {f}/both.moments {f}/monday.moments", "both.moments"),
+    ("subtract {f}/both.moments {f}/monday.moments", "monday.moments"),
+    ("fit {f}/monday.parquet -t fraud", "monday.parquet"),
+    ("fit {f}/monday.moments", "monday.moments"),
+    ("fit {f}/days -t fraud --two-passes -c moment", "days/monday.parquet"),
+    ("predict {f}/model.dx {f}/monday.parquet", "monday.parquet"),
+    ("predict {f}/model.dx {f}/days", "days/monday.parquet"),
+    ("predict {f}/model.dx {f}/days/../days", "days/monday.parquet"),
+    ("plot frontier {f}/monday.moments", "monday.moments"),
+    ("plot margins {f}/model.dx {f}/monday.parquet -t fraud", "model.dx"),
+    ("plot margins {f}/model.dx {f}/monday.parquet -t fraud", "monday.parquet"),
+    ("export {f}/model.dx --to json", "model.dx"),
+    ("report {f}/model.dx {f}/monday.parquet -t fraud", "model.dx"),
+    ("report {f}/model.dx {f}/monday.parquet -t fraud", "monday.parquet"),
+    ("report {f}/model.dx {f}/monday.parquet -t fraud --fit {f}/fit.json", "fit.json"),
+    ("sql a --table t -t y --first {f}/first.csv", "first.csv"),
+    ("sql a --table t -t y --first {f}/first.csv --second {f}/second.csv", "second.csv"),
+]
+
+
+@pytest.fixture
+def own(files, tmp_path, call):
+    """Return a folder with files that a command may destroy."""
+    folder = tmp_path / "own"
+    (folder / "days").mkdir(parents=True)
+    for name in ("monday.parquet", "tuesday.parquet", "monday.moments", "tuesday.moments"):
+        shutil.copy(files / name, folder)
+    shutil.copy(files / "monday.parquet", folder / "days")
+    shutil.copy(files / "model.dx", folder)
+    days = [folder / "monday.moments", folder / "tuesday.moments"]
+    assert call("merge", *days, "-o", folder / "both.moments").code == 0
+    (folder / "fit.json").write_text(json.dumps({"classifier": "x"}), encoding="utf-8")
+    for name in ("first.csv", "second.csv"):
+        (folder / name).write_text("dx_label\n", encoding="utf-8")
+    return folder
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_command_that_writes_is_here():
+    commands = get_command(app).commands
+    writing = {
+        name
+        for name, command in commands.items()
+        if any("--output" in option.opts for option in command.params)
+    }
+    assert writing == set(COMMANDS)
+    assert writing == {command.split()[0] for command, _ in INPUTS}
+    for name in writing:
+        assert any("--force" in option.opts for option in commands[name].params)
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize(("command", "name"), INPUTS)
+def test_what_is_read_is_never_overwritten(call, own, command, name, force):
+    before = contents(own)
+    more = ["--force"] if force else []
+    done = call(*command.format(f=own).split(), "-o", own / name, *more)
+    assert done.code == USAGE, done.err
+    assert "--output" in done.err
+    assert "give another name" in " ".join(done.err.split())
+    assert contents(own) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
+@pytest.mark.parametrize("how", ["symbolic link", "hard link", "link is read", "linked folder"])
+def test_a_link_to_what_is_read_is_the_same_file(call, own, tmp_path, how):
+    rows = own / "days" / "monday.parquet"
+    read, output = own / "days", tmp_path / "out.parquet"
+    if how == "symbolic link":
+        output.symlink_to(rows)
+    elif how == "hard link":
+        output.hardlink_to(rows)
+    elif how == "link is read":
+        output = rows
+        read = tmp_path / "link.parquet"
+        read.symlink_to(rows)
+    else:
+        output = rows
+        read = tmp_path / "all"
+        read.mkdir()
+        (read / "part").symlink_to(own / "days")
+        (read / "part" / "around").symlink_to(read)  # in a circle
+    before = contents(own)
+    done = call("predict", own / "model.dx", read, "-o", output, "--force")
+    assert done.code == USAGE, done.err
+    assert "is read by this command" in " ".join(done.err.split())
+    assert contents(own) == before
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_an_existing_file_is_overwritten_only_if_told_to(call, own, tmp_path, name):
+    command = COMMANDS[name].format(f=own).split()
+    output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
+    output.write_bytes(b"precious")
+    refused = call(*command, "-o", output)
+    assert refused.code == USAGE
+    assert "--force" in refused.err
+    assert output.read_bytes() == b"precious"
+    done = call(*command, "-o", output, "--force")
+    assert done.code == 0, done.err
+    assert output.read_bytes() != b"precious"
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_a_failed_write_leaves_the_old_file(call, own, tmp_path, name, monkeypatch):
+    command = COMMANDS[name].format(f=own).split()
+    output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
+    output.write_bytes(b"precious")
+
+    def full(*_):
+        msg = "disk full"
+        raise OSError(msg)
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    done = call(*command, "-o", output, "--force")
+    assert done.code == 1
+    assert "disk full" in done.err
+    assert output.read_bytes() == b"precious"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_folder_is_no_file(call, own, tmp_path):
+    done = call("fit", own / "monday.moments", "-o", tmp_path, "--force")
+    assert done.code == USAGE
+    assert "is a folder" in " ".join(done.err.split())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no such device")  # noqa: PTH110
+def test_a_device_keeps_nothing_that_could_be_lost(call, own):
+    assert call("export", own / "model.dx", "--to", "json", "-o", "/dev/null").code == 0
+    assert os.stat("/dev/null").st_rdev  # noqa: PTH116
