@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from directrix.classifiers.operating_point import OnRows, effective_rows
+from directrix.classifiers.fitting.intervals import Sizes, effective_rows
+from directrix.classifiers.operating_point import OnRows
 from directrix.metrics import AUC, Curve, resolve
 from directrix.metrics.curve import checked
 from directrix.moments import Moments
@@ -149,12 +150,12 @@ def diagnose(
     # Above the threshold of zero are as many groups of equal scores as are positive numbers.
     place = len(np.unique(scores[scores > 0]))
     counts = [effective_rows(weight[own]) for own in (positive, ~positive)]
-    on_rows = OnRows(curve, place, *counts)
+    on_rows = OnRows(curve, place, Sizes(*counts))
     empirical = wanted.value_at(curve, place)
     if isinstance(wanted, AUC):
         interval, method = delong(positive, scores, weight), "DeLong"
     else:
-        interval, method = on_rows.resampled(wanted), "bootstrap"
+        interval, method = on_rows.intervals(wanted).metric, "posterior draws"
     trusted = interval[0] <= predicted <= interval[1]
     advice = _advice(sides, counts, wanted, trusted=trusted, ours=hasattr(estimator, "moments_"))
     return Diagnosis(wanted, sides[0], sides[1], predicted, empirical, interval, method, advice)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.direct_report import DirectReport
-from directrix.classifiers.fitting.finalize import calibrated, fit_threshold
+from directrix.classifiers.direct_report import DirectReport, Estimate
+from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
-from directrix.classifiers.guarantee import guaranteed_threshold
-from directrix.classifiers.operating_point import (
-    OnRows,
-    OperatingPoint,
-    effective_rows,
-    predicted_rates,
-)
+from directrix.classifiers.guarantee import guaranteed_point, guaranteed_threshold
+from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.frontier.candidates import Candidates
-from directrix.frontier.choose import MOST_ROWS, curves, scores_of, settled
+from directrix.frontier.choose import MOST_ROWS, scores_of, settled
 from directrix.frontier.of_rows import RowFrontier, comparable
 from directrix.frontier.pool import MOST_FEATURES, SHRINKAGES, MomentLines, Pool
+from directrix.frontier.select import OneStandardError
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from directrix._typing import FloatArray
+    from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.calibration import Calibration
-    from directrix.frontier.choose import Compared
     from directrix.metrics import Metric
 
 #: How many standard errors of the paired difference a smoother candidate may be behind the best.
@@ -105,26 +100,32 @@ class DirectFit:
         units, rows, seen = prepared
         metric = pool.metric
         found = pool.fill()
-        place = cautious(found, [origin.roughness for origin in pool.origins])
+        kinds = [origin.roughness for origin in pool.origins]
+        rule = OneStandardError.of(found, kinds, CAUTION)
+        place = rule(found.losses)
         line = self._last_fit(pool, place, rows)
-        threshold, on_rows = fit_threshold(metric, seen, pool.scores[place])
-        line[-1] -= threshold
-        scores = pool.scores[place] - threshold
+        selection = Selection.of(seen, pool.scores, found, place, rule)
+        final = finalize(metric, selection, seen, pool.scores[place])
+        line[-1] -= final.threshold
+        scores = pool.scores[place] - final.threshold
         numbers = ScoreMoments.of_scores(seen.positive, scores, seen.weight)
         line = units.line_back(line)
         point = OperatingPoint(
             metric,
             -float(line[-1]),
             predicted_rates(numbers, metric, float(seen.weight.sum())),
-            on_rows.rates(metric),
+            final.empirical,
             seen.name,
-            on_rows,
+            final.expected,
+            final.intervals,
         )
+        expected = Estimate(final.expected.metric, *final.intervals.metric)
+        gap = 0.0 if kinds[place] == 0.0 else gap_to_logistic(final, selection.of_kind(0.0))
         return Fitted(
             line,
             calibrated(seen, scores, metric.break_even(numbers.prior)),
             point,
-            DirectReport.of(metric, seen.name, pool.origins, found, place),
+            DirectReport.of(metric, seen.name, pool.origins, found, place, expected, gap),
         )
 
     def _last_fit(self, pool: Pool, place: int, rows: TrainingRows) -> FloatArray:
@@ -152,32 +153,24 @@ class DirectFit:
         line[-1] -= threshold
         scores -= threshold
         numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
-        curve = curves(rows.positive, rows.weight)(scores)
-        counts = [effective_rows(rows.weight[own]) for own in (rows.positive, ~rows.positive)]
-        on_rows = OnRows(curve, int(np.count_nonzero(curve.levels > 0)), *counts)
-        point = OperatingPoint(
-            metric,
-            -float(line[-1]),
-            predicted_rates(numbers, metric, float(rows.weight.sum())),
-            on_rows.rates(metric),
-            "rows held out for the guarantee",
-            on_rows,
+        point = guaranteed_point(metric, rows, scores)
+        point = replace(
+            point,
+            threshold=-float(line[-1]),
+            predicted=predicted_rates(numbers, metric, float(rows.weight.sum())),
         )
         calibration = calibrated(rows, scores, metric.break_even(numbers.prior))
         return fitted._replace(line=line, operating_point=point, calibration=calibration)
 
 
-def cautious(found: Compared, roughness: Sequence[float]) -> int:
-    """Return the best of the smoothest kind that has one not worse than the best of all.
+def gap_to_logistic(final: Finalized, logistic: IntArray) -> float:
+    """Return how much better than the best logistic regression is to be expected on new rows."""
 
-    Not worse is within one standard error of the paired difference over folds.
-    """
-    rough = np.asarray(roughness)
-    best = found.best
-    behind = found.losses - found.losses[best]
-    able = behind <= CAUTION * found.errors(best)
-    kind = np.flatnonzero(rough == rough[able].min())
-    return int(kind[np.argmin(found.losses[kind])])
+    def best_logistic(losses: FloatArray) -> int:
+        return int(logistic[np.argmin(losses[logistic])])
+
+    gap = final.expected.metric - final.choice.expected(best_logistic).metric
+    return gap if final.choice.metric.greater_is_better else -gap
 
 
 def _moment_lines(rows: TrainingRows) -> MomentLines:

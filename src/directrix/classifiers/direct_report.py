@@ -22,30 +22,37 @@ _SHOWN = 10
 
 
 class Tried(NamedTuple):
-    """A candidate line.
+    """A candidate.
 
     Parameters
     ----------
     name : str
     metric : float
-        On all held-out rows, at its best threshold.
-    low, high : float
-        95 % interval over folds.
+        On held-out rows, at its best threshold: what the candidates were compared by.
+    error : float
+        Standard error of it over folds; NaN without folds.
     """
 
     name: str
     metric: float
+    error: float
+
+
+class Estimate(NamedTuple):
+    """A figure to expect on new rows, with its 95 % interval."""
+
+    value: float
     low: float
     high: float
 
 
 class Gap(NamedTuple):
-    """How much better the chosen line is than the best logistic regression; above zero is better.
+    """How much better the choice is than the best logistic regression; above zero is better.
 
     Parameters
     ----------
     mean, low, high : float
-        Over folds, paired, with a 95 % interval.
+        To be expected on new rows, with a 95 % interval over folds, paired.
     """
 
     mean: float
@@ -66,6 +73,8 @@ class DirectReport:
     chosen : str
         Name of the candidate.
     why : str
+    expected : Estimate
+        The metric of the choice on new rows.
     gap : Gap
         To logistic regression.
     """
@@ -75,47 +84,55 @@ class DirectReport:
     tried: tuple[Tried, ...]
     chosen: str
     why: str
+    expected: Estimate
     gap: Gap
 
     @classmethod
     def of(
-        cls, metric: Metric, rows: str, origins: Sequence[Origin], found: Compared, place: int
+        cls,
+        metric: Metric,
+        rows: str,
+        origins: Sequence[Origin],
+        found: Compared,
+        place: int,
+        expected: Estimate,
+        better: float,
     ) -> DirectReport:
-        """Take what was compared, and which candidate was chosen."""
-        order = np.argsort(found.losses, kind="stable")
+        """Take what was compared, which candidate was chosen, and what to expect of it."""
         sign = -1.0 if metric.greater_is_better else 1.0
-        tried = []
-        for k in order:
-            value = float(found.values[k])
-            reach = _reach(found.of_folds[k])
-            tried.append(Tried(origins[k].name, value, value - reach, value + reach))
+        order = np.argsort(found.losses, kind="stable")
+        tried = tuple(
+            Tried(origins[k].name, float(sign * found.losses[k]), _error(found.of_folds[k]))
+            for k in order
+        )
         logistic = [k for k, origin in enumerate(origins) if origin.roughness == 0.0]
         other = min(logistic, key=lambda k: found.losses[k])
-        better = found.of_folds[other] - found.of_folds[place]
-        mean = float(found.losses[other] - found.losses[place])
-        gap = Gap(mean, mean - _reach(better), mean + _reach(better))
+        reach = _reach(found.of_folds[other] - found.of_folds[place])
+        gap = Gap(better, better - reach, better + reach)
         best = int(found.best)
-        why = "it has the best metric on held-out rows"
+        why = "it is the best on held-out rows"
         if place != best:
-            lost = sign * (float(found.values[place]) - float(found.values[best]))
+            lost = float(found.losses[place] - found.losses[best])
             error = float(found.errors(best)[place])
             why = (
-                f"it is the smoothest that is not worse than the best, {origins[best].name}, by "
-                f"more than one standard error of the paired difference ({lost:.4f}, {error:.4f})"
+                f"the simplest within one standard error ({error:.4f}) of the best, "
+                f"{origins[best].name}, which is better by {lost:.4f}"
             )
-        return cls(metric, rows, tuple(tried), origins[place].name, why, gap)
+        return cls(metric, rows, tried, origins[place].name, why, expected, gap)
 
     def __str__(self) -> str:
+        value = self.expected
         lines = [
             f"{self.metric}: {self.chosen}",
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
             f"better than logistic regression by {_signed(self.gap)}",
             "",
-            f"{'candidate':<52}{'metric':>9}  95 % interval over folds",
+            f"{'candidate':<52}{'metric':>9}  standard error over folds",
         ]
         for own in self.tried[:_SHOWN]:
             mark = "*" if own.name == self.chosen else " "
-            lines.append(f"{mark} {own.name:<50}{own.metric:9.4f}  {own.low:.4f} to {own.high:.4f}")
+            lines.append(f"{mark} {own.name:<50}{own.metric:9.4f}  {_error_text(own)}")
         if len(self.tried) > _SHOWN:
             lines.append(f"  and {len(self.tried) - _SHOWN} more in .tried")
         return "\n".join(lines)
@@ -125,21 +142,28 @@ class DirectReport:
         rows = "".join(
             f"<tr><td>{'<b>' * (own.name == self.chosen)}{escape(own.name)}"
             f"{'</b>' * (own.name == self.chosen)}</td><td>{own.metric:.4f}</td>"
-            f"<td>{_interval(own)}</td></tr>"
+            f"<td>{_error_text(own)}</td></tr>"
             for own in self.tried[:_SHOWN]
         )
+        value = self.expected
         return (
             f"<p><b>{escape(str(self.metric))}</b>: {escape(self.chosen)}. "
             f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
+            f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
             f"Better than logistic regression by {escape(_signed(self.gap))}.</p>"
-            "<table><thead><tr><th>candidate</th><th>metric</th><th>95 % interval</th></tr>"
+            "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
             f"</thead><tbody>{rows}</tbody></table>"
         )
 
 
-def _interval(own: Tried) -> str:
-    """Return the interval in words; histograms of all rows have none."""
-    return "" if np.isnan(own.low) else f"{own.low:.4f} to {own.high:.4f}"
+def _error_text(own: Tried) -> str:
+    """Return the standard error in words; histograms of all rows have none."""
+    return "" if np.isnan(own.error) else f"{own.error:.4f}"
+
+
+def _error(values: FloatArray) -> float:
+    """Return the standard error of a mean over folds."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 def _signed(gap: Gap) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.class_weights import class_factors, reweighted
-from directrix.classifiers.direct_fit import FALL, Fitted
-from directrix.classifiers.direct_report import DirectReport
+from directrix.classifiers.direct_fit import FALL, Fitted, gap_to_logistic
+from directrix.classifiers.direct_report import DirectReport, Estimate
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.two_passes import TwoPasses, pick
@@ -78,20 +78,27 @@ class DirectSource:
         picked = pick(self.metric, folds, factors, self.metric.break_even(counted.prior))
         chosen = lines[picked.place]
         line = chosen.whole.copy()
-        line[-1] -= picked.threshold
+        final = picked.final
+        line[-1] -= final.threshold
         scores = project(counted, line)
         point = OperatingPoint(
             self.metric,
             -float(line[-1]),
             predicted_rates(scores, self.metric, counted.weight),
-            picked.on_rows.rates(self.metric),
+            final.empirical,
             "held-out rows",
-            picked.on_rows,
+            final.expected,
+            final.intervals,
         )
         sign = -1.0 if self.metric.greater_is_better else 1.0
         found = Compared(picked.values, sign * picked.values, np.empty((len(lines), 0)))
         origins = [own.origin for own in lines]
-        report = DirectReport.of(self.metric, "all rows, held out", origins, found, picked.place)
+        logistic = np.array([k for k, own in enumerate(origins) if own.roughness == 0.0])
+        gap = 0.0 if picked.place in logistic else gap_to_logistic(final, logistic)
+        expected = Estimate(final.expected.metric, *final.intervals.metric)
+        report = DirectReport.of(
+            self.metric, "all rows, held out", origins, found, picked.place, expected, gap
+        )
         return Fitted(line, picked.calibration, point, report)
 
     def _lines(self, counted: Moments, sample: RowSample) -> list[_Line]:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import binom
 
+from directrix.classifiers.fitting.finalize import sizes_of
+from directrix.classifiers.fitting.intervals import intervals_of, rates_of
+from directrix.classifiers.operating_point import OperatingPoint
+from directrix.frontier.choose import curves
 from directrix.metrics import FPRAtRecall, PrecisionAtRecall, RecallAtFPR
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.metrics import Metric
 
 
@@ -63,6 +68,35 @@ def guaranteed_threshold(
         raise ValueError(msg)
     # Predicted positive is what is above the threshold; a row on it is not.
     return float(np.nextafter(own[k], -np.inf)) if of_positives else -float(own[k])
+
+
+def guaranteed_point(metric: Metric, rows: TrainingRows, scores: FloatArray) -> OperatingPoint:
+    """Return what rows that only set the threshold, at score zero, say of it.
+
+    The threshold is one of their scores: above the highest k of n, k + 1 of n + 1 new ones are to
+    be expected. The other rate is as it is on these rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : TrainingRows
+    scores : array of shape (n,)
+        Less the threshold.
+    """
+    curve = curves(rows.positive, rows.weight)(scores)
+    place = int(np.count_nonzero(curve.levels > 0))
+    sizes = sizes_of(rows)
+    tpr, fpr = float(curve.tpr[place]), float(curve.fpr[place])
+    seen = rates_of(metric, tpr, fpr, curve.prior, None)
+    _, of_positives = limit_of(metric)
+    if of_positives:
+        tpr = tpr * sizes.n_pos / (sizes.n_pos + 1.0)
+    else:
+        fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
+    expected = rates_of(metric, tpr, fpr, curve.prior, None)
+    intervals = intervals_of(metric, expected, curve.prior, sizes)
+    name = "rows set apart for the guarantee"
+    return OperatingPoint(metric, 0.0, seen, seen, name, expected, intervals)
 
 
 def limit_of(metric: Metric) -> tuple[float, bool]:

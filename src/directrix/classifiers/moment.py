@@ -11,14 +11,22 @@ from sklearn.utils.validation import _check_sample_weight
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import class_factors, reweighted
-from directrix.classifiers.fitting.finalize import calibrated, fit_threshold
+from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
 from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
-from directrix.classifiers.operating_point import OnRows, OperatingPoint, predicted_rates
+from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.two_passes import TwoPasses, pick
 from directrix.engines import HashFolds
 from directrix.frontier import Frontier, choose, validated_shrinkage
 from directrix.frontier.candidates import Candidates
-from directrix.frontier.choose import MOST_ROWS, choose_line, held_out_scores, scores_of, settled
+from directrix.frontier.choose import (
+    MOST_ROWS,
+    choose_line,
+    compared,
+    curves_of,
+    held_out_scores,
+    scores_of,
+    settled,
+)
 from directrix.frontier.shrinkage import usable_folds
 from directrix.metrics import resolve
 from directrix.moments import Moments, labels
@@ -40,11 +48,24 @@ _SHARES = tuple(float(share) for share in np.geomspace(1e-3, 1.0, 7))
 
 
 class _Line(NamedTuple):
-    """A line, the four numbers of its scores, and rows with their scores where there are some."""
+    """A line, the four numbers of its scores, and how rows chose it where they did.
+
+    Parameters
+    ----------
+    line : array of shape (d + 1,)
+    frontier : Frontier
+    numbers : ScoreMoments
+    selection : Selection, optional
+    rows : TrainingRows, optional
+        That set the threshold.
+    scores : array, optional
+        Of these rows.
+    """
 
     line: FloatArray
     frontier: Frontier
     numbers: ScoreMoments
+    selection: Selection | None = None
     rows: TrainingRows | None = None
     scores: FloatArray | None = None
 
@@ -226,9 +247,9 @@ class MomentClassifier(LinearClassifier):
         folds = two.histograms(candidates.without, surveyed)
         picked = pick(metric, folds, factors, metric.break_even(counted.prior))
         line = candidates.lines[picked.place]
-        line[-1] -= picked.threshold
+        line[-1] -= picked.final.threshold
         self.frontier_, self.calibration_ = candidates.frontier(picked.place), picked.calibration
-        self._settle(metric, line, project(counted, line), counted, picked.on_rows, "held-out rows")
+        self._settle(metric, line, project(counted, line), counted, picked.final, "held-out rows")
         return self
 
     def _checked_metric(self) -> Metric:
@@ -263,15 +284,16 @@ class MomentClassifier(LinearClassifier):
         self.frontier_ = found.frontier
         line, scores = found.line, found.numbers
         at_threshold = metric.break_even(counted.prior)
-        on_rows = None
-        if found.rows is not None and found.scores is not None:
-            threshold, on_rows = fit_threshold(metric, found.rows, found.scores)
-            line[-1] -= threshold
-            scores = scores.above(threshold)
-            self.calibration_ = calibrated(found.rows, found.scores - threshold, at_threshold)
+        final = None
+        if found.selection is not None and found.rows is not None and found.scores is not None:
+            final = finalize(metric, found.selection, found.rows, found.scores)
+            line[-1] -= final.threshold
+            scores = scores.above(final.threshold)
+            self.calibration_ = calibrated(found.rows, found.scores - final.threshold, at_threshold)
         else:
             self.calibration_ = calibration.from_moments(scores, at_threshold)
-        self._settle(metric, line, scores, counted, on_rows, None if rows is None else rows[0].name)
+        name = None if found.rows is None else found.rows.name
+        self._settle(metric, line, scores, counted, final, name)
 
     def _settle(
         self,
@@ -279,7 +301,7 @@ class MomentClassifier(LinearClassifier):
         line: FloatArray,
         scores: ScoreMoments,
         counted: Moments,
-        on_rows: OnRows | None,
+        final: Finalized | None,
         rows: str | None,
     ) -> None:
         """Keep a line, what it promises and what rows show."""
@@ -289,9 +311,10 @@ class MomentClassifier(LinearClassifier):
             metric,
             -float(line[-1]),
             predicted_rates(scores, metric, counted.weight),
-            None if on_rows is None else on_rows.rates(metric),
+            None if final is None else final.empirical,
             rows,
-            on_rows,
+            None if final is None else final.expected,
+            None if final is None else final.intervals,
         )
 
     def _by_risk(self, moments: Moments, metric: Metric) -> _Line:
@@ -318,15 +341,21 @@ class MomentClassifier(LinearClassifier):
         lines = candidates.lines
         if rows.fold is None:
             place = choose_line(metric, seen.X, seen.positive, seen.weight, lines)
+            compared_on = scores_of(seen.X, lines)
             # A ranking has no threshold that all rows would have to set.
             rows = rows if metric.cuts else seen
             chosen = scores_of(rows.X, lines[place : place + 1])[:, 0]
         else:
-            scores = held_out_scores(rows.X, rows.fold, candidates.without)
-            place = choose(metric, rows.positive, scores, rows.weight).place
-            chosen = scores[:, place]
+            compared_on = held_out_scores(rows.X, rows.fold, candidates.without)
+            place = choose(metric, rows.positive, compared_on, rows.weight).place
+            chosen = compared_on[:, place]
+        columns = [settled(column) for column in compared_on.T]
+        curves = [curves_of(seen.positive, each, seen.weight, None) for each in columns]
+        selection = Selection.of(seen, columns, compared(metric, curves), place)
         numbers = project(moments, lines[place])
-        return _Line(lines[place], candidates.frontier(place), numbers, rows, settled(chosen))
+        return _Line(
+            lines[place], candidates.frontier(place), numbers, selection, rows, settled(chosen)
+        )
 
     def _candidates(self, moments: Moments, metric: Metric) -> Candidates:
         shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)

@@ -11,16 +11,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.fitting.finalize import calibrated, fit_threshold
+from directrix.classifiers.fitting.finalize import Selection, calibrated, finalize
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.report import Candidate, History, Step, certified_gap
 from directrix.classifiers.solvers import solver_for
-from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.where_to_start import numbers, start_of
-from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS
+from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS, compared
 from directrix.frontier.of_rows import RowFrontier, comparable
 from directrix.frontier.recipes import GAMMAS, RIDGES, Recipe, cost_sweep, path
 from directrix.losses import Loss, ZeroOne
@@ -227,9 +226,8 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
                 (frontier.recipes[made] for made in frontier.made), values, strict=True
             )
         )
-        units, rows, seen = swept.prepared
-        line = self._last_fit(metric, frontier, place, rows)
-        self._settle(metric, units, line, seen, frontier.scores[place])
+        line = self._last_fit(metric, frontier, place, swept.prepared.rows)
+        self._settle(metric, swept, line, place)
 
     def _recipes(self, metric: Metric) -> tuple[Recipe, ...]:
         """Return how the candidates are made; refuse what does not go together."""
@@ -281,28 +279,25 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         self.certified_gap_ = certified_gap(objective, solution)
         return comparable(solution.coef, rows.X, rows.positive, rows.weight)
 
-    def _settle(
-        self,
-        metric: Metric,
-        units: Standardization,
-        line: FloatArray,
-        rows: TrainingRows,
-        held_out: FloatArray,
-    ) -> None:
+    def _settle(self, metric: Metric, swept: _Swept, line: FloatArray, place: int) -> None:
         """Set the threshold from held-out scores, and keep what they say."""
-        threshold, on_rows = fit_threshold(metric, rows, held_out)
-        line[-1] -= threshold
-        scores = held_out - threshold
-        numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
-        prior = numbers.prior
-        self.calibration_ = calibrated(rows, scores, metric.break_even(prior))
+        frontier, (units, _, rows) = swept.frontier, swept.prepared
+        scores = [frontier.scores[made] for made in frontier.made]
+        found = compared(metric, [frontier.curves[made] for made in frontier.made])
+        selection = Selection.of(rows, scores, found, frontier.made.index(place))
+        final = finalize(metric, selection, rows, frontier.scores[place])
+        line[-1] -= final.threshold
+        held_out = frontier.scores[place] - final.threshold
+        numbers = ScoreMoments.of_scores(rows.positive, held_out, rows.weight)
+        self.calibration_ = calibrated(rows, held_out, metric.break_even(numbers.prior))
         line = units.line_back(line)
         self.coef_, self.intercept_ = line[None, :-1].copy(), line[-1:].copy()
         self.operating_point_ = OperatingPoint(
             metric,
             -float(line[-1]),
             predicted_rates(numbers, metric, float(rows.weight.sum())),
-            on_rows.rates(metric),
+            final.empirical,
             rows.name,
-            on_rows,
+            final.expected,
+            final.intervals,
         )

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers import calibration
-from directrix.classifiers.operating_point import OnRows
+from directrix.classifiers.fitting.finalize import Choice, Finalized
+from directrix.classifiers.fitting.intervals import Sizes
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
+from directrix.frontier.cross_choice import ScoresInParts
+from directrix.frontier.select import least_loss
 from directrix.metrics import Curve
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 from directrix.moments.tree import tree_sum
@@ -29,17 +32,15 @@ class Picked(NamedTuple):
     ----------
     place : int
         Which candidate.
-    threshold : float
-        Of its scores.
-    on_rows : OnRows
+    final : Finalized
+        Its threshold, and what to expect of it.
     calibration : Calibration
     values : array of shape (k,)
         Metric of each candidate at its own best threshold.
     """
 
     place: int
-    threshold: float
-    on_rows: OnRows
+    final: Finalized
     calibration: calibration.Calibration
     values: FloatArray
 
@@ -146,14 +147,17 @@ def pick(
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
     values = np.array([metric.best_value(curve) for curve in curves])
-    place = int(np.argmax(values) if metric.greater_is_better else np.argmin(values))
-    best = metric.best(curves[place])
+    losses = -values if metric.greater_is_better else values
+    place = least_loss(losses)
+    sizes = Sizes(*(float(each) for each in (histogram.weight**2 / histogram.weight_sq)[::-1]))
+    parts = ScoresInParts(np.stack([_above(fold.counts, factors) for fold in folds])[None])
+    choice = Choice(metric, parts, losses, values, least_loss, sizes, curves[place].prior)
+    best = choice.at.best(curves[place])
     # From the top: above the k-th threshold are the k highest bins.
     cuts = edges()[::-1]
     cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
     threshold = float(cuts[best.place])
-    counts = histogram.weight**2 / histogram.weight_sq
-    on_rows = OnRows(curves[place], best.place, float(counts[1]), float(counts[0]))
+    final = Finalized.of(choice, threshold, curves[place], best.place, sizes)
     sides = [factor * side for factor, side in zip(factors, histogram.counts[place], strict=True)]
     scores = np.tile(centres() - threshold, 2)
     positive = np.repeat([False, True], len(centres()))
@@ -166,11 +170,16 @@ def pick(
         "score histograms of held-out rows",
         at_threshold,
     )
-    return Picked(place, threshold, on_rows, fitted, values)
+    return Picked(place, final, fitted, values)
+
+
+def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
+    """Return the weight of each class above each edge of the bins, highest first."""
+    above: FloatArray = np.cumsum(counts[..., ::-1] * np.array(factors)[:, None], axis=-1)
+    return np.concatenate([np.zeros((*above.shape[:-1], 1)), above], axis=-1)
 
 
 def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
     """Return the curve of a histogram, all bins kept, so that places are edges."""
-    negative, positive = (factor * side[::-1] for factor, side in zip(factors, counts, strict=True))
-    above = [np.append(0.0, np.cumsum(side)) for side in (positive, negative)]
-    return Curve(centres()[::-1], above[0], above[1])
+    negative, positive = _above(counts, factors)
+    return Curve(centres()[::-1], positive, negative)

@@ -9,7 +9,8 @@ import numpy as np
 
 from directrix._typing import FloatArray
 from directrix.classifiers.diagnose import delong
-from directrix.classifiers.operating_point import OnRows, effective_rows, wilson
+from directrix.classifiers.fitting.intervals import Sizes, effective_rows, wilson
+from directrix.classifiers.operating_point import OnRows
 from directrix.cli.mistakes import Mistake
 from directrix.cli.scoring import Scored
 from directrix.cli.wording import in_one_line
@@ -64,7 +65,7 @@ def measured(found: Scored, metric: Metric, classes: Any) -> Measured:
     curve = Curve.of(positive, found.scores, found.weight)
     place = int(np.sum(curve.levels > 0))
     counts = [effective_rows(weight[own]) for own in (positive, ~positive)]
-    on_rows = OnRows(curve, place, counts[0], counts[1])
+    on_rows = OnRows(curve, place, Sizes(counts[0], counts[1]))
     rates, ends = on_rows.rates(metric), on_rows.intervals(metric)
     above = found.scores > 0
     wrong = float(weight @ (above != positive)) / float(weight.sum())
@@ -72,7 +73,7 @@ def measured(found: Scored, metric: Metric, classes: Any) -> Measured:
     area = AUC().best_value(curve)
     of_area = delong(positive, found.scores, weight)
     own = ends.metric
-    how = "bootstrap"
+    how = "posterior draws"
     if isinstance(metric, AUC):
         own, how = of_area, "DeLong"
     f1 = FBeta()
@@ -87,7 +88,9 @@ def measured(found: Scored, metric: Metric, classes: Any) -> Measured:
             Measure("recall", rates.tpr, *ends.tpr, "Wilson"),
             Measure("FPR", rates.fpr, *ends.fpr, "Wilson"),
             Measure("precision", rates.precision, *ends.precision, "Wilson"),
-            Measure("F1", f1.value_at(curve, place), *on_rows.resampled(f1), "bootstrap"),
+            Measure(
+                "F1", f1.value_at(curve, place), *on_rows.intervals(f1).metric, "posterior draws"
+            ),
             brier(found.probability - positive, weight),
         ),
     )

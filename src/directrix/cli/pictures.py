@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.operating_point import effective_rows, wilson
+from directrix.classifiers.fitting.intervals import effective_rows, wilson
 from directrix.cli.mistakes import Mistake
 from directrix.cli.scoring import Scored
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers.operating_point import OperatingPoint, Rates
+from directrix.classifiers.fitting.intervals import Rates
+from directrix.classifiers.operating_point import OperatingPoint
 from directrix.cli.replies import aligned
 from directrix.displays.words import words
 from directrix.metrics import Metric, resolve

@@ -17,8 +17,8 @@ from directrix.classifiers import (
     SmoothClassifier,
 )
 from directrix.classifiers.calibration import Calibration
+from directrix.classifiers.fitting.intervals import Intervals, Rates
 from directrix.classifiers.kernel_expansion import KERNELS, Kernel
-from directrix.classifiers.operating_point import Intervals, Rates
 from directrix.classifiers.plateaus import pair_of
 from directrix.classifiers.sparse_prior import GaussianLaplace
 from directrix.export.model_file_error import ModelFileError, require
@@ -84,6 +84,7 @@ def _point(point: OperatingPoint) -> dict[str, Any]:
         "predicted": _numbers(point.predicted),
         "empirical": None if point.empirical is None else _numbers(point.empirical),
         "rows": point.rows,
+        "expected": None if point.expected is None else _numbers(point.expected),
         "intervals": None if point.intervals is None else [*map(_numbers, point.intervals)],
     }
 
@@ -95,8 +96,9 @@ def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
     require(_is_list(plain, n_lines), "it does not have an operating point for each line")
     read = []
     for own in plain:
-        keys = ["empirical", "intervals", "metric", "predicted", "rows", "threshold"]
-        fits = isinstance(own, dict) and sorted(own) == keys
+        keys = {"empirical", "intervals", "metric", "predicted", "rows", "threshold"}
+        # Files before 0.2 do not say what to expect on new rows.
+        fits = isinstance(own, dict) and set(own) - {"expected"} == keys
         require(fits, "an operating point lacks an entry")
         metric, rows, intervals = from_plain(own["metric"]), own["rows"], own["intervals"]
         require(isinstance(metric, Metric), "an operating point has no metric")
@@ -104,13 +106,16 @@ def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
         require(rows is None or type(rows) is str, "an operating point has no name for its rows")
         predicted = Rates(*_rates(own["predicted"], 4))
         empirical = None if own["empirical"] is None else Rates(*_rates(own["empirical"], 4))
-        point = OperatingPoint(metric, own["threshold"], predicted, empirical, rows)
+        given = own.get("expected")
+        expected = None if given is None else Rates(*_rates(given, 4))
+        ends = None
         if intervals is not None:
             require(_is_list(intervals, 4), "an operating point does not have four intervals")
-            ends = [_rates(each, 2) for each in intervals]
-            # The place of a cached property: the rows they were computed from are not kept.
-            point.__dict__["intervals"] = Intervals(*((low, high) for low, high in ends))
-        read.append(point)
+            pairs = [_rates(each, 2) for each in intervals]
+            ends = Intervals(*((low, high) for low, high in pairs))
+        read.append(
+            OperatingPoint(metric, own["threshold"], predicted, empirical, rows, expected, ends)
+        )
     return read
 
 

@@ -9,7 +9,7 @@ from directrix.metrics.at_point import (
 from directrix.metrics.at_quota import PRBEP, PrecisionAtK, RecallAtK
 from directrix.metrics.at_threshold import MCC, BalancedError, Cost, Error, FBeta, FromRates, GMean
 from directrix.metrics.base import Choice, Metric
-from directrix.metrics.curve import Curve
+from directrix.metrics.curve import Curve, CurveStack
 from directrix.metrics.ranking import AUC, PartialAUC
 from directrix.metrics.table import TABLE, metric_text, resolve, resolve_loss
 
@@ -22,6 +22,7 @@ __all__ = [
     "Choice",
     "Cost",
     "Curve",
+    "CurveStack",
     "Error",
     "FBeta",
     "FPRAtRecall",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from directrix.metrics.base import Choice, Metric, require_share
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Choice, Limit, Metric, require_share
+from directrix.metrics.curve import Curve, CurveStack, precision_of
 from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissAtPrecision
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.risks import Risk
 
 _SLACK = 1e-12  # sums of weights are rounded; a limit is not broken by that
@@ -23,6 +23,7 @@ class PointMetric(Metric):
     """The best value of one rate among the thresholds that keep a limit on another."""
 
     response = ("decision_function", "predict_proba")
+    fixes_threshold = True
 
     @abstractmethod
     def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
@@ -35,9 +36,26 @@ class PointMetric(Metric):
     def best(self, curve: Curve) -> Choice:
         """Return the best threshold that keeps the limit, and the metric there."""
         allowed, value = self._allowed_and_value(curve)
-        sign = 1.0 if self.greater_is_better else -1.0
-        place = int(np.argmax(np.where(allowed, sign * value, -np.inf)))
+        place = int(self._losses(allowed, value).argmin())
         return Choice(curve.threshold(place), float(value[place]), place)
+
+    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
+        """Return the metric at the best threshold of each of many curves, and these thresholds."""
+        allowed, value = self._allowed_and_value(curves)
+        place = self._losses(allowed, value).argmin(axis=-1)
+        return np.take_along_axis(value, place[..., None], axis=-1)[..., 0], place
+
+    @property
+    @abstractmethod
+    def limit(self) -> Limit:
+        """What a threshold must keep."""
+
+    @abstractmethod
+    def with_limit(self, value: float) -> Self:
+        """Return the metric with another limit."""
+
+    def _losses(self, allowed: AnyArray, value: FloatArray) -> FloatArray:
+        return np.where(allowed, -value if self.greater_is_better else value, np.inf)
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,19 @@ class RecallAtFPR(PointMetric):
 
     def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
         return curve.fpr <= self.fpr + _SLACK, curve.tpr
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
+        """Return the recall."""
+        return tpr
+
+    @property
+    def limit(self) -> Limit:
+        """At most ``fpr`` of the negatives may be predicted positive."""
+        return Limit("fpr", self.fpr, at_most=True)
+
+    def with_limit(self, value: float) -> Self:
+        """Return the metric with another limit."""
+        return replace(self, fpr=value)
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
         """Return one minus the metric, of four numbers."""
@@ -70,6 +101,19 @@ class FPRAtRecall(PointMetric):
     def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
         return curve.tpr >= self.recall - _SLACK, curve.fpr
 
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
+        """Return the false-positive rate."""
+        return fpr
+
+    @property
+    def limit(self) -> Limit:
+        """At least ``recall`` of the positives must be predicted positive."""
+        return Limit("tpr", self.recall, at_most=False)
+
+    def with_limit(self, value: float) -> Self:
+        """Return the metric with another limit."""
+        return replace(self, recall=value)
+
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
         """Return the metric, of four numbers."""
         return AlarmAtRecall(self.recall)
@@ -87,6 +131,19 @@ class PrecisionAtRecall(PointMetric):
     def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
         return curve.tpr >= self.recall - _SLACK, curve.precision
 
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the precision."""
+        return precision_of(tpr, fpr, prior)
+
+    @property
+    def limit(self) -> Limit:
+        """At least ``recall`` of the positives must be predicted positive."""
+        return Limit("tpr", self.recall, at_most=False)
+
+    def with_limit(self, value: float) -> Self:
+        """Return the metric with another limit."""
+        return replace(self, recall=value)
+
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
         """Return one minus the metric, of four numbers."""
         return ImprecisionAtRecall(self.recall)
@@ -103,6 +160,19 @@ class RecallAtPrecision(PointMetric):
 
     def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
         return curve.precision >= self.precision - _SLACK, curve.tpr
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
+        """Return the recall."""
+        return tpr
+
+    @property
+    def limit(self) -> Limit:
+        """At least ``precision`` of the rows predicted positive must be."""
+        return Limit("precision", self.precision, at_most=False)
+
+    def with_limit(self, value: float) -> Self:
+        """Return the metric with another limit."""
+        return replace(self, precision=value)
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
         """Return one minus the metric, of four numbers."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.metrics.base import Choice, Metric, require_share
-from directrix.metrics.curve import Curve
+from directrix.metrics.curve import Curve, precision_of
 from directrix.risks import ImprecisionAtQuota, MissAtQuota
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class QuotaMetric(Metric):
     """
 
     response = ("decision_function", "predict_proba")
+    fixes_threshold = True
 
     @abstractmethod
     def _quota(self, curve: Curve) -> float:
@@ -36,6 +37,10 @@ class QuotaMetric(Metric):
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric of the rows with the highest scores."""
         return self.best(Curve.of(y, scores, sample_weight)).value
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the precision at these rates."""
+        return precision_of(tpr, fpr, prior)
 
     def best(self, curve: Curve) -> Choice:
         """Return the threshold nearest to the quota, and the metric at the quota itself."""
@@ -114,6 +119,10 @@ class RecallAtK(_AtK):
         curve.require_both()
         return caught / curve.positives
 
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
+        """Return the recall."""
+        return tpr
+
     def risk(self, n_rows: float | None = None) -> Risk:
         """Return one minus the metric, of four numbers."""
         return MissAtQuota(self._share(n_rows))
@@ -126,6 +135,10 @@ class PRBEP(QuotaMetric):
     def _quota(self, curve: Curve) -> float:
         curve.require_both()
         return curve.positives
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
+        """Return the recall, of as many rows predicted positive as there are positives."""
+        return tpr
 
     def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
         return caught / quota

@@ -14,7 +14,8 @@ from directrix.metrics.curve import checked
 from directrix.risks import CostRisk, FBetaRisk, FunctionRisk, GMeanRisk, MCCRisk
 
 if TYPE_CHECKING:
-    from directrix.metrics.curve import Curve
+    from directrix._typing import FloatArray, IntArray
+    from directrix.metrics.curve import Curve, CurveStack
     from directrix.risks import RatesRisk
 
 
@@ -40,10 +41,20 @@ class ThresholdMetric(Metric):
         fpr = float(above @ ~positive) / negatives if negatives else 0.0
         return float(self.of_loss(self.risk().of_rates(tpr, fpr, positives / total)))
 
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric at these rates: numbers, or arrays of them."""
+        return self.of_loss(self.risk().of_rates(tpr, fpr, prior))
+
     def value_at(self, curve: Curve, place: int) -> float:
         """Return the metric at one threshold of a curve."""
-        rates = curve.tpr[place], curve.fpr[place], curve.prior
-        return float(self.of_loss(self.risk().of_rates(*rates)))
+        return float(self.at_rates(curve.tpr[place], curve.fpr[place], curve.prior))
+
+    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
+        """Return the metric at the best threshold of each of many curves, and these thresholds."""
+        losses = self.risk().of_rates(curves.tpr, curves.fpr, curves.prior)
+        place = losses.argmin(axis=-1)
+        least = np.take_along_axis(losses, place[..., None], axis=-1)[..., 0]
+        return self.of_loss(least), place
 
     def best(self, curve: Curve) -> Choice:
         """Return the threshold at which these rows have the best metric, and the metric there."""
@@ -183,6 +194,18 @@ class FromRates(ThresholdMetric):
     def greater_is_better(self) -> bool:  # type: ignore[override]
         """Whether more is better."""
         return self.maximize
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric at these rates; the function takes one prior at a time."""
+        if np.ndim(prior) == 0:
+            return super().at_rates(tpr, fpr, prior)
+        rates = np.broadcast_arrays(tpr, fpr, prior)
+        found = [self.function(*each) for each in zip(*(own.ravel() for own in rates), strict=True)]
+        return np.array(found, dtype=np.float64).reshape(rates[0].shape)
+
+    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
+        """Return the metric at the best threshold of each of many curves, and these thresholds."""
+        return Metric.best_of_each(self, curves)
 
     def of_loss(self, loss: Any) -> Any:
         """Return the metric's own value of a loss that is to be minimised."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
 from sklearn.metrics import make_scorer
 
-from directrix.metrics.curve import Curve
+from directrix.metrics.curve import Curve, CurveStack
 
 if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
     from directrix.risks import Risk
 
 
@@ -19,6 +21,23 @@ class Choice(NamedTuple):
     threshold: float
     value: float
     place: int
+
+
+class Limit(NamedTuple):
+    """What a metric at an operating point demands of a threshold.
+
+    Parameters
+    ----------
+    rate : "fpr", "tpr" or "precision"
+        Which rate is limited.
+    value : float
+    at_most : bool
+        Whether the rate may not be above the value; else it may not be below.
+    """
+
+    rate: str
+    value: float
+    at_most: bool
 
 
 class Metric(ABC):
@@ -31,6 +50,8 @@ class Metric(ABC):
     greater_is_better: ClassVar[bool] = True
     #: Whether it depends on a threshold; a ranking does not.
     cuts: ClassVar[bool] = True
+    #: Whether it says itself where the threshold is: at a limit, or at a number of rows.
+    fixes_threshold: ClassVar[bool] = False
     response: ClassVar[tuple[str, ...]] = ("decision_function",)
 
     @abstractmethod
@@ -56,6 +77,20 @@ class Metric(ABC):
         """Return the metric at the best threshold."""
         return self.best(curve).value
 
+    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
+        """Return the metric at the best threshold of each of many curves, and these thresholds."""
+        found = [self.best(curve) for curve in curves.each()]
+        shape = curves.true_positives.shape[:-1]
+        values = np.array([each.value for each in found]).reshape(shape)
+        return values, np.array([each.place for each in found], dtype=np.int64).reshape(shape)
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric of a threshold with these rates: numbers, or arrays of them.
+
+        A ranking has no threshold: it is not a function of these.
+        """
+        raise NotImplementedError
+
     def value_at(self, curve: Curve, place: int) -> float:  # noqa: ARG002
         """Return the metric at one threshold of a curve; metrics that fix their own have theirs."""
         return self.best_value(curve)
@@ -63,6 +98,11 @@ class Metric(ABC):
     @abstractmethod
     def risk(self, n_rows: float | None = None) -> Risk:
         """Return the metric as a risk; ``n_rows`` where the metric counts rows."""
+
+    @property
+    def limit(self) -> Limit | None:
+        """What a threshold must keep; None for most metrics."""
+        return None
 
     @property
     def unit(self) -> float:

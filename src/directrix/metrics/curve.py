@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from directrix._typing import FloatArray
 
 
@@ -107,6 +109,49 @@ class Curve:
         if not (self.positives and self.negatives):
             msg = "the labels are of one class only (by weight), so this metric is not defined"
             raise ValueError(msg)
+
+
+class CurveStack(Curve):
+    """Many curves with as many thresholds each, along the last axis; without their scores.
+
+    Parameters
+    ----------
+    true_positives, false_positives : array of shape (..., m)
+    """
+
+    def __init__(self, true_positives: FloatArray, false_positives: FloatArray) -> None:
+        super().__init__(np.empty(0), true_positives, false_positives)
+
+    def each(self) -> Iterator[Curve]:
+        """Give the curves one by one, the last axis but one running fastest."""
+        m = self.true_positives.shape[-1]
+        stacked = self.true_positives.reshape(-1, m), self.false_positives.reshape(-1, m)
+        for tp, fp in zip(*stacked, strict=True):
+            yield Curve(np.arange(m - 1, 0.0, -1.0), tp, fp)
+
+    @property
+    def positives(self) -> Any:
+        """Weight of all positives of each curve, of shape (..., 1)."""
+        return self.true_positives[..., -1:]
+
+    @property
+    def negatives(self) -> Any:
+        """Weight of all negatives of each curve, of shape (..., 1)."""
+        return self.false_positives[..., -1:]
+
+    def require_both(self) -> None:
+        """Refuse rows of one class, of which a rate or a ranking means nothing."""
+        if not (self.positives.all() and self.negatives.all()):
+            msg = "a part of the rows has one class only (by weight), so that rates mean nothing"
+            raise ValueError(msg)
+
+
+def precision_of(tpr: Any, fpr: Any, prior: Any) -> Any:
+    """Return the precision at these rates; 1 where nothing is predicted positive."""
+    right, wrong = prior * np.asarray(tpr), (1.0 - prior) * np.asarray(fpr)
+    both = right + wrong
+    found = np.divide(right, both, out=np.ones_like(both), where=both > 0)
+    return found if found.ndim else float(found)
 
 
 def _between(upper: Any, lower: Any) -> Any:

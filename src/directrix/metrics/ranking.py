@@ -9,10 +9,11 @@ import numpy as np
 
 from directrix.metrics.at_threshold import BalancedError
 from directrix.metrics.base import Choice, Metric, require_share
-from directrix.metrics.curve import Curve
+from directrix.metrics.curve import Curve, CurveStack
 from directrix.risks import PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
     from directrix.risks import Risk
 
 
@@ -35,6 +36,16 @@ class RankingMetric(Metric):
         fpr_in = np.append(fpr[:inside], limit)
         tpr_in = np.append(tpr[:inside], np.interp(limit, fpr[inside - 1 :], tpr[inside - 1 :]))
         return float(np.trapezoid(tpr_in, fpr_in) / limit)
+
+    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
+        """Return the metric of each of many curves, and the thresholds of least balanced error."""
+        limit, tpr, fpr = self._limit(), curves.tpr, curves.fpr
+        # Each step of a curve, as far as it is within the limit.
+        inside = np.minimum(fpr, limit)
+        steps, rise, run = np.diff(inside), np.diff(tpr), np.diff(fpr)
+        part = np.divide(steps, run, out=np.zeros_like(run), where=run > 0)
+        area = (steps * (tpr[..., :-1] + part * rise / 2.0)).sum(axis=-1)
+        return area / limit, BalancedError().best_of_each(curves)[1]
 
     def best(self, curve: Curve) -> Choice:
         """Return the threshold of least balanced error, and the metric, which has none."""

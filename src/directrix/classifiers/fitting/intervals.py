@@ -1,0 +1,176 @@
+"""Intervals of rates and metrics, from how many rows they rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from directrix.metrics.curve import precision_of
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.metrics import Curve, Metric
+
+_LEVEL = 0.95
+_DRAWS = 2000
+
+
+class Rates(NamedTuple):
+    """Rates at a threshold, and the metric."""
+
+    tpr: float
+    fpr: float
+    precision: float
+    metric: float
+
+
+class Intervals(NamedTuple):
+    """Low and high end of each of the rates and of the metric."""
+
+    tpr: tuple[float, float]
+    fpr: tuple[float, float]
+    precision: tuple[float, float]
+    metric: tuple[float, float]
+
+
+class Sizes(NamedTuple):
+    """Independent rows of equal weight that would be as sure.
+
+    Parameters
+    ----------
+    n_pos, n_neg : float
+        Of each class.
+    """
+
+    n_pos: float
+    n_neg: float
+
+    def over(self, factor: float) -> Sizes:
+        """Return so many times fewer rows."""
+        return Sizes(self.n_pos / factor, self.n_neg / factor)
+
+
+def intervals_of(
+    metric: Metric,
+    rates: Rates,
+    prior: float,
+    sizes: Sizes,
+    curve: Curve | None = None,
+    level: float = _LEVEL,
+) -> Intervals:
+    r"""Return intervals of rates (Wilson) and of a metric.
+
+    A metric with a threshold is a function of both rates and of the share of positives. These are
+    drawn from their posteriors, :math:`\mathrm{Beta}(k + \frac12, n - k + \frac12)` each, so that
+    nothing is held fixed that other rows would change, and an interval has a width even where no
+    row was wrong. A ranking has DeLong's interval.
+
+    Parameters
+    ----------
+    metric : Metric
+    rates : Rates
+    prior : float
+        Share of positives.
+    sizes : Sizes
+    curve : Curve, optional
+        For a ranking: that of the scores.
+    level : float
+    """
+    predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
+    if metric.cuts or curve is None:
+        of_metric = _drawn(metric, rates, prior, sizes, level)
+    else:
+        variance = ranking_variance(curve, sizes, metric)
+        of_metric = on_logit_scale(rates.metric, variance, level)
+    return Intervals(
+        wilson(rates.tpr, sizes.n_pos, level),
+        wilson(rates.fpr, sizes.n_neg, level),
+        wilson(rates.precision, predicted, level),
+        of_metric,
+    )
+
+
+def _drawn(
+    metric: Metric, rates: Rates, prior: float, sizes: Sizes, level: float
+) -> tuple[float, float]:
+    """Return the interval of a metric of both rates and the prior."""
+    rng = np.random.default_rng(0)
+    n = sizes.n_pos + sizes.n_neg
+    tpr, fpr, share = (
+        rng.beta(value * size + 0.5, (1.0 - value) * size + 0.5, _DRAWS)
+        for value, size in ((rates.tpr, sizes.n_pos), (rates.fpr, sizes.n_neg), (prior, n))
+    )
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(metric.at_rates(tpr, fpr, share), [tail, 1.0 - tail])
+    return float(min(low, rates.metric)), float(max(high, rates.metric))
+
+
+def ranking_variance(curve: Curve, sizes: Sizes, metric: Metric) -> float:
+    r"""Return the variance of an area under the ROC curve, up to a false-positive rate α.
+
+    .. math:: \mathrm{Var}(V_+) / n_+ + \mathrm{Var}(V_-) / n_-
+
+    DeLong, DeLong and Clarke-Pearson 1988; for α < 1 as Dodd and Pepe 2003. V of a positive is the
+    share of the negatives within the limit that it is above, V of a negative the share of positives
+    above it, divided by α within the limit and 0 beyond. Where classes are separated all V are
+    equal: the variance is then at least that of an area half a row from the end (Hanley and McNeil
+    1982).
+    """
+    limit = getattr(metric, "max_fpr", 1.0)
+    steps = [np.diff(rows) for rows in (curve.true_positives, curve.false_positives)]
+    tpr, fpr = ((rows[:-1] + rows[1:]) / 2.0 for rows in (curve.tpr, curve.fpr))
+    values = np.clip(1.0 - fpr / limit, 0.0, 1.0), np.where(fpr < limit, tpr / limit, 0.0)
+    variance = 0.0
+    for value, step, size in zip(values, steps, sizes, strict=True):
+        share = step / step.sum()
+        variance += float(share @ (value - share @ value) ** 2) / max(size, 1.0)
+    fewest = max(min(sizes), 1.0)
+    area = 1.0 - 0.5 / (fewest + 1.0)
+    return max(variance, area * (1.0 - area) / fewest / 3.0)
+
+
+def on_logit_scale(value: float, variance: float, level: float = _LEVEL) -> tuple[float, float]:
+    """Return a normal interval of a share on the scale of its log-odds: it stays within (0, 1)."""
+    inside = float(np.clip(value, 1e-9, 1.0 - 1e-9))
+    deviation = float(np.sqrt(variance))
+    # Near an end the slope of the log-odds is that a deviation further in.
+    at = float(np.clip(inside, min(deviation, 0.5), 1.0 - min(deviation, 0.5)))
+    reach = float(ndtri(0.5 + level / 2.0)) * deviation / (at * (1.0 - at))
+    ends = expit(logit(at) + reach * np.array([-1.0, 1.0]))
+    return float(min(ends[0], value)), float(max(ends[1], value))
+
+
+def wilson(share: float, n: float, level: float = _LEVEL) -> tuple[float, float]:
+    r"""Return Wilson's interval of a share of n rows.
+
+    .. math:: \frac{p + z^2/2n \pm z \sqrt{p (1 - p) / n + z^2 / 4 n^2}}{1 + z^2 / n}
+
+    SciPy's takes whole counts; rows of unequal weight count in part.
+    """
+    if n <= 0:
+        return 0.0, 1.0
+    z = float(ndtri(0.5 + level / 2.0))
+    middle = share + z * z / (2.0 * n)
+    reach = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
+    below = 1.0 + z * z / n
+    return float(max((middle - reach) / below, 0.0)), float(min((middle + reach) / below, 1.0))
+
+
+def effective_rows(weight: FloatArray, group: IntArray | None = None) -> float:
+    r"""Return the effective sample size, :math:`(\sum\omega)^2 / \sum\omega^2`.
+
+    Rows of one group count as one row with all their weight: they may all be alike.
+    """
+    if group is not None:
+        member = np.unique(group, return_inverse=True)[1]
+        weight = np.bincount(member, weight).astype(np.float64)
+    total = float(weight.sum())
+    return total**2 / float(weight @ weight) if total else 0.0
+
+
+def rates_of(metric: Metric, tpr: float, fpr: float, prior: float, value: float | None) -> Rates:
+    """Return rates with the precision and the metric; a ranking's value is given."""
+    found = float(metric.at_rates(tpr, fpr, prior)) if value is None else value
+    return Rates(tpr, fpr, float(precision_of(tpr, fpr, prior)), found)
