@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from directrix.engines import memory
+from directrix.engines.file_types import with_common_types
 from directrix.engines.plan import names_a_column
 from directrix.engines.tables import is_arrow
 from directrix.engines.vectors import vector_length
@@ -134,7 +135,8 @@ def _dataset(rows: Any) -> Opened:
 
     def batches(columns: list[str]) -> Iterator[Any]:
         size = _batch_rows(len(columns))
-        return _one_ahead(rows.to_batches(columns=columns, batch_size=size, **how))
+        alike = with_common_types(rows, columns)
+        return _one_ahead(alike.to_batches(columns=columns, batch_size=size, **how))
 
     # Parquet says in its footer how many rows there are; others would have to be read.
     return Opened(rows.schema.names, batches, rows.count_rows if is_parquet else None)
