@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -246,6 +246,8 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, from held-out scores.
 
+        Of more than two classes: the sigmoids of their log-odds, divided by their sum.
+
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
@@ -257,8 +259,8 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().predict_proba(X)
-        probability = expit(self.decision_function(X))
-        shared: FloatArray = probability / probability.sum(axis=1, keepdims=True)
+        # Far out all sigmoids may be too small for a float; their ratios are not.
+        shared: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
         return shared
 
     def _check(self, metrics: list[Metric]) -> None:
