@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.class_weights import checked_weight, weights_by_class
 from directrix.classifiers.direct_fit import DirectFit, Fitted
 from directrix.classifiers.direct_source import DirectSource
 from directrix.classifiers.guarantee import limit_of
@@ -188,7 +188,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         X, y, sample_weight = rows
         X, y = self._validated(X, y)
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         folds = folds_given(self.cv, X, y)
         if (weight == 0).any():
             kept = weight > 0

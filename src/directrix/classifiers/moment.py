@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from warnings import warn
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import class_factors, reweighted
+from directrix.classifiers.class_weights import checked_weight, class_factors, reweighted
 from directrix.classifiers.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated, cut, folds_of_rows
 from directrix.classifiers.two_passes import TwoPasses, pick
@@ -129,7 +128,7 @@ class MomentClassifier(LinearClassifier):
         """
         metric = self._checked_metric()
         X, y = self._validated(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         if (weight == 0).any():
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_ = two_classes(y)
@@ -171,7 +170,7 @@ class MomentClassifier(LinearClassifier):
         X, y = self._validated(X, y, reset=first)
         if first:
             self.classes_ = two_classes(y if classes is None else np.asarray(classes))
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         fold = HashFolds(_FOLDS).of(None, as_rows(X)) if self.shrinkage == "cv" else None
         moments = self._summary(X, y, weight, fold)
         moments = moments if first else self.moments_ + moments

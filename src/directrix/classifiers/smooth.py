@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.class_weights import checked_weight, weights_by_class
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.report import Candidate, History, Step, certified_gap
@@ -196,7 +195,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
     ) -> _Swept:
         """Make the candidate lines."""
         X, y = self._validated(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         given = folds_given(self.cv, X, y)
         if (weight == 0).any():
             kept = weight > 0
