@@ -142,6 +142,13 @@ def cut(metric: Metric, rows: RowsAtHand, scores: FloatArray) -> tuple[float, On
     return threshold, OnRows(curve, place, *counts)
 
 
+def at_threshold(rows: RowsAtHand, scores: FloatArray, threshold: float) -> OnRows:
+    """Return what rows say of a threshold that they did not set."""
+    curve = curves(rows.positive, rows.weight)(scores)
+    counts = [effective_rows(rows.weight[own]) for own in (rows.positive, ~rows.positive)]
+    return OnRows(curve, int(np.count_nonzero(curve.levels > threshold)), *counts)
+
+
 def calibrated(
     rows: RowsAtHand, scores: FloatArray, at_threshold: float | None
 ) -> calibration.Calibration:

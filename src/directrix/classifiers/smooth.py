@@ -16,6 +16,7 @@ from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_call
 from directrix.classifiers.report import Candidate, History, Step, certified_gap
 from directrix.classifiers.rows_at_hand import (
     RowsAtHand,
+    at_threshold,
     calibrated,
     cut,
     folds_given,
@@ -28,7 +29,7 @@ from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS
 from directrix.frontier.of_rows import RowFrontier, comparable
 from directrix.frontier.recipes import GAMMAS, RIDGES, Recipe, cost_sweep, path
 from directrix.losses import Loss, ZeroOne
-from directrix.metrics import resolve, resolve_loss
+from directrix.metrics import Error, resolve, resolve_loss
 from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
@@ -58,7 +59,12 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
 
     for a robust loss L at several costs ρ of a false positive: among these lines is a good one
     for every metric with a threshold. For rankings, pairwise losses go on from the best of them.
-    The exact metric on held-out rows chooses. Or give a loss, and that alone is minimised.
+    The exact metric on held-out rows chooses the line and its threshold.
+
+    Or give a loss, and that alone is minimised. The threshold still comes from held-out rows, with
+    one exception: for the error, ``loss="zero_one"`` is the metric itself and its minimum includes
+    the intercept, so the intercept of the solver is kept and `predict` makes the training errors
+    that the solver found. ``operating_point_`` has the rates of such lines on held-out rows.
 
     Parameters
     ----------
@@ -213,6 +219,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             start=None if self.loss is None else start,
             solver=self._solver(),
             progress=None if fits is None else fits.one_more,
+            keep_intercept=self._keeps_intercept(metric),
         )
         frontier.extend(self._recipes(metric))
         return _Swept(units, rows, seen, frontier)
@@ -229,6 +236,16 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         )
         line = self._last_fit(metric, frontier, place, swept.rows)
         self._settle(metric, swept.units, line, swept.seen, frontier.scores[place])
+
+    def _keeps_intercept(self, metric: Metric) -> bool:
+        """Tell whether the loss is the metric itself, so that its minimum includes the intercept.
+
+        Other losses are near a metric or above it, and a metric with a limit needs rows that the
+        line has not seen: held-out rows then set the threshold.
+        """
+        if self.loss is None or not isinstance(metric, Error):
+            return False
+        return isinstance(resolve_loss(self.loss, metric), ZeroOne)
 
     def _recipes(self, metric: Metric) -> tuple[Recipe, ...]:
         """Return how the candidates are made; refuse what does not go together."""
@@ -278,7 +295,8 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         self.history_, self.n_iter_ = tuple(seen.steps), solution.n_iter
         self.loss_, self.alpha_ = recipe.loss, recipe.ridge
         self.certified_gap_ = certified_gap(objective, solution)
-        return comparable(solution.coef, rows.X, rows.positive, rows.weight)
+        keep = frontier.keep_intercept
+        return comparable(solution.coef, *rows[:3], keep_intercept=keep)
 
     def _settle(
         self,
@@ -288,8 +306,11 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         rows: RowsAtHand,
         held_out: FloatArray,
     ) -> None:
-        """Set the threshold from held-out scores, and keep what they say."""
-        threshold, on_rows = cut(metric, rows, held_out)
+        """Set the threshold from held-out scores, or keep the solver's; note what they say."""
+        if self._keeps_intercept(metric):
+            threshold, on_rows = 0.0, at_threshold(rows, held_out, 0.0)
+        else:
+            threshold, on_rows = cut(metric, rows, held_out)
         line[-1] -= threshold
         scores = held_out - threshold
         numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
