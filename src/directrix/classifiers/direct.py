@@ -22,6 +22,7 @@ from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_call
 from directrix.classifiers.rows_at_hand import folds_given
 from directrix.classifiers.two_passes import TwoPasses
 from directrix.engines import HashFolds
+from directrix.frontier.of_moments import require_rows_of_both
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         how = DirectSource(resolve(self.metric), two, self.class_weight)
         moments, sample = how.survey()
         self.classes_ = two_classes(moments.classes)
+        require_rows_of_both(moments)
         self._take_names(moments)
         self._keep([how.fitted(moments, sample)])
         return self

@@ -17,6 +17,7 @@ from directrix.engines import HashFolds
 from directrix.frontier import Frontier, choose, validated_shrinkage
 from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import MOST_ROWS, choose_line, held_out_scores, scores_of, settled
+from directrix.frontier.of_moments import require_rows_of_both
 from directrix.frontier.shrinkage import usable_folds
 from directrix.metrics import resolve
 from directrix.moments import Moments, labels
@@ -149,6 +150,7 @@ class MomentClassifier(LinearClassifier):
             Of two classes. With folds, where ``shrinkage="cv"``.
         """
         metric = self._checked_metric()
+        require_rows_of_both(moments)
         self.classes_ = np.array(labels.two(moments.classes))
         self._take_names(moments)
         self._learn(moments, metric, None)
@@ -162,11 +164,13 @@ class MomentClassifier(LinearClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array of shape (n,)
         classes : array of shape (2,), optional
-            Both labels; needed at the first call if its rows are of one class.
+            Both labels; needed at the first call if its rows are of one class. Later calls may
+            repeat them, but not change them.
         sample_weight : array of shape (n,), optional
         """
         metric = self._checked_metric()
         first = not hasattr(self, "moments_")
+        self._require_same(classes)
         X, y = self._validated(X, y, reset=first)
         if first:
             self.classes_ = two_classes(y if classes is None else np.asarray(classes))
@@ -200,6 +204,7 @@ class MomentClassifier(LinearClassifier):
         two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
         moments = two.summary()
         self.classes_ = two_classes(moments.classes)
+        _require_rows_in_folds(moments)
         self._take_names(moments)
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         factors = class_factors(self.class_weight, moments)
@@ -309,6 +314,26 @@ class MomentClassifier(LinearClassifier):
         shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)
         return Candidates.of(moments, metric.risk(moments.weight), shrinkages)
 
+    def _require_same(self, classes: Any) -> None:
+        """Refuse to go on from a fit without its summary, or with other classes than it had."""
+        if not hasattr(self, "coef_"):
+            return
+        if not hasattr(self, "moments_"):
+            msg = (
+                "this classifier comes from a file, which keeps no summary to add rows to: call "
+                "fit_moments(Moments.load(...)) with the saved moments_ first, or begin anew with "
+                "sklearn.base.clone"
+            )
+            raise ValueError(msg)
+        known = self.classes_.tolist()
+        given = known if classes is None else np.ravel(classes).tolist()
+        if set(given) != set(known):
+            msg = (
+                f"classes must be those of the first call, {known}, not {given}: leave them out, "
+                "or begin anew with sklearn.base.clone"
+            )
+            raise ValueError(msg)
+
     def _wait(self, moments: Moments) -> None:
         """Predict the one class there is, until rows of the other come."""
         side = int(moments.positive.count > 0)
@@ -317,3 +342,16 @@ class MomentClassifier(LinearClassifier):
         self.moments_ = moments
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
         self.calibration_ = calibration.Calibration(0.0, 1.0, 1.0, "rows of one class only")
+
+
+def _require_rows_in_folds(moments: Moments) -> None:
+    """Refuse so few rows that all of a class are in one fold."""
+    require_rows_of_both(moments)
+    for number in range(len(moments.folds)):
+        rest = moments.without_fold(number)
+        if not (rest.positive.count and rest.negative.count):
+            msg = (
+                f"all rows of one class are in fold {number}: there are too few for folds by a "
+                "hash. Give fold=HashFolds(2), or read the rows and use fit."
+            )
+            raise ValueError(msg)
