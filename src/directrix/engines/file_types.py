@@ -39,18 +39,20 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
     if not isinstance(rows, dataset.FileSystemDataset) or len(rows.files) < 2:
         return rows
     fragments = list(rows.get_fragments())
-    schemas = [(fragment, fragment.physical_schema) for fragment in fragments]
+    schemas = [fragment.physical_schema for fragment in fragments]
+    if all(each.equals(schemas[0]) for each in schemas):
+        return rows
+    by_file = [dict(zip(each.names, each.types, strict=True)) for each in schemas]
     inferred = isinstance(rows.format, dataset.CsvFileFormat)
     schema = rows.schema
     for name in columns:
         typed = [
-            _Typed(fragment, each.field(name).type, _kind(each.field(name).type))
-            for fragment, each in schemas
-            if name in each.names
+            _Typed(fragment, types[name], _kind(types[name]))
+            for fragment, types in zip(fragments, by_file, strict=True)
+            if name in types
         ]
         index = schema.get_field_index(name)
-        types = {each.type for each in typed}
-        if len(types) < 2 or schema.field(index).type != typed[0].type:
+        if len({each.type for each in typed}) < 2 or schema.field(index).type != typed[0].type:
             continue
         common = _common_type(name, typed, inferred=inferred)
         if common is not None:
@@ -82,7 +84,7 @@ def _common_type(name: str, typed: list[_Typed], *, inferred: bool) -> Any:
     import pyarrow as pa
     from pyarrow import types
 
-    if len({each.kind for each in typed} - {None}) > 1:
+    if not inferred and len({each.kind for each in typed} - {None}) > 1:
         # A writer guesses the types of a table without rows.
         typed = [each for each in typed if each.fragment.count_rows()]
     present = [each for each in typed if each.kind is not None]
