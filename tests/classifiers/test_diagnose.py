@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from directrix import MomentClassifier, Moments, diagnose
 from directrix.classifiers import operating_point
 from directrix.classifiers.diagnose import delong, normality
-from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Error, RecallAtFPR, resolve
 
 
 def normal_rows(n=4000, seed=0):
@@ -42,7 +42,7 @@ def test_normal_scores_are_trusted(metric):
     diagnosis = diagnose(classifier, *normal_rows(seed=2))
     assert diagnosis.trusted
     assert diagnosis.positive.verdict == diagnosis.negative.verdict == "close to normal"
-    assert diagnosis.metric == MomentClassifier(metric)._checked_metric()
+    assert diagnosis.metric == resolve(metric)
     (advice,) = diagnosis.advice
     assert "choose='moments' and summaries without rows will do" in advice
 

@@ -38,7 +38,7 @@ from directrix import (
 )
 from directrix.frontier.pencil import EigenPencil
 from directrix.losses import ZeroOne
-from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR, resolve
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
 
@@ -247,7 +247,7 @@ def test_a_grid_of_metrics_is_searched():
     assert search.best_params_["metric"] in grid["metric"]
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     best = search.best_estimator_
-    assert best.operating_point_.metric == best._checked_metric()
+    assert best.operating_point_.metric == resolve(best.metric)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 

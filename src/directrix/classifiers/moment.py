@@ -10,6 +10,11 @@ import numpy as np
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import checked_weight, class_factors, reweighted
+from directrix.classifiers.moment_checks import (
+    checked_metric,
+    require_rows_in_folds,
+    require_same_classes,
+)
 from directrix.classifiers.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated, cut, folds_of_rows
 from directrix.classifiers.two_passes import TwoPasses, pick
@@ -19,7 +24,6 @@ from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import MOST_ROWS, choose_line, held_out_scores, scores_of, settled
 from directrix.frontier.of_moments import require_rows_of_both
 from directrix.frontier.shrinkage import usable_folds
-from directrix.metrics import resolve
 from directrix.moments import Moments, labels
 from directrix.moments.projection import project
 from directrix.moments.rows import as_rows
@@ -127,7 +131,7 @@ class MomentClassifier(LinearClassifier):
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         X, y = self._validated(X, y)
         weight = checked_weight(sample_weight, X)
         if (weight == 0).any():
@@ -149,7 +153,7 @@ class MomentClassifier(LinearClassifier):
         moments : Moments
             Of two classes. With folds, where ``shrinkage="cv"``.
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         require_rows_of_both(moments)
         self.classes_ = np.array(labels.two(moments.classes))
         self._take_names(moments)
@@ -165,12 +169,12 @@ class MomentClassifier(LinearClassifier):
         y : array of shape (n,)
         classes : array of shape (2,), optional
             Both labels; needed at the first call if its rows are of one class. Later calls may
-            repeat them, but not change them.
+            repeat them, not change them.
         sample_weight : array of shape (n,), optional
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         first = not hasattr(self, "moments_")
-        self._require_same(classes)
+        require_same_classes(self, classes)
         X, y = self._validated(X, y, reset=first)
         if first:
             self.classes_ = two_classes(y if classes is None else np.asarray(classes))
@@ -200,11 +204,11 @@ class MomentClassifier(LinearClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
         moments = two.summary()
         self.classes_ = two_classes(moments.classes)
-        _require_rows_in_folds(moments)
+        require_rows_in_folds(moments)
         self._take_names(moments)
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         factors = class_factors(self.class_weight, moments)
@@ -217,15 +221,6 @@ class MomentClassifier(LinearClassifier):
         self.frontier_, self.calibration_ = candidates.frontier(picked.place), picked.calibration
         self._settle(metric, line, project(counted, line), counted, picked.on_rows, "held-out rows")
         return self
-
-    def _checked_metric(self) -> Metric:
-        if self.choose not in ("rows", "moments"):
-            msg = f"choose must be 'rows' or 'moments', not {self.choose!r}"
-            raise ValueError(msg)
-        if isinstance(self.shrinkage, str) and self.shrinkage not in ("oas", "cv"):
-            msg = f"shrinkage must be 'oas', 'cv' or a share from 0 to 1, not {self.shrinkage!r}"
-            raise ValueError(msg)
-        return resolve(self.metric)
 
     def _summary(self, X: Any, y: AnyArray, weight: FloatArray, fold: IntArray | None) -> Moments:
         names = getattr(self, "feature_names_in_", None)
@@ -314,26 +309,6 @@ class MomentClassifier(LinearClassifier):
         shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)
         return Candidates.of(moments, metric.risk(moments.weight), shrinkages)
 
-    def _require_same(self, classes: Any) -> None:
-        """Refuse to go on from a fit without its summary, or with other classes than it had."""
-        if not hasattr(self, "coef_"):
-            return
-        if not hasattr(self, "moments_"):
-            msg = (
-                "this classifier comes from a file, which keeps no summary to add rows to: call "
-                "fit_moments(Moments.load(...)) with the saved moments_ first, or begin anew with "
-                "sklearn.base.clone"
-            )
-            raise ValueError(msg)
-        known = self.classes_.tolist()
-        given = known if classes is None else np.ravel(classes).tolist()
-        if set(given) != set(known):
-            msg = (
-                f"classes must be those of the first call, {known}, not {given}: leave them out, "
-                "or begin anew with sklearn.base.clone"
-            )
-            raise ValueError(msg)
-
     def _wait(self, moments: Moments) -> None:
         """Predict the one class there is, until rows of the other come."""
         side = int(moments.positive.count > 0)
@@ -342,16 +317,3 @@ class MomentClassifier(LinearClassifier):
         self.moments_ = moments
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
         self.calibration_ = calibration.Calibration(0.0, 1.0, 1.0, "rows of one class only")
-
-
-def _require_rows_in_folds(moments: Moments) -> None:
-    """Refuse so few rows that all of a class are in one fold."""
-    require_rows_of_both(moments)
-    for number in range(len(moments.folds)):
-        rest = moments.without_fold(number)
-        if not (rest.positive.count and rest.negative.count):
-            msg = (
-                f"all rows of one class are in fold {number}: there are too few for folds by a "
-                "hash. Give fold=HashFolds(2), or read the rows and use fit."
-            )
-            raise ValueError(msg)

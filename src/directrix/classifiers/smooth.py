@@ -22,14 +22,14 @@ from directrix.classifiers.rows_at_hand import (
     folds_given,
     rows_to_choose_on,
 )
-from directrix.classifiers.solvers import solver_for
+from directrix.classifiers.solvers import keeps_intercept, solver_for
 from directrix.classifiers.standardized import Standardization
 from directrix.classifiers.where_to_start import numbers, start_of
 from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS
 from directrix.frontier.of_rows import RowFrontier, comparable
 from directrix.frontier.recipes import GAMMAS, RIDGES, Recipe, cost_sweep, path
 from directrix.losses import Loss, ZeroOne
-from directrix.metrics import Error, resolve, resolve_loss
+from directrix.metrics import resolve, resolve_loss
 from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             start=None if self.loss is None else start,
             solver=self._solver(),
             progress=None if fits is None else fits.one_more,
-            keep_intercept=self._keeps_intercept(metric),
+            keep_intercept=keeps_intercept(self.loss, metric),
         )
         frontier.extend(self._recipes(metric))
         return _Swept(units, rows, seen, frontier)
@@ -235,17 +235,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             )
         )
         line = self._last_fit(metric, frontier, place, swept.rows)
-        self._settle(metric, swept.units, line, swept.seen, frontier.scores[place])
-
-    def _keeps_intercept(self, metric: Metric) -> bool:
-        """Tell whether the loss is the metric itself, so that its minimum includes the intercept.
-
-        Other losses are near a metric or above it, and a metric with a limit needs rows that the
-        line has not seen: held-out rows then set the threshold.
-        """
-        if self.loss is None or not isinstance(metric, Error):
-            return False
-        return isinstance(resolve_loss(self.loss, metric), ZeroOne)
+        self._settle(metric, swept, line, frontier.scores[place])
 
     def _recipes(self, metric: Metric) -> tuple[Recipe, ...]:
         """Return how the candidates are made; refuse what does not go together."""
@@ -299,15 +289,11 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         return comparable(solution.coef, *rows[:3], keep_intercept=keep)
 
     def _settle(
-        self,
-        metric: Metric,
-        units: Standardization,
-        line: FloatArray,
-        rows: RowsAtHand,
-        held_out: FloatArray,
+        self, metric: Metric, swept: _Swept, line: FloatArray, held_out: FloatArray
     ) -> None:
         """Set the threshold from held-out scores, or keep the solver's; note what they say."""
-        if self._keeps_intercept(metric):
+        rows = swept.seen
+        if swept.frontier.keep_intercept:
             threshold, on_rows = 0.0, at_threshold(rows, held_out, 0.0)
         else:
             threshold, on_rows = cut(metric, rows, held_out)
@@ -316,7 +302,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
         prior = numbers.prior
         self.calibration_ = calibrated(rows, scores, metric.break_even(prior))
-        line = units.line_back(line)
+        line = swept.units.line_back(line)
         self.coef_, self.intercept_ = line[None, :-1].copy(), line[-1:].copy()
         self.operating_point_ = OperatingPoint(
             metric,

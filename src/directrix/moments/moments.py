@@ -13,6 +13,7 @@ import numpy as np
 from directrix.moments import describe, from_sql, labels, storage
 from directrix.moments.alignment import combined
 from directrix.moments.class_moments import CancellationError, ClassMoments
+from directrix.moments.column_sizes import require_squares
 from directrix.moments.columns import column_index
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.tree import tree_sum
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from directrix._typing import AnyArray, FloatArray
-
-#: Scatter below which digits are lost to what floats cannot hold.
-_LEAST_SQUARE = 1e-290
 
 
 class Standardized(NamedTuple):
@@ -267,15 +265,14 @@ class Moments:
     def standardize(self) -> Standardized:
         """Return the moments of features with mean 0 and variance 1 over all rows, and the map.
 
-        A constant feature is centred only (its scale is 1). A feature so small that its squares
-        vanish is refused.
+        A constant feature is centred only (its scale is 1); one whose squares vanish is refused.
         """
         groups = [group for group in self.by_class.values() if group.count]
         if not groups:
             msg = "there are no rows to standardise"
             raise ValueError(msg)
         pooled = tree_sum([group.marginal() for group in groups])
-        _require_squares(groups, pooled, self.feature_names)
+        require_squares(groups, pooled, self.feature_names)
         scale = np.sqrt(pooled.scatter.diagonal() / pooled.weight)
         scale[scale == 0] = 1.0
         return Standardized(self.affine(1.0 / scale, center=pooled.mean), pooled.mean, scale)
@@ -321,23 +318,3 @@ class Moments:
         return replace(
             self, parts=tuple(tuple(function(group) for group in part) for part in self.parts)
         )
-
-
-def _require_squares(
-    groups: Sequence[ClassMoments], pooled: ClassMoments, names: tuple[str, ...] | None
-) -> None:
-    """Refuse a column that varies by so little that its squares are no floats, and name it."""
-    scatter = pooled.scatter.diagonal()
-    deviation = np.sqrt(scatter / pooled.weight)
-    size = np.max([deviation, *(np.abs(group.mean) for group in groups)], axis=0)
-    # A constant column has no scatter either; at zero, or far enough from it, it is known as one.
-    least = _LEAST_SQUARE * max(1.0, pooled.weight)
-    vanished = (scatter < least) & (size > 0) & (size < np.sqrt(least / pooled.weight))
-    if vanished.any():
-        column = int(vanished.argmax())
-        name = column if names is None else repr(names[column])
-        msg = (
-            f"the squares of column {name} vanish (its values are of size {size[column]:.3g}): "
-            "multiply it by a power of ten"
-        )
-        raise ValueError(msg)
