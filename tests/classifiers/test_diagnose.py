@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from directrix import MomentClassifier, Moments, diagnose
 from directrix.classifiers import operating_point
 from directrix.classifiers.diagnose import delong, normality
-from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Error, RecallAtFPR, resolve
 
 
 def normal_rows(n=4000, seed=0):
@@ -42,7 +42,7 @@ def test_normal_scores_are_trusted(metric):
     diagnosis = diagnose(classifier, *normal_rows(seed=2))
     assert diagnosis.trusted
     assert diagnosis.positive.verdict == diagnosis.negative.verdict == "close to normal"
-    assert diagnosis.metric == MomentClassifier(metric)._checked_metric()
+    assert diagnosis.metric == resolve(metric)
     (advice,) = diagnosis.advice
     assert "choose='moments' and summaries without rows will do" in advice
 
@@ -95,6 +95,40 @@ def test_scores_that_are_all_alike_are_far_from_normal():
     found = normality(np.ones(8), np.ones(8))
     assert found == (0.5, 0.0, 0.0)
     assert found.verdict == "far from normal"
+
+
+@pytest.mark.parametrize("value", [0.1, 1e8 / 3, 1e-16, 1e-200, 1e200, -1e-310])
+@pytest.mark.parametrize("n", [7, 1000])
+def test_scores_that_are_alike_but_for_rounding_are_all_alike(value, n):
+    rng = np.random.default_rng(0)
+    scores = value * (1.0 + 1e-15 * rng.integers(-1, 2, n))
+    assert normality(scores, rng.random(n) + 0.1) == (0.5, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("power", [-1000, -600, -53, 53, 600, 1000])
+def test_normality_has_no_units(power):
+    rng = np.random.default_rng(0)
+    scores, weight = rng.gamma(3.0, size=500), rng.random(500)
+    assert normality(scores * 2.0**power, weight) == normality(scores, weight)
+    # A variance of 1e-16 of the square is none too little.
+    apart = normality(1.0 + 1e-8 * scores, weight)
+    assert apart == pytest.approx(normality(scores, weight), abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_scores_of_extreme_size_are_diagnosed_as_any(size):
+    X, y = normal_rows()
+    plain, far = (diagnose(Scores(), X * own, y) for own in (1.0, size))
+    assert far.predicted == pytest.approx(plain.predicted, abs=1e-9)
+    assert far.interval == pytest.approx(plain.interval, abs=1e-9)
+
+
+def test_a_classifier_that_waits_for_the_other_class_cannot_be_asked():
+    X, y = normal_rows()
+    with pytest.warns(UserWarning, match="rows of the other"):
+        waiting = MomentClassifier().partial_fit(X[y], y[y], classes=[False, True])
+    with pytest.raises(ValueError, match="class False has none"):
+        diagnose(waiting, X, y)
 
 
 def delong_by_hand(positive, scores):

@@ -1,4 +1,5 @@
 import os
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from pathlib import Path
 
 import numpy as np
@@ -238,6 +239,21 @@ class TestClasses:
         np.testing.assert_array_equal(ours.classes_[probability.argmax(axis=1)], ours.predict(X))
         assert ours.score(X, names) > 0.93
         assert len(ours.report_) == 3
+
+    @pytest.mark.parametrize("far", [-1.0, 1.0, 1e3, -1e3, 1e6, -1e6])
+    def test_probabilities_far_out_are_those_of_exact_arithmetic(self, far):
+        X, y = load_iris(return_X_y=True)
+        ours = DirectClassifier(cv=3).fit(X, y)
+        new = far * np.vstack([np.eye(4), -np.eye(4), [1, -1, 1, -1]])
+        odds = [[Decimal(one) for one in row] for row in ours.decision_function(new)]
+        with localcontext(Emax=MAX_EMAX, Emin=MIN_EMIN):
+            shares = [[1 / (1 + (-one).exp()) for one in row] for row in odds]
+            expected = [[float(one / sum(row)) for one in row] for row in shares]
+        probability = ours.predict_proba(new)
+        # Log-odds of 1e7 have a rounding of 1e-9, and probabilities that share.
+        np.testing.assert_allclose(probability, expected, rtol=1e-6, atol=1e-300)
+        predicted = probability[np.arange(len(new)), ours.predict(new)]
+        np.testing.assert_array_equal(predicted, probability.max(axis=1))
 
     def test_two_classes_are_one_line(self, fitted):
         assert fitted.coef_.shape == (1, 5)

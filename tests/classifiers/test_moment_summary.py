@@ -7,9 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from directrix import MomentClassifier, Moments
-from directrix.frontier import validated_shrinkage
-from directrix.metrics import AUC, RecallAtFPR
+from directrix import DirectClassifier, MomentClassifier, Moments
+from directrix.export import load, save
+from directrix.frontier import Frontier, validated_shrinkage
+from directrix.metrics import AUC, TABLE, RecallAtFPR
 
 
 def rows(n=400, d=4, gap=1.2):
@@ -149,3 +150,74 @@ def test_parameters_are_kept_as_given():
     assert MomentClassifier().set_params(metric="auc").metric == "auc"
     assert MomentClassifier().get_params()["metric"] == "error"
     assert "RecallAtFPR(fpr=0.02)" in repr(ours)
+
+
+# ── summaries that lack rows ──────────────────────────────────────────────────────────────────────
+
+
+def lacking():
+    X, y = rows()
+    none = np.empty((0, X.shape[1]))
+    return {
+        "empty": (Moments.empty(3), "the summary is empty: add"),
+        "no rows": (Moments.of(none, [], classes=[False, True]), "neither has any: add"),
+        "one label": (Moments.of(X[y], y[y]), r"there are 1: \[True\]. Name both"),
+        "positives": (Moments.of(X[y], y[y], classes=[False, True]), "class False has none: add"),
+        "negatives": (Moments.of(X[~y], y[~y], classes=[False, True]), "class True has none: add"),
+    }
+
+
+@pytest.mark.parametrize("what", lacking())
+@pytest.mark.parametrize(
+    "options", [{}, {"shrinkage": "cv"}, {"class_weight": "balanced"}], ids=str
+)
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_a_summary_without_rows_of_both_classes_is_refused_in_words(row, options, what):
+    moments, message = lacking()[what]
+    with pytest.raises(ValueError, match=message):
+        MomentClassifier(row.example, **options).fit_moments(moments)
+    for ask in (lambda each: each.best(row.example), Frontier.curve, Frontier.candidates):
+        with pytest.raises(ValueError, match=message):
+            ask(Frontier(moments))
+
+
+@pytest.mark.parametrize("classifier", [MomentClassifier, DirectClassifier])
+def test_a_source_without_rows_of_both_classes_is_refused_in_words(classifier):
+    X, y = rows()
+    table = np.column_stack([X, y])
+    for source, options, message in (
+        (table[:0], {}, "there are no rows to"),
+        (iter([table[:0]]), {}, "there are no rows to"),
+        (table[:0], {"classes": [0, 1]}, "there are no rows to learn from|neither has any"),
+        (table[y], {}, r"one class only, \[1.0\]"),
+        (table[y], {"classes": [0, 1]}, "class 0 has none"),
+        (table[:3], {}, "too few for folds by a hash. Give fold="),
+    ):
+        with pytest.raises(ValueError, match=message):
+            classifier().fit_source(source, target=X.shape[1], **options)
+
+
+# ── going on ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_other_classes_in_a_later_call_are_refused():
+    X, y = rows()
+    ours = MomentClassifier().partial_fit(X, y, classes=[False, True])
+    ours.partial_fit(X, y, classes=[True, False])
+    for other in ([False, 2], [True], ["a", "b"], [0, 1, 2]):
+        with pytest.raises(ValueError, match=r"those of the first call, \[False, True\], not \["):
+            ours.partial_fit(X, y, classes=other)
+    assert ours.moments_.count == 2 * len(y)
+
+
+def test_a_loaded_classifier_goes_on_once_it_has_its_summary(tmp_path):
+    X, y = rows()
+    first = MomentClassifier(choose="moments").fit(X[:200], y[:200])
+    save(first, tmp_path / "some.model")
+    first.moments_.save(tmp_path / "some.moments")
+    again = load(tmp_path / "some.model")
+    with pytest.raises(ValueError, match=r"keeps no summary to add rows to: call fit_moments"):
+        again.partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(again.coef_, first.coef_)
+    again.fit_moments(Moments.load(tmp_path / "some.moments")).partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(again.coef_, first.partial_fit(X[200:], y[200:]).coef_)

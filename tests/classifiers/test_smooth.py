@@ -19,13 +19,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import directrix.classifiers.smooth
-from directrix import SmoothClassifier
+from directrix import Moments, SmoothClassifier
 from directrix.classifiers.report import certified_gap
 from directrix.classifiers.solvers import SOLVERS
 from directrix.classifiers.standardized import Standardization
+from directrix.frontier import Frontier
 from directrix.frontier.of_rows import at_most
-from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid
-from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
+from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
+from directrix.metrics import AUC, TABLE, BalancedError, Error, RecallAtFPR
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
 
@@ -333,3 +334,60 @@ def test_a_sparse_sweep_ranks_as_well_as_a_dense_one():
         AUC().score(y, theirs.decision_function(X)), abs=0.005
     )
     assert ours.candidates_[0].loss == Logistic()
+
+
+# ── which threshold ───────────────────────────────────────────────────────────────────────────────
+
+
+def vertex(metric="error", **options):
+    return SmoothClassifier(metric, loss="zero_one", solver="vertex", random_state=0, **options)
+
+
+def test_the_search_for_the_least_training_error_keeps_its_intercept():
+    X, y = rows(120, share=0.3)
+    weight = np.random.default_rng(1).integers(1, 3, len(y)).astype(float)
+    ours = vertex().fit(X, y, sample_weight=weight)
+    errors = weight @ (ours.predict(X) != y) / weight.sum()
+    assert errors == pytest.approx(ours.history_[-1].value, abs=1e-12)
+    # No other threshold of this line has fewer, as the search would have found it.
+    assert errors == pytest.approx(Error().score(y, ours.decision_function(X), weight), abs=1e-12)
+    assert ours.operating_point_.threshold == -ours.intercept_[0]
+    assert ours.predict_proba([np.zeros(3)]).shape == (1, 2)
+
+
+def test_its_rates_are_those_of_searches_that_have_not_seen_the_rows():
+    X, y = rows(120, share=0.3)
+    splits = list(StratifiedKFold(3).split(X, y))
+    point = vertex(cv=splits).fit(X, y).operating_point_
+    wrong = 0
+    for train, test in splits:
+        # The same units, and the same seed, so the same search.
+        units = Standardization.of(X, np.ones(len(y)))
+        objective = DataObjective(
+            units.rows(X[train]), y[train], np.ones(len(train)), ZeroOne(), ridge=0.0
+        )
+        start = Frontier(Moments.of(units.rows(X[train]), y[train])).best("error").line
+        seed = np.random.RandomState(0).randint(2**31)
+        line = SOLVERS["vertex"].run(objective, start, np.random.default_rng(seed), None).coef
+        scores = units.rows(X[test]) @ line[:-1] + line[-1]
+        wrong += np.count_nonzero((scores > 0) != y[test])
+    assert point.rows == "held-out rows"
+    assert point.empirical.metric == pytest.approx(wrong / len(y), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", [RecallAtFPR(0.05), BalancedError()])
+def test_another_metric_than_the_error_has_its_threshold_from_held_out_rows(metric):
+    X, y = rows(200, share=0.3)
+    point = vertex(metric).fit(X, y).operating_point_
+    curve = point._on_rows.curve
+    assert point.empirical.metric == pytest.approx(metric.best_value(curve), abs=1e-12)
+
+
+@pytest.mark.skipif(
+    not (DATA / "breast.svm.bz2").is_file(), reason="the data sets are not in the repository"
+)
+@pytest.mark.parametrize(("name", "least"), [("breast", 11), ("heart", 24)])
+def test_predictions_make_the_fewest_training_errors_known(name, least):
+    X, y = load_svmlight_file(str(DATA / f"{name}.svm.bz2"))
+    X = X.toarray()
+    assert np.count_nonzero(vertex().fit(X, y).predict(X) != y) == least

@@ -62,6 +62,45 @@ def test_constant_columns_stay_finite(constant, holder):
         assert units.scale[1] == 1.0
 
 
+@pytest.mark.parametrize("how", [Standardization.of, Standardization.robust])
+@pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("size", [2.0**-960, 2.0**-660, 2.0**-500, 2.0**500, 2.0**660, 2.0**960])
+def test_units_whose_squares_are_no_floats_do_not_matter(size, holder, how):
+    X, weight = rows()
+    X[:, 1:] *= np.random.default_rng(1).random((50, 3)) < 0.3
+    X[:, 3] = 0.0
+    line = np.array([2.0, -3e5, 1e-6, 0.1, 0.7])
+    plain, units = how(holder(X), weight), how(holder(X * size), weight)
+    # Powers of two: all that rounds are the two ways to a deviation.
+    np.testing.assert_array_equal(units.mean, plain.mean * size)
+    np.testing.assert_allclose(units.scale[:3], plain.scale[:3] * size, rtol=1e-15)
+    assert units.scale[3] == 1.0
+    held = [each.rows(holder(own)) for each, own in ((plain, X), (units, X * size))]
+    held = [own.toarray() if sparse.issparse(own) else own for own in held]
+    np.testing.assert_allclose(held[1], held[0], rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(
+        units.line_back(line)[:-1] * np.append(np.full(3, size), 1.0),
+        plain.line_back(line)[:-1],
+        rtol=1e-14,
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "holder"), [(1e-318, np.asarray), (1e-318, sparse.csr_array), (1.7e308, np.asarray)]
+)
+def test_a_column_without_a_coefficient_that_is_a_float_is_named(size, holder):
+    X = np.array([[1.0, 1.0], [2.0, -1.0], [4.0, 1.0]]) * [1.0, size]
+    with pytest.raises(ValueError, match=r"column 1 varies by .* Rescale it"):
+        Standardization.of(holder(X), np.ones(3))
+
+
+def test_a_coefficient_that_overflows_is_refused():
+    units = Standardization(np.zeros(2), np.array([1.0, 1e-300]))
+    assert units.line_back(np.array([1e9, 1e7, 0.0])).tolist() == [1e9, 1e307, 0.0]
+    with pytest.raises(ValueError, match=r"column 1 varies by 1e-300: .* beyond the range"):
+        units.line_back(np.array([1e9, 1e9, 0.0]))
+
+
 @pytest.mark.parametrize("holder", [np.float32, lambda X: sparse.csr_array(np.float32(X))])
 def test_float32_is_standardised_in_float64(holder):
     X, weight = rows()

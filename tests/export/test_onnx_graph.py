@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,14 @@ def test_ten_thousand_rows_are_scored_as_by_the_estimator(
     assert off < close
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-6)
     assert label.tolist() == expected[2].tolist()
+
+
+def test_several_classes_have_probabilities_however_far_out_a_row_is(fitted):
+    classifier = deepcopy(fitted("three_classes"))
+    classifier.intercept_ -= 1e4  # every class is improbable
+    X = 1e3 * np.array([[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-0.2, 1.0]])
+    _, probabilities, _ = run(to_onnx(classifier, dtype="float64"), X)
+    np.testing.assert_allclose(probabilities, classifier.predict_proba(X), rtol=0, atol=1e-9)
 
 
 def test_features_far_from_zero_keep_their_digits_in_float32():

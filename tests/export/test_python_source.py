@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -24,6 +25,14 @@ def test_ten_thousand_rows_are_scored_as_by_the_estimator(linear, many_rows, ans
     figure(f"Python, {type(linear).__name__}: {apart.max():.1e}, {off:.1e}")
     assert max(apart.max(), off) < 1e-9
     assert [scope["predict"](row) for row in rows] == expected[2].tolist()
+
+
+def test_several_classes_have_probabilities_however_far_out_a_row_is(fitted):
+    classifier = deepcopy(fitted("three_classes"))
+    classifier.intercept_ -= 1e4  # every class is improbable
+    X = 1e3 * np.array([[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-0.2, 1.0]])
+    each = [module(classifier)["probability"](row) for row in X.tolist()]
+    np.testing.assert_allclose(each, classifier.predict_proba(X), rtol=0, atol=1e-9)
 
 
 def test_a_row_may_be_a_mapping_an_array_or_a_tuple(fitted):

@@ -38,7 +38,7 @@ from directrix import (
 )
 from directrix.frontier.pencil import EigenPencil
 from directrix.losses import ZeroOne
-from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR, resolve
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
 
@@ -247,7 +247,7 @@ def test_a_grid_of_metrics_is_searched():
     assert search.best_params_["metric"] in grid["metric"]
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     best = search.best_estimator_
-    assert best.operating_point_.metric == best._checked_metric()
+    assert best.operating_point_.metric == resolve(best.metric)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 
@@ -492,3 +492,71 @@ def test_a_sweep_in_a_pipeline_and_a_grid_of_metrics():
     means = search.cv_results_["mean_test_score"]
     assert search.best_score_ == means.max() > 0.2
     assert search.score(X, y) == pytest.approx(metric.score(y, search.decision_function(X)))
+
+
+# ── numbers next to the ends of what floats hold ──────────────────────────────────────────────────
+
+EVERY = {
+    "direct": DirectClassifier(cv=StratifiedKFold(3)),
+    "smooth": SmoothClassifier(cv=StratifiedKFold(3)),
+    "one loss": SmoothClassifier(loss="logistic", alpha=0.01, cv=StratifiedKFold(3)),
+    "moments": MomentClassifier(choose="moments"),
+    "beta-bernoulli": BetaBernoulliClassifier(),
+}
+every_classifier = pytest.mark.parametrize("classifier", EVERY.values(), ids=EVERY)
+simple_rows = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+
+
+@simple_rows
+@every_classifier
+@pytest.mark.parametrize("power", [-996, -664, -400, 400, 664, 996])
+def test_features_of_extreme_size_are_fitted_or_refused_by_name(classifier, power):
+    X, y = rows(200, 3)
+    size = np.array([2.0**power, 1.0, 1.0])
+    scaled = pd.DataFrame(X * size, columns=["far", "b", "c"])
+    classifier = clone(classifier)
+    expected = classifier.fit(X, y).coef_[0]
+    if isinstance(classifier, MomentClassifier) and abs(power) > 450:
+        # A summary holds squares, in the units of the features.
+        with pytest.raises(ValueError, match=r"the squares of column 'far' .*(rescale|multiply)"):
+            classifier.fit(scaled, y)
+        return
+    found = classifier.fit(scaled, y)
+    # Deviations are rounded in another way, and descents stop at a relative change of 1e-8.
+    np.testing.assert_allclose(found.coef_[0] * size, expected, rtol=1e-4, atol=1e-5)
+    assert found.score(scaled, y) > 0.75
+
+
+@every_classifier
+def test_features_next_to_the_smallest_float_are_refused_by_name(classifier):
+    X, y = rows(100, 2)
+    with pytest.raises(ValueError, match=r"column 1 .*(Rescale|multiply)"):
+        clone(classifier).fit(X * [1.0, 1e-312], y)
+
+
+@every_classifier
+def test_negative_weights_are_refused(classifier):
+    X, y = rows(100, 2)
+    weight = np.ones(100)
+    weight[7] = -0.5
+    with pytest.raises(ValueError, match=r"not be negative, and is -0.5 in row 7: give zero"):
+        clone(classifier).fit(X, y, sample_weight=weight)
+
+
+@every_classifier
+@pytest.mark.parametrize("part", ["all", "positive"])
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-200, 1e200, 1e300, 1e307])
+def test_extreme_weights_are_refused_with_their_range(classifier, size, part):
+    X, y = rows(100, 2)
+    weight = np.where(y | (part == "all"), size, 1.0)
+    with pytest.raises(ValueError, match=r"add up to .* from 1e-140 to 1e\+140: multiply all"):
+        clone(classifier).fit(X, y, sample_weight=weight)
+
+
+@simple_rows
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+@every_classifier
+def test_extreme_class_weights_are_refused_with_their_range(classifier, size):
+    X, y = rows(100, 2)
+    with pytest.raises(ValueError, match=r"add up to .* from 1e-140 to 1e\+140"):
+        clone(classifier).set_params(class_weight={True: size}).fit(X, y)

@@ -178,10 +178,14 @@ def test_text_and_numbers_do_not_mix():
 
 @pytest.mark.parametrize(
     ("classes", "advice"),
-    [([1], r"Name both with `classes="), ([], r"Name both"), ([1, 2, 3], r"one_vs_rest\(label\)")],
+    [
+        ([1], r"there are 1: \[1\]. Name both with `classes="),
+        ([], "the summary is empty: add summaries of rows"),
+        ([1, 2, 3], r"there are 3: .*`one_vs_rest\(label\)`"),
+    ],
 )
 def test_two_classes_are_needed(classes, advice):
-    with pytest.raises(ValueError, match=rf"needs two classes, and there are .*{advice}"):
+    with pytest.raises(ValueError, match=f"needs two classes, and {advice}"):
         labels.two(np.array(classes))
 
 

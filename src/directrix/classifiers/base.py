@@ -103,6 +103,9 @@ def two_classes(y: AnyArray) -> AnyArray:
             "sklearn.multiclass.OneVsRestClassifier."
         )
         raise ValueError(msg)
+    if not len(classes):
+        msg = "there are no rows to learn from (rows of weight zero do not count)"
+        raise ValueError(msg)
     if len(classes) < 2:
         msg = (
             f"y has one class only, {classes.tolist()}: a line needs rows of both. (Rows of weight "

@@ -9,9 +9,10 @@ from warnings import warn
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.class_weights import checked_weight
 from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.plateau_fit import Fitted, Recipe
 from directrix.classifiers.plateaus import even_score, pair_of, probability
@@ -158,7 +159,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         recipe = Recipe.of(self)
         alphas = numbers(self.alpha, _ALPHAS, "alpha")
         X, y = self._validated(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         keyed = KeyedRows.of(X, y, weight, None, groups)
         self.classes_ = two_classes(keyed.y)
         keyed = keyed.weighted(self.class_weight, self.classes_)

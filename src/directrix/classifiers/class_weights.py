@@ -1,4 +1,4 @@
-"""Class weights: how much a row of each class counts."""
+"""Sample weights and class weights: how much a row counts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,37 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from directrix.moments.one_pass import require_moderate_weight
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments import Moments
+
+
+def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
+    """Return one finite weight per row, or refuse a negative or an extreme one.
+
+    Parameters
+    ----------
+    sample_weight : array of shape (n,), number or None
+        None is one for each row.
+    X : array or sparse matrix of shape (n, d)
+    """
+    weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    row = int(weight.argmin())
+    if weight[row] < 0:
+        msg = (
+            f"sample_weight must not be negative, and is {weight[row]:g} in row {row}: give zero "
+            "to leave a row out"
+        )
+        raise ValueError(msg)
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if total > 0:
+        require_moderate_weight(total, "all rows")
+    return weight
 
 
 def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
@@ -42,6 +69,17 @@ def weights_by_class(
 
 
 def _factors(class_weight: Any, labels: list[Any], weights: Sequence[float]) -> tuple[float, ...]:
+    """Return the factor of each class; refuse those that make a class weigh too much or little."""
+    factors = _given_factors(class_weight, labels, weights)
+    for weight, factor in zip(weights, factors, strict=True):
+        if weight:
+            require_moderate_weight(weight * factor)
+    return factors
+
+
+def _given_factors(
+    class_weight: Any, labels: list[Any], weights: Sequence[float]
+) -> tuple[float, ...]:
     if class_weight is None:
         return (1.0,) * len(labels)
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from directrix.classifiers.fitting.intervals import Sizes, effective_rows
 from directrix.classifiers.operating_point import OnRows
+from directrix.frontier.of_moments import require_rows_of_both
 from directrix.metrics import AUC, Curve, resolve
 from directrix.metrics.curve import checked
 from directrix.moments import Moments
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: called close to, and far from, normal.
 _CLOSE, _FAR = 0.03, 0.08
 _SKEWED, _HEAVY = 0.5, 1.0
+#: Range of scores, relative to the greatest, that the rounding of a sum of products may leave.
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 class Normality(NamedTuple):
@@ -163,11 +166,13 @@ def diagnose(
 
 def normality(scores: FloatArray, weight: FloatArray) -> Normality:
     """Return how far weighted scores are from normal."""
+    scores = scores / _power_of_two(scores)
     share = weight / weight.sum()
+    # Of scores that are all alike nothing is left but rounding.
+    if np.ptp(scores) <= _ROUNDING * np.abs(scores).max():
+        return Normality(0.5, 0.0, 0.0)
     mean = float(share @ scores)
     deviation = float(np.sqrt(share @ (scores - mean) ** 2))
-    if not deviation:
-        return Normality(0.5, 0.0, 0.0)
     order = np.argsort(scores)
     z, below = (scores[order] - mean) / deviation, np.cumsum(share[order])
     expected = ndtr(z)
@@ -175,6 +180,12 @@ def normality(scores: FloatArray, weight: FloatArray) -> Normality:
     distance = float(max(np.abs(below - expected).max(), np.abs(before - expected).max()))
     shares = share[order]
     return Normality(distance, float(shares @ z**3), float(shares @ z**4 - 3.0))
+
+
+def _power_of_two(scores: FloatArray) -> float:
+    """Return the size of scores; divided by it, none has a square that overflows or vanishes."""
+    greatest = float(np.abs(scores).max(initial=0.0))
+    return float(2.0 ** np.clip(np.frexp(greatest)[1], -1021, 1023)) if greatest else 1.0
 
 
 def delong(
@@ -215,9 +226,10 @@ def _four_numbers(
 ) -> ScoreMoments:
     """Return the score moments: of the training summary where there is one, else of these rows."""
     if hasattr(estimator, "moments_"):
+        require_rows_of_both(estimator.moments_)
         line = np.append(np.ravel(estimator.coef_), np.ravel(estimator.intercept_))
         return project(estimator.moments_, line)
-    own = Moments.of(scores[:, None], positive, weight)
+    own = Moments.of(scores[:, None] / _power_of_two(scores), positive, weight)
     return project(own, np.array([1.0, 0.0]))
 
 

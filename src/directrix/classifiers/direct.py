@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.class_weights import checked_weight
 from directrix.classifiers.direct_fit import DirectFit, Fitted
 from directrix.classifiers.direct_source import DirectSource
 from directrix.classifiers.fitting.folds import folds_given
@@ -22,6 +23,7 @@ from directrix.classifiers.guarantee import limit_of
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.two_passes import TwoPasses
 from directrix.engines import HashFolds
+from directrix.frontier.of_moments import require_rows_of_both
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
@@ -184,6 +186,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         surveyed = how.survey()
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
+        require_rows_of_both(moments)
         self._take_names(moments)
         self._keep([how.fitted(surveyed)])
         return self
@@ -200,7 +203,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         X, y, sample_weight, groups = rows
         X, y = self._validated(X, y)
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         if groups is not None and self.guarantee is not None:
             msg = (
                 "guarantee= counts independent rows, and rows of one group are not: give one row "
@@ -262,6 +265,8 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, from held-out scores.
 
+        Of more than two classes: the sigmoids of their log-odds, divided by their sum.
+
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
@@ -273,8 +278,8 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().predict_proba(X)
-        probability = expit(self.decision_function(X))
-        shared: FloatArray = probability / probability.sum(axis=1, keepdims=True)
+        # Far out all sigmoids may be too small for a float; their ratios are not.
+        shared: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
         return shared
 
     def _check(self, metrics: list[Metric]) -> None:

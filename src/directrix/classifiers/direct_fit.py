@@ -165,12 +165,15 @@ class DirectFit:
 
 def gap_to_logistic(final: Finalized, logistic: IntArray) -> float:
     """Return how much better than the best logistic regression is to be expected on new rows."""
+    choice = final.choice
+    if choice is None:
+        return 0.0
 
     def best_logistic(losses: FloatArray) -> int:
         return int(logistic[np.argmin(losses[logistic])])
 
-    gap = final.expected.metric - final.choice.expected(best_logistic).metric
-    return gap if final.choice.metric.greater_is_better else -gap
+    gap = final.expected.metric - choice.expected(best_logistic).metric
+    return gap if choice.metric.greater_is_better else -gap
 
 
 def _moment_lines(rows: TrainingRows) -> MomentLines:

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from warnings import warn
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.class_weights import class_factors, reweighted
+from directrix.classifiers.class_weights import checked_weight, class_factors, reweighted
 from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
 from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
+from directrix.classifiers.moment_checks import (
+    checked_metric,
+    require_rows_in_folds,
+    require_same_classes,
+)
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.two_passes import TwoPasses, pick
 from directrix.engines import HashFolds
@@ -27,8 +31,8 @@ from directrix.frontier.choose import (
     scores_of,
     settled,
 )
+from directrix.frontier.of_moments import require_rows_of_both
 from directrix.frontier.shrinkage import usable_folds
-from directrix.metrics import resolve
 from directrix.moments import Moments, labels
 from directrix.moments.projection import project
 from directrix.moments.row_hash import row_hash
@@ -154,9 +158,9 @@ class MomentClassifier(LinearClassifier):
         groups : array of shape (n,), optional
             Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         X, y = self._validated(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         keyed = KeyedRows.of(X, y, weight, None, groups)
         self.classes_ = two_classes(keyed.y)
         rows = keyed.all_rows(self.classes_[1])
@@ -182,7 +186,8 @@ class MomentClassifier(LinearClassifier):
         moments : Moments
             Of two classes. With folds, where ``shrinkage="cv"``.
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
+        require_rows_of_both(moments)
         self.classes_ = np.array(labels.two(moments.classes))
         self._take_names(moments)
         self._learn(moments, metric, None)
@@ -196,15 +201,17 @@ class MomentClassifier(LinearClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array of shape (n,)
         classes : array of shape (2,), optional
-            Both labels; needed at the first call if its rows are of one class.
+            Both labels; needed at the first call if its rows are of one class. Later calls may
+            repeat them, not change them.
         sample_weight : array of shape (n,), optional
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         first = not hasattr(self, "moments_")
+        require_same_classes(self, classes)
         X, y = self._validated(X, y, reset=first)
         if first:
             self.classes_ = two_classes(y if classes is None else np.asarray(classes))
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         fold = None
         if self.shrinkage == "cv":
             if first or not hasattr(self, "_copies"):
@@ -234,11 +241,12 @@ class MomentClassifier(LinearClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
-        metric = self._checked_metric()
+        metric = checked_metric(self)
         two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
         surveyed = two.survey()
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
+        require_rows_in_folds(moments)
         self._take_names(moments)
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         factors = class_factors(self.class_weight, moments)
@@ -251,15 +259,6 @@ class MomentClassifier(LinearClassifier):
         self.frontier_, self.calibration_ = candidates.frontier(picked.place), picked.calibration
         self._settle(metric, line, project(counted, line), counted, picked.final, "held-out rows")
         return self
-
-    def _checked_metric(self) -> Metric:
-        if self.choose not in ("rows", "moments"):
-            msg = f"choose must be 'rows' or 'moments', not {self.choose!r}"
-            raise ValueError(msg)
-        if isinstance(self.shrinkage, str) and self.shrinkage not in ("oas", "cv"):
-            msg = f"shrinkage must be 'oas', 'cv' or a share from 0 to 1, not {self.shrinkage!r}"
-            raise ValueError(msg)
-        return resolve(self.metric)
 
     def _summary(self, X: Any, y: AnyArray, weight: FloatArray, fold: IntArray | None) -> Moments:
         names = getattr(self, "feature_names_in_", None)

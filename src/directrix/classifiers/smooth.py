@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.fitting.finalize import Selection, calibrated, finalize
+from directrix.classifiers.class_weights import checked_weight
+from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.report import Candidate, History, Step, certified_gap
-from directrix.classifiers.solvers import solver_for
+from directrix.classifiers.solvers import keeps_intercept, solver_for
 from directrix.classifiers.where_to_start import numbers, start_of
 from directrix.frontier.choose import FIRST_ROWS, MOST_ROWS, compared
 from directrix.frontier.of_rows import RowFrontier, comparable
@@ -51,7 +51,12 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
 
     for a robust loss L at several costs ρ of a false positive: among these lines is a good one
     for every metric with a threshold. For rankings, pairwise losses go on from the best of them.
-    The exact metric on held-out rows chooses. Or give a loss, and that alone is minimised.
+    The exact metric on held-out rows chooses the line and its threshold.
+
+    Or give a loss, and that alone is minimised. The threshold still comes from held-out rows, with
+    one exception: for the error, ``loss="zero_one"`` is the metric itself and its minimum includes
+    the intercept, so the intercept of the solver is kept and `predict` makes the training errors
+    that the solver found. ``operating_point_`` has the rates of such lines on held-out rows.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         """Make the candidate lines, of rows, labels, weights and groups."""
         X, y, sample_weight, groups = given
         X, y = self._validated(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X)
         folds = folds_given(self.cv, X, y, groups)
         keyed = KeyedRows.of(X, y, weight, folds, groups)
         self.classes_ = two_classes(keyed.y)
@@ -212,6 +217,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             start=None if self.loss is None else start,
             solver=self._solver(),
             progress=None if fits is None else fits.one_more,
+            keep_intercept=keeps_intercept(self.loss, metric),
         )
         frontier.extend(self._recipes(metric))
         return _Swept(prepared, frontier)
@@ -277,15 +283,19 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         self.history_, self.n_iter_ = tuple(seen.steps), solution.n_iter
         self.loss_, self.alpha_ = recipe.loss, recipe.ridge
         self.certified_gap_ = certified_gap(objective, solution)
-        return comparable(solution.coef, rows.X, rows.positive, rows.weight)
+        keep = frontier.keep_intercept
+        return comparable(solution.coef, *rows[:3], keep_intercept=keep)
 
     def _settle(self, metric: Metric, swept: _Swept, line: FloatArray, place: int) -> None:
-        """Set the threshold from held-out scores, and keep what they say."""
+        """Set the threshold from held-out scores, or keep the solver's; note what they say."""
         frontier, (units, _, rows) = swept.frontier, swept.prepared
         scores = [frontier.scores[made] for made in frontier.made]
         found = compared(metric, [frontier.curves[made] for made in frontier.made])
         selection = Selection.of(rows, scores, found, frontier.made.index(place))
-        final = finalize(metric, selection, rows, frontier.scores[place])
+        if frontier.keep_intercept:
+            final = Finalized.at_zero(metric, rows, frontier.scores[place])
+        else:
+            final = finalize(metric, selection, rows, frontier.scores[place])
         line[-1] -= final.threshold
         held_out = frontier.scores[place] - final.threshold
         numbers = ScoreMoments.of_scores(rows.positive, held_out, rows.weight)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from directrix.losses import Loss, Ramp, ZeroOne
 from directrix.losses.margin import MarginLoss
+from directrix.metrics import Error, resolve_loss
 from directrix.moments.row_hash import row_hash
 from directrix.moments.row_keys import copy_keys, copy_numbers, labelled, stratified_folds
 from directrix.moments.rows import as_rows
@@ -21,6 +22,7 @@ from directrix.solve import bundle, cccp, descent, lbfgs, nesterov, sla, slam, v
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
+    from directrix.metrics import Metric
     from directrix.solve import Callback, Solution
 
     Run = Callable[[DataObjective, FloatArray, np.random.Generator, Callback | None], Solution]
@@ -244,3 +246,14 @@ def solver_for(name: str, loss: Loss) -> Solver:
         msg = f"solver={name!r} needs {solver.needs}; for {loss!r} give one of {able}"
         raise ValueError(msg)
     return solver
+
+
+def keeps_intercept(loss: str | Loss | None, metric: Metric) -> bool:
+    """Tell whether the loss is the metric itself, so that its minimum includes the intercept.
+
+    Other losses are near a metric or above it, and a metric with a limit needs rows that the line
+    has not seen: held-out rows then set the threshold.
+    """
+    if loss is None or not isinstance(metric, Error):
+        return False
+    return isinstance(resolve_loss(loss, metric), ZeroOne)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from directrix.engines import memory
+from directrix.engines.file_types import with_common_types
 from directrix.engines.plan import POSITION, Partition, names_a_column
 from directrix.engines.tables import is_arrow
 from directrix.engines.vectors import vector_length
@@ -148,10 +149,12 @@ def _dataset(rows: Any) -> Opened:
 
     def batches(columns: list[str]) -> Iterator[Any]:
         size = _batch_rows(len(columns))
-        return _one_ahead(rows.to_batches(columns=columns, batch_size=size, **how))
+        alike = with_common_types(rows, columns)
+        return _one_ahead(alike.to_batches(columns=columns, batch_size=size, **how))
 
     def positioned(columns: list[str]) -> Iterator[Any]:
-        scanner = rows.scanner(columns=columns, batch_size=_batch_rows(len(columns)), **how)
+        alike = with_common_types(rows, columns)
+        scanner = alike.scanner(columns=columns, batch_size=_batch_rows(len(columns)), **how)
         return _one_ahead(_with_positions(scanner.scan_batches()))
 
     # Parquet says in its footer how many rows there are; others would have to be read.

@@ -83,10 +83,8 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
         scores = graph.add("Reshape", [scores, graph.constant(np.array([-1]))])
     else:
         scores = _log_odds(graph, formula, scores)
-        each = graph.add("Sigmoid", [scores])
-        one = graph.constant(np.array([1]))
-        total = graph.add("ReduceSum", [each, one], keepdims=1)
-        probabilities = graph.add("Div", [each, total])
+        # Far out all sigmoids may be too small for a float; their ratios are not.
+        probabilities = graph.add("Softmax", [_log_sigmoid(graph, scores)], axis=1)
         place = graph.add("ArgMax", [scores], axis=1, keepdims=0)
     labels = np.array(formula.classes)
     graph.add("Gather", [graph.constant(labels), place], "label", axis=0)
@@ -171,6 +169,14 @@ def _of_two(graph: _Graph, formula: ScoringFormula, scores: str) -> tuple[str, s
         nothing = graph.add("Mul", [place, graph.constant(np.array(0))])
         place = graph.add("Add", [nothing, graph.constant(np.array(formula.always))])
     return probabilities, place
+
+
+def _log_sigmoid(graph: _Graph, log_odds: str) -> str:
+    """Return ``min(s, 0) - log(1 + exp(-|s|))``."""
+    below = graph.add("Min", [log_odds, graph.constant(np.array(0.0))])
+    small = graph.add("Exp", [graph.add("Neg", [graph.add("Abs", [log_odds])])])
+    rest = graph.add("Log", [graph.add("Add", [small, graph.constant(np.array(1.0))])])
+    return graph.add("Sub", [below, rest])
 
 
 def _log_odds(graph: _Graph, formula: ScoringFormula, scores: str) -> str:

@@ -11,7 +11,7 @@ _HEAD = '''"""Scores rows as a classifier of directrix does; it needs no library
 A row is a mapping from names of features to numbers, or the numbers in the order of FEATURES.
 """
 
-from math import exp, fsum
+from math import exp, fsum, log1p
 
 CLASSES = {classes!r}
 FEATURES = {features!r}
@@ -95,7 +95,9 @@ def score(row):
 
 def probability(row):
     """Return the probability of each class."""
-    each = [_sigmoid(one) for one in score(row)]
+    logs = [min(one, 0.0) - log1p(exp(-abs(one))) for one in score(row)]
+    most = max(logs)  # far out all sigmoids may be too small for a float; their ratios are not
+    each = [exp(one - most) for one in logs]
     total = fsum(each)
     return [one / total for one in each]
 

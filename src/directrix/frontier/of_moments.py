@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from directrix.frontier.pencil import EigenPencil, Lines, Pencil, SolvedPencil, angle_of
 from directrix.frontier.search import best_angle
 from directrix.metrics import resolve
+from directrix.moments import labels
 from directrix.moments.projection import ScoreMoments
 from directrix.moments.shrinkage import oas, shrunk
 
@@ -68,6 +69,19 @@ class RocCurve(NamedTuple):
     coef: FloatArray
 
 
+def require_rows_of_both(moments: Moments) -> None:
+    """Refuse a summary without rows, or with rows of one class only, and name what is missing."""
+    negative, positive = labels.two(moments.classes)
+    lacking = [label for label in (negative, positive) if not moments.by_class[label].count]
+    if lacking:
+        which = "neither has any" if len(lacking) == 2 else f"class {lacking[0]!r} has none"
+        msg = (
+            f"both classes need rows for a line between them, and {which}: add rows of it (those "
+            "of weight zero do not count)"
+        )
+        raise ValueError(msg)
+
+
 class Frontier:
     """The lines among which every metric has its optimum, for one pair of class moments.
 
@@ -102,10 +116,7 @@ class Frontier:
 
     @cached_property
     def _standardized(self) -> Any:
-        for group in (self.moments.positive, self.moments.negative):
-            if not group.count:
-                msg = "both classes need rows for a line between them"
-                raise ValueError(msg)
+        require_rows_of_both(self.moments)
         return self.moments.standardize()
 
     @cached_property
@@ -193,6 +204,7 @@ class Frontier:
         pooled covariance. The others are closer to each other towards the ends of the arc, at
         places that mean the same on the arcs of other rows.
         """
+        require_rows_of_both(self.moments)
         best = [] if risk is None else [best_angle(self.pencil, risk, self.moments.prior)]
         fisher = np.arctan2(1.0 - self.moments.prior, self.moments.prior)
         logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)

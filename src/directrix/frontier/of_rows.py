@@ -54,6 +54,9 @@ class RowFrontier:
         one that was tried before it was made.
     fall : float
         Relative fall of the objective in one iteration of L-BFGS at which it stops.
+    keep_intercept : bool
+        Whether a score of zero stays where the solver put it, instead of halfway between the
+        means of the classes.
     """
 
     X: Any
@@ -64,6 +67,7 @@ class RowFrontier:
     solver: Solver | None = None
     progress: Callable[[int, int], bool | None] | None = None
     fall: float = 1e-6
+    keep_intercept: bool = False
     recipes: list[Recipe] = field(default_factory=list)
     #: Held-out scores of the candidates that are made, by their place, and the curves of these.
     scores: dict[int, FloatArray] = field(default_factory=dict)
@@ -178,7 +182,8 @@ class RowFrontier:
 
     def line(self, place: int, left_out: int | None = None) -> FloatArray:
         """Return the line of a candidate, of scores that can be compared."""
-        return comparable(self.solved(place, left_out), *self.without(left_out))
+        line, rows = self.solved(place, left_out), self.without(left_out)
+        return comparable(line, *rows, keep_intercept=self.keep_intercept)
 
     def without(self, fold: int | None) -> tuple[Any, AnyArray, FloatArray]:
         """Return the rows of the other folds."""
@@ -212,11 +217,22 @@ class RowFrontier:
             self.stopped = True  # for good
 
 
-def comparable(line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
-    """Return the line, shifted and scaled so that scores of both classes are about zero and one."""
+def comparable(
+    line: FloatArray,
+    X: Any,
+    positive: AnyArray,
+    weight: FloatArray,
+    *,
+    keep_intercept: bool = False,
+) -> FloatArray:
+    """Return the line, shifted and scaled so that scores of both classes are about zero and one.
+
+    With ``keep_intercept`` it is scaled only, so that it predicts what it did.
+    """
     numbers = ScoreMoments.of_scores(positive, scores_of(X, line[None])[:, 0], weight)
     moved = line.copy()
-    moved[-1] -= (numbers.mean_pos + numbers.mean_neg) / 2.0
+    if not keep_intercept:
+        moved[-1] -= (numbers.mean_pos + numbers.mean_neg) / 2.0
     gap = abs(numbers.mean_pos - numbers.mean_neg)
     moved /= float(np.sqrt((numbers.var_pos + numbers.var_neg) / 2.0)) or gap or 1.0
     return moved

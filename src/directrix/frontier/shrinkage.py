@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.frontier.of_moments import Frontier
+from directrix.frontier.of_moments import Frontier, require_rows_of_both
 from directrix.metrics import resolve
 from directrix.moments.projection import project
 
@@ -71,6 +71,7 @@ def validated_shrinkage(
     >>> bool(validated.share > 0.3)  # 40 features alike: a multiple of the identity is right
     True
     """
+    require_rows_of_both(moments)
     folds = usable_folds(moments)
     if len(folds) < 2:
         msg = (

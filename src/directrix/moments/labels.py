@@ -85,6 +85,9 @@ def two(classes: AnyArray) -> tuple[Any, Any]:
     """Return the negative and the positive label, or say why there are no such two."""
     found = classes.tolist()
     if len(found) != 2:
+        if not found:
+            msg = "this needs two classes, and the summary is empty: add summaries of rows to it"
+            raise ValueError(msg)
         msg = f"this needs two classes, and there are {len(found)}: {found}. " + (
             "Choose one against the others with `one_vs_rest(label)`"
             if len(found) > 2

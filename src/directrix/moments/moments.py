@@ -13,6 +13,7 @@ import numpy as np
 from directrix.moments import describe, from_sql, labels, storage
 from directrix.moments.alignment import combined
 from directrix.moments.class_moments import CancellationError, ClassMoments
+from directrix.moments.column_sizes import require_squares
 from directrix.moments.columns import column_index
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.tree import tree_sum
@@ -264,13 +265,14 @@ class Moments:
     def standardize(self) -> Standardized:
         """Return the moments of features with mean 0 and variance 1 over all rows, and the map.
 
-        A constant feature is centred only (its scale is 1).
+        A constant feature is centred only (its scale is 1); one whose squares vanish is refused.
         """
         groups = [group for group in self.by_class.values() if group.count]
         if not groups:
             msg = "there are no rows to standardise"
             raise ValueError(msg)
         pooled = tree_sum([group.marginal() for group in groups])
+        require_squares(groups, pooled, self.feature_names)
         scale = np.sqrt(pooled.scatter.diagonal() / pooled.weight)
         scale[scale == 0] = 1.0
         return Standardized(self.affine(1.0 / scale, center=pooled.mean), pooled.mean, scale)

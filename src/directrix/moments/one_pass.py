@@ -104,12 +104,18 @@ def _is_finite(group: ClassMoments) -> bool:
 def require_moderate(summaries: list[ClassMoments]) -> None:
     """Refuse weights whose squares, or whose sum's square, would overflow or vanish."""
     for group in summaries:
-        if group.count and not _LIGHTEST <= group.weight <= 1.0 / _LIGHTEST:
-            msg = (
-                f"the weights of a class add up to {group.weight:.3g}, beyond the range from "
-                f"{_LIGHTEST:g} to {1.0 / _LIGHTEST:g}: multiply all weights by one factor"
-            )
-            raise ValueError(msg)
+        if group.count:
+            require_moderate_weight(group.weight)
+
+
+def require_moderate_weight(weight: float, of: str = "a class") -> None:
+    """Refuse a sum of weights whose square overflows or vanishes."""
+    if not _LIGHTEST <= weight <= 1.0 / _LIGHTEST:
+        msg = (
+            f"the weights of {of} add up to {weight:.3g}, beyond the range from "
+            f"{_LIGHTEST:g} to {1.0 / _LIGHTEST:g}: multiply all weights by one factor"
+        )
+        raise ValueError(msg)
 
 
 def _refuse(rows: Rows, present: AnyArray) -> NoReturn:

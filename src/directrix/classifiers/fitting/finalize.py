@@ -108,14 +108,15 @@ class Finalized(NamedTuple):
     expected : Rates
         On new rows.
     intervals : Intervals
-    choice : Choice
+    choice : Choice, optional
+        Among candidates, where there was one.
     """
 
     threshold: float
     empirical: Rates
     expected: Rates
     intervals: Intervals
-    choice: Choice
+    choice: Choice | None = None
 
     @classmethod
     def of(
@@ -129,6 +130,17 @@ class Finalized(NamedTuple):
         spread = sizes.over(_SPREAD)
         intervals = intervals_of(metric, expected, curve.prior, spread, curve)
         return cls(threshold, empirical, expected, intervals, choice)
+
+    @classmethod
+    def at_zero(cls, metric: Metric, rows: TrainingRows, scores: FloatArray) -> Finalized:
+        """Take a threshold that the rows did not set: what they show is to be expected."""
+        curve = curves(rows.positive, rows.weight)(scores)
+        place = int(np.count_nonzero(curve.levels > 0))
+        rates = float(curve.tpr[place]), float(curve.fpr[place])
+        seen = rates_of(metric, *rates, curve.prior, None)
+        spread = sizes_of(rows).over(_SPREAD)
+        intervals = intervals_of(metric, seen, curve.prior, spread, curve)
+        return cls(0.0, seen, seen, intervals)
 
 
 @dataclass(frozen=True)

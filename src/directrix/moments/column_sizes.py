@@ -1,0 +1,35 @@
+"""The size of columns: whether floats hold the squares of their values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix.moments.class_moments import ClassMoments
+
+#: Scatter below which digits are lost to what floats cannot hold.
+_LEAST_SQUARE = 1e-290
+
+
+def require_squares(
+    groups: Sequence[ClassMoments], pooled: ClassMoments, names: tuple[str, ...] | None
+) -> None:
+    """Refuse a column that varies by so little that its squares are no floats, and name it."""
+    scatter = pooled.scatter.diagonal()
+    deviation = np.sqrt(scatter / pooled.weight)
+    size = np.max([deviation, *(np.abs(group.mean) for group in groups)], axis=0)
+    # A constant column has no scatter either; at zero, or far enough from it, it is known as one.
+    least = _LEAST_SQUARE * max(1.0, pooled.weight)
+    vanished = (scatter < least) & (size > 0) & (size < np.sqrt(least / pooled.weight))
+    if vanished.any():
+        column = int(vanished.argmax())
+        name = column if names is None else repr(names[column])
+        msg = (
+            f"the squares of column {name} vanish (its values are of size {size[column]:.3g}): "
+            "multiply it by a power of ten"
+        )
+        raise ValueError(msg)
