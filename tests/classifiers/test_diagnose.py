@@ -8,7 +8,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, Moments, diagnose
-from directrix.classifiers import operating_point
 from directrix.classifiers.diagnose import delong, normality
 from directrix.metrics import AUC, TABLE, Error, RecallAtFPR, resolve
 
@@ -212,7 +211,7 @@ def test_any_model_with_scores_can_be_asked(model, labels):
     assert diagnosis.predicted == pytest.approx(stats.norm.cdf(gap), abs=1e-9)
     error = diagnose(model, X, y, metric="error")
     assert error.empirical == pytest.approx(1.0 - accuracy_score(y, model.predict(X)), abs=1e-12)
-    assert error.method == "bootstrap"
+    assert error.method == "posterior draws"
 
 
 def test_ours_is_asked_about_its_own_metric_and_its_own_summary():
@@ -227,8 +226,7 @@ def test_ours_is_asked_about_its_own_metric_and_its_own_summary():
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_weight_is_repetition_in_the_values(row, monkeypatch):
-    monkeypatch.setattr(operating_point, "_RESAMPLES", 2)  # intervals are not asked for here
+def test_weight_is_repetition_in_the_values(row):
     X, y = normal_rows(400)
     weight = np.random.default_rng(0).integers(1, 4, 400)
     index = np.repeat(np.arange(400), weight)

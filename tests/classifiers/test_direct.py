@@ -12,10 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier, Moments
-from directrix.classifiers.direct_fit import _Clock, cautious
+from directrix.classifiers.direct_fit import _Clock
 from directrix.frontier.choose import Compared, compared
 from directrix.frontier.of_rows import RowFrontier
 from directrix.frontier.pool import MomentLines, Pool, coarse
+from directrix.frontier.select import OneStandardError
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
 
@@ -109,12 +110,12 @@ class TestChoice:
         found = self.compared()
         # Differences to the first: 0.02 ± 0.01, 0.1 ± 0, 0.01 ± 0.01.
         assert found.errors(0) == pytest.approx([0.0, 0.01, 0.0, 0.01])
-        assert cautious(found, [3.0, 0.0, 0.0, 1.0]) == 3
-        assert cautious(found, [0.0, 0.0, 0.0, 1.0]) == 0
+        assert OneStandardError.of(found, [3.0, 0.0, 0.0, 1.0])(found.losses) == 3
+        assert OneStandardError.of(found, [0.0, 0.0, 0.0, 1.0])(found.losses) == 0
 
     def test_without_folds_the_best(self):
         found = Compared(np.array([0.2, 0.1]), np.array([0.2, 0.1]), np.empty((2, 0)))
-        assert cautious(found, [0.0, 5.0]) == 1
+        assert OneStandardError.of(found, [0.0, 5.0])(found.losses) == 1
 
 
 @pytest.mark.skipif(not (DATA / "magic04.svm.bz2").exists(), reason="needs the data sets")
@@ -168,7 +169,20 @@ class TestReport:
         assert report.chosen in [own.name for own in report.tried]
         assert report.why in text
         assert "better than logistic regression by" in text
-        assert all(own.low <= own.metric <= own.high for own in report.tried)
+        assert all(own.error >= 0 for own in report.tried)
+        # What decided is what is shown: best first, and the reason agrees with it.
+        values = [own.metric for own in report.tried]
+        assert values == sorted(values, reverse=report.metric.greater_is_better)
+        low, high = report.expected.low, report.expected.high
+        assert low <= report.expected.value <= high
+        assert f"on new rows expect {report.expected.value:.4f}" in text
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_the_best_is_called_so_only_where_it_is_first(self, seed):
+        report = DirectClassifier("f1", cv=3).fit(*rows(200, seed=seed)).report_
+        first = report.tried[0].name == report.chosen
+        assert ("it is the best" in report.why) == first
+        assert ("the simplest within one standard error" in report.why) != first
 
     def test_html_says_the_same_and_escapes(self, fitted):
         html = fitted.report_._repr_html_()

@@ -186,8 +186,11 @@ def test_rates_on_the_rows_are_those_of_the_predictions(metric):
     assert point.empirical.fpr == pytest.approx(fp / (fp + tn), abs=1e-15)
     assert point.empirical.precision == pytest.approx(tp / (tp + fp), abs=1e-15)
     measured = point.metric.score(y, ours.decision_function(X))
-    assert point.empirical.metric == pytest.approx(measured, abs=1e-12)
-    for (low, high), value in zip(point.intervals, point.empirical, strict=True):
+    if point.metric.limit is None:
+        assert point.empirical.metric == pytest.approx(measured, abs=1e-12)
+    else:  # it is kept on new rows, so that these could catch a few more
+        assert measured - 0.02 < point.empirical.metric <= measured
+    for (low, high), value in zip(point.intervals, point.expected, strict=True):
         assert low <= value <= high
     assert point.threshold == -ours.intercept_[0]
     # These rows are normal but for one feature that is wider in one class.

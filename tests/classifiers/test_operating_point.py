@@ -2,19 +2,22 @@ import pickle
 
 import numpy as np
 import pytest
-from directrix.classifiers.rows_at_hand import RowsAtHand, cut
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.classifiers import operating_point
-from directrix.classifiers.operating_point import (
-    OnRows,
-    OperatingPoint,
+from directrix.classifiers.fitting.finalize import fit_threshold
+from directrix.classifiers.fitting.intervals import (
+    Intervals,
     Rates,
+    Sizes,
     effective_rows,
-    predicted_rates,
+    intervals_of,
+    on_logit_scale,
+    ranking_variance,
     wilson,
 )
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.metrics import (
     AUC,
     TABLE,
@@ -22,8 +25,9 @@ from directrix.metrics import (
     Curve,
     Error,
     FBeta,
+    PartialAUC,
+    PrecisionAtK,
     RecallAtFPR,
-    resolve,
 )
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.moments.projection import ScoreMoments
@@ -38,7 +42,7 @@ def scored(n=1000, gap=1.5, seed=0, share=0.3):
 def on_rows(metric, positive, scores):
     curve = Curve.of(positive, scores)
     place = metric.best(curve).place
-    return OnRows(curve, place, float(positive.sum()), float((~positive).sum()))
+    return OnRows(curve, place, Sizes(float(positive.sum()), float((~positive).sum())))
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
@@ -84,8 +88,7 @@ def test_rates_are_those_of_the_predictions(row):
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_intervals_hold_what_was_measured(row, monkeypatch):
-    monkeypatch.setattr(operating_point, "_RESAMPLES", 100)
+def test_intervals_hold_what_was_measured(row):
     seen = on_rows(row.example, *scored())
     for (low, high), value in zip(
         seen.intervals(row.example), seen.rates(row.example), strict=True
@@ -113,58 +116,88 @@ TRUE_VALUES = {
 
 
 @pytest.mark.parametrize(("metric", "truth"), TRUE_VALUES.items(), ids=str)
-def test_the_bootstrap_interval_covers_the_truth_nineteen_times_in_twenty(
-    metric, truth, figure, monkeypatch
-):
-    monkeypatch.setattr(operating_point, "_RESAMPLES", 100)  # enough here, and quicker
-    covered, times = 0, 40
+def test_the_interval_covers_the_truth_nineteen_times_in_twenty(metric, truth, figure):
+    covered, times = 0, 200
     for seed in range(times):
         rng = np.random.default_rng(seed)
-        positive = np.arange(300) < 90
+        positive = rng.random(300) < 0.3  # the share of positives is not fixed
         scores = rng.normal(size=300) + 1.5 * positive
         curve = Curve.of(positive, scores)
         place = int((np.unique(scores) > 0.8).sum())  # a threshold that no row has chosen
-        low, high = OnRows(curve, place, 90.0, 210.0).resampled(metric)
+        sizes = Sizes(float(positive.sum()), float((~positive).sum()))
+        low, high = OnRows(curve, place, sizes).intervals(metric).metric
         covered += low <= truth <= high
-    figure(f"operating point, {metric}: the 95 % bootstrap interval covers {covered} of {times}")
-    # Of 40 intervals that cover 95 %, fewer than 33 hold the truth once in 1,500 times.
-    assert covered >= 33
+    figure(f"operating point, {metric}: the 95 % interval covers {covered} of {times}")
+    # Of 200 intervals that cover 95 %, fewer than 179 hold the truth once in 1,000 times.
+    assert covered >= 179
 
 
-def test_the_bootstrap_interval_is_the_same_every_time_and_narrower_at_a_lower_level():
-    seen = on_rows(AUC(), *scored())
-    low, high = seen.resampled(AUC())
-    assert (low, high) == seen.resampled(AUC())
-    inner = seen.resampled(AUC(), level=0.5)
-    assert low < inner[0] < inner[1] < high
+NARROW = {
+    "nothing is predicted positive": (FBeta(), 0.0, 0.0),
+    "all is predicted positive": (FBeta(1e9), 1.0, 1.0),
+    "no positive is missed, and nothing else costs": (Cost(fp=0, fn=1), 1.0, 0.4),
+    "all are right": (Error(), 1.0, 0.0),
+    "one row is taken, and it is positive": (PrecisionAtK(1), 1 / 90, 0.0),
+    "every false positive is avoided": (RecallAtFPR(0.01), 0.0, 0.0),
+}
 
 
-@pytest.mark.parametrize("where", [0.0, 0.00013, 0.3, 0.99, 1.0])
-def test_thinning_keeps_the_place_exactly_and_the_curve_nearly(where):
-    positive, scores = scored(40_000)
-    curve = Curve.of(positive, scores)
-    place = int(where * (len(curve.tpr) - 1))
-    thin, kept = OnRows(curve, place, 1.0, 1.0)._thinned()
-    assert len(thin.levels) + 1 == len(thin.tpr) <= 1003
-    assert thin.tpr[kept] == curve.tpr[place]
-    assert thin.fpr[kept] == curve.fpr[place]
-    assert thin.precision[kept] == curve.precision[place]
-    for metric in (Error(), Cost(1, 20), FBeta(), resolve("mcc")):
-        assert metric.value_at(thin, kept) == metric.value_at(curve, place)
-    # A thousand trapezoids of the ROC curve.
-    assert AUC().best_value(thin) == pytest.approx(AUC().best_value(curve), abs=1e-4)
-    assert thin.positives == curve.positives
-    assert thin.negatives == curve.negatives
+#: Of 90 positives and 210 negatives.
+CURVE = Curve.of(np.arange(300) < 90, np.random.default_rng(0).normal(size=300))
 
 
-def test_thinning_leaves_a_short_curve_as_it_is():
-    positive, scores = scored(60)
-    curve = Curve.of(positive, scores)
-    thin, kept = OnRows(curve, 17, 1.0, 1.0)._thinned()
-    np.testing.assert_array_equal(thin.levels, curve.levels)
-    np.testing.assert_array_equal(thin.true_positives, curve.true_positives)
-    np.testing.assert_array_equal(thin.false_positives, curve.false_positives)
-    assert kept == 17
+@pytest.mark.parametrize("case", NARROW)
+def test_no_interval_is_of_no_width(case):
+    metric, tpr, fpr = NARROW[case]
+    rates = Rates(tpr, fpr, 1.0, float(metric.at_rates(tpr, fpr, 0.3)))
+    found = intervals_of(metric, rates, CURVE, Sizes(90.0, 210.0))
+    for (low, high), value in zip(found, rates, strict=True):
+        assert low < high
+        assert low <= value <= high
+
+
+def test_the_interval_of_the_error_of_one_class_for_all_is_that_of_the_share():
+    # All rows are predicted negative: the error is the share of positives, which other rows change.
+    rates = Rates(0.0, 0.0, 1.0, 0.3)
+    low, high = intervals_of(Error(), rates, CURVE, Sizes(90.0, 210.0)).metric
+    expected = binomtest(90, 300).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.006)
+
+
+def test_the_variance_of_auc_is_delongs():
+    # Hanley and McNeil's exact variance for exponential scores is near DeLong's.
+    rng = np.random.default_rng(0)
+    areas, variances = [], []
+    for _ in range(300):
+        positive = np.arange(150) < 50
+        curve = Curve.of(positive, rng.normal(size=150) + positive)
+        areas.append(AUC().best_value(curve))
+        variances.append(ranking_variance(curve, Sizes(50.0, 100.0), AUC()))
+    assert np.mean(variances) == pytest.approx(np.var(areas), rel=0.2)
+
+
+def test_the_variance_of_partial_auc_is_that_of_samples():
+    rng = np.random.default_rng(1)
+    metric, areas, variances = PartialAUC(0.2), [], []
+    for _ in range(300):
+        positive = np.arange(600) < 200
+        curve = Curve.of(positive, rng.normal(size=600) + positive)
+        areas.append(metric.best_value(curve))
+        variances.append(ranking_variance(curve, Sizes(200.0, 400.0), metric))
+    assert np.mean(variances) == pytest.approx(np.var(areas), rel=0.4)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-6, 0.3, 0.5, 1.0])
+def test_an_interval_on_the_scale_of_log_odds_stays_inside(value):
+    low, high = on_logit_scale(value, 1e-4)
+    assert 0.0 <= low <= value <= high <= 1.0
+    assert low < high
+
+
+def test_rows_of_a_group_count_as_one():
+    weight = np.ones(12)
+    assert effective_rows(weight, np.repeat([5, 6, 7], 4)) == pytest.approx(3.0)
+    assert effective_rows(weight, np.arange(12)) == pytest.approx(12.0)
 
 
 def test_predicted_rates_are_those_of_two_normal_distributions():
@@ -184,18 +217,16 @@ def test_where_nothing_is_predicted_positive_the_precision_is_one():
     assert rates == Rates(0.0, 0.0, 1.0, pytest.approx(0.2))
 
 
-def rows_at_hand(positive, weight=None):
-    weight = np.ones(len(positive)) if weight is None else weight
-    return RowsAtHand(None, positive, weight, None)
+def training_rows(positive, weight=None):
+    return TrainingRows(None, positive, np.ones(len(positive)) if weight is None else weight)
 
 
 def test_rows_are_cut_where_the_metric_is_best():
     positive, scores = scored()
-    threshold, seen = cut(Error(), rows_at_hand(positive), scores)
+    threshold, curve, place = fit_threshold(Error(), training_rows(positive), scores)
     wrong = [np.mean((scores > t) != positive) for t in (-np.inf, *scores)]
     assert np.mean((scores > threshold) != positive) == min(wrong)
-    assert seen.rates(Error()).metric == pytest.approx(min(wrong))
-    assert (seen.n_pos, seen.n_neg) == pytest.approx((positive.sum(), (~positive).sum()))
+    assert Error().value_at(curve, place) == pytest.approx(min(wrong))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +237,7 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     scores[[3, 4]] = scores.max() + 1.0, scores.min() - 1.0
     positive[[3, 4]] = False, True
     with pytest.warns(UserWarning, match=f"every row is predicted {label}.*Cost.*balanced_error"):
-        threshold, _ = cut(cost, rows_at_hand(positive), scores)
+        threshold, _, _ = fit_threshold(cost, training_rows(positive), scores)
     assert np.isfinite(threshold)
     assert (scores > threshold).all() == (label == "positive")
     assert (scores > threshold).any() == (label == "positive")
@@ -218,27 +249,25 @@ def test_where_a_class_has_few_rows_it_is_said(weighted):
     weight = np.where(np.arange(200) < 9, 1.0, np.where(positive, 1e-6, 1.0))
     scores = np.random.default_rng(0).normal(size=200) + 5.0 * positive
     with pytest.warns(UserWarning, match=r"one class has 9 rows only.*operating_point_\.intervals"):
-        cut(Error(), rows_at_hand(positive, weight), scores)
+        fit_threshold(Error(), training_rows(positive, weight), scores)
 
 
 def test_it_reads_well():
     seen = on_rows(RecallAtFPR(0.1), *scored())
     rates = seen.rates(RecallAtFPR(0.1))
-    point = OperatingPoint(RecallAtFPR(0.1), 1.25, Rates(0.5, 0.1, 0.6, 0.5), rates, "rows", seen)
+    ends = seen.intervals(RecallAtFPR(0.1))
+    other = Rates(0.4, 0.12, 0.55, 0.4)
+    point = OperatingPoint(RecallAtFPR(0.1), 1.25, other, rates, "held-out rows", other, ends)
     first, head, *lines = str(point).splitlines()
     assert first == "RecallAtFPR(fpr=0.1), threshold 1.25"
-    assert head.split() == ["predicted", "on", "rows"]
+    assert " ".join(head.split()) == (
+        "predicted on held-out rows expected on new rows 95 % interval"
+    )
     assert [line.split()[0] for line in lines] == ["tpr", "fpr", "precision", "metric"]
-    low, high = point.intervals.tpr
-    assert lines[0].split() == [
-        "tpr",
-        "0.5000",
-        f"{rates.tpr:.4f}",
-        f"{low:.4f}",
-        "to",
-        f"{high:.4f}",
-    ]
-    assert "OnRows" not in repr(point)
+    low, high = ends.tpr
+    assert " ".join(lines[0].split()) == (
+        f"tpr 0.4000 {rates.tpr:.4f} 0.4000 {low:.4f} to {high:.4f}"
+    )
 
 
 def test_without_rows_it_has_no_intervals_and_says_what_is_predicted():
@@ -249,7 +278,9 @@ def test_without_rows_it_has_no_intervals_and_says_what_is_predicted():
 
 def test_it_survives_a_pickle():
     seen = on_rows(Error(), *scored())
-    point = OperatingPoint(Error(), 1.0, seen.rates(Error()), seen.rates(Error()), "rows", seen)
+    rates = seen.rates(Error())
+    ends = Intervals(*((0.1, 0.2),) * 4)
+    point = OperatingPoint(Error(), 1.0, rates, rates, "rows", rates, ends)
     again = pickle.loads(pickle.dumps(point))  # noqa: S301 - our own bytes
     assert again == point
     assert again.intervals == point.intervals

@@ -119,8 +119,9 @@ def test_candidates_are_all_that_was_tried_and_the_best_is_chosen():
     pairwise = [PairwiseHinge()] * 2 + [Ramp(PairwiseHinge())] * 2
     assert [each.loss for each in ours.candidates_[-4:]] == pairwise
     assert all(0.7 < each.metric <= 1.0 for each in ours.candidates_)
-    own = [each for each in ours.candidates_ if each[:2] == (ours.loss_, ours.alpha_)]
-    assert ours.operating_point_.empirical.metric in [each.metric for each in own]
+    own = [each.metric for each in ours.candidates_ if each[:2] == (ours.loss_, ours.alpha_)]
+    best = max(each.metric for each in ours.candidates_)
+    assert any(value > best - 0.01 for value in own)
 
 
 def test_several_metrics_from_one_sweep_are_those_of_a_sweep_each():
@@ -378,9 +379,11 @@ def test_its_rates_are_those_of_searches_that_have_not_seen_the_rows():
 @pytest.mark.parametrize("metric", [RecallAtFPR(0.05), BalancedError()])
 def test_another_metric_than_the_error_has_its_threshold_from_held_out_rows(metric):
     X, y = rows(200, share=0.3)
-    point = vertex(metric).fit(X, y).operating_point_
-    curve = point._on_rows.curve
-    assert point.empirical.metric == pytest.approx(metric.best_value(curve), abs=1e-12)
+    ours = vertex(metric).fit(X, y)
+    found = vertex().fit(X, y)
+    scale = np.linalg.norm(ours.coef_) / np.linalg.norm(found.coef_)
+    np.testing.assert_allclose(ours.coef_, scale * found.coef_, rtol=1e-9)  # the same line
+    assert ours.intercept_[0] != pytest.approx(scale * found.intercept_[0], rel=1e-3)
 
 
 @pytest.mark.skipif(

@@ -315,8 +315,8 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
     metric = resolve(metric)
     picked = pick(metric, folds, (1.0, 1.0), None)
     assert picked.place == 1
-    above = X[:, 1] > picked.threshold
-    rates = picked.on_rows.rates(metric)
+    above = X[:, 1] > picked.final.threshold
+    rates = picked.final.empirical
     assert rates.fpr == pytest.approx(above[~positive].mean(), abs=1e-12)
     assert rates.tpr == pytest.approx(above[positive].mean(), abs=1e-12)
 
@@ -326,9 +326,9 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     counts[0, 0, BINS // 2], counts[0, 1, BINS // 2] = 99.0, 1.0
     histogram = ScoreHistogram(counts, np.array([99.0, 1.0]), np.array([99.0, 1.0]))
     picked = pick(resolve("error"), (histogram,), (1.0, 1.0), None)
-    assert picked.threshold > centres()[BINS // 2]
+    assert picked.final.threshold > centres()[BINS // 2]
     picked = pick(resolve("error"), (histogram,), (1.0, 1e4), None)
-    assert picked.threshold < centres()[BINS // 2]
+    assert picked.final.threshold < centres()[BINS // 2]
 
 
 # ── a data set ────────────────────────────────────────────────────────────────────────────────────

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from directrix.metrics import AUC, TABLE, Curve, Error, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Curve, CurveStack, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
 
 LABELS = {
@@ -168,3 +168,54 @@ def test_rows_of_weight_zero_do_not_count():
     y, s, w = [1, 0, 1, 0, 0], [3.0, 2.0, 1.0, 0.0, 9.0], [1.0, 1.0, 1.0, 1.0, 0.0]
     for metric in (AUC(), RecallAtFPR(0.1), PrecisionAtK(1), Error()):
         assert metric.score(y, s, w) == metric.score(y[:4], s[:4])
+
+
+def stack():
+    """Return curves of eight samples, and the same in one stack."""
+    rng = np.random.default_rng(5)
+    curves = []
+    for _ in range(8):
+        positive = np.arange(60) < 20
+        curves.append(Curve.of(positive, rng.normal(size=60) + positive))
+    tp, fp = (
+        np.stack([getattr(curve, name) for curve in curves]).reshape(2, 4, -1)
+        for name in ("true_positives", "false_positives")
+    )
+    return curves, CurveStack(tp, fp)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_many_curves_at_once_are_each_curve_alone(row):
+    curves, stacked = stack()
+    values, places = row.example.best_of_each(stacked)
+    alone = [row.example.best(curve) for curve in curves]
+    np.testing.assert_allclose(values.ravel(), [each.value for each in alone], atol=1e-12)
+    np.testing.assert_array_equal(places.ravel(), [each.place for each in alone])
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TABLE if row.example.cuts], ids=lambda row: row.name
+)
+def test_the_metric_of_rates_is_that_of_a_threshold(row):
+    metric, (curves, _) = row.example, stack()
+    for curve in curves:
+        place = metric.best(curve).place
+        tpr, fpr = curve.tpr[place], curve.fpr[place]
+        value = metric.at_rates(tpr, fpr, curve.prior)
+        # At a quota ties count in part; one row of sixty may be on it.
+        assert value == pytest.approx(metric.best_value(curve), abs=0.06)
+        many = metric.at_rates(*(np.full((2, 3), each) for each in (tpr, fpr, curve.prior)))
+        np.testing.assert_allclose(many, value)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_a_limit_is_kept_at_the_best_threshold(row):
+    metric, (curves, _) = row.example, stack()
+    if metric.limit is None:
+        assert not hasattr(metric, "with_limit")
+        return
+    rate, value, at_most = metric.limit
+    for curve in curves:
+        seen = getattr(curve, rate)[metric.best(curve).place]
+        assert (seen <= value + 1e-9) if at_most else (seen >= value - 1e-9)
+    assert metric.with_limit(0.5).limit.value == 0.5

@@ -11,6 +11,7 @@ import numpy as np
 
 from directrix.classifiers.direct_report import DirectReport, Estimate
 from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
+from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.guarantee import guaranteed_point, guaranteed_threshold
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
@@ -103,11 +104,9 @@ class DirectFit:
         kinds = [origin.roughness for origin in pool.origins]
         rule = OneStandardError.of(found, kinds, CAUTION)
         place = rule(found.losses)
-        line = self._last_fit(pool, place, rows)
         selection = Selection.of(seen, pool.scores, found, place, rule)
-        final = finalize(metric, selection, seen, pool.scores[place])
-        line[-1] -= final.threshold
-        scores = pool.scores[place] - final.threshold
+        lines = Lines(self._last_fit(pool, place, rows), self._without(pool, place))
+        line, scores, final = finalize(metric, selection, lines)
         numbers = ScoreMoments.of_scores(seen.positive, scores, seen.weight)
         line = units.line_back(line)
         point = OperatingPoint(
@@ -127,6 +126,13 @@ class DirectFit:
             point,
             DirectReport.of(metric, seen.name, pool.origins, found, place, expected, gap),
         )
+
+    def _without(self, pool: Pool, place: int) -> list[FloatArray]:
+        """Return the lines of the candidate without each fold."""
+        origin, folds = pool.origins[place], [k for k in pool.rows.folds if k is not None]
+        if origin.family == "moments" and pool.moments is not None:
+            return [pool.moments().candidates.without[k][origin.place] for k in folds]
+        return [pool.rows.line(origin.place, k) for k in folds]
 
     def _last_fit(self, pool: Pool, place: int, rows: TrainingRows) -> FloatArray:
         """Return the line of the candidate, of all rows, if it was chosen on some."""

@@ -94,7 +94,7 @@ def guaranteed_point(metric: Metric, rows: TrainingRows, scores: FloatArray) -> 
     else:
         fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
     expected = rates_of(metric, tpr, fpr, curve.prior, None)
-    intervals = intervals_of(metric, expected, curve.prior, sizes)
+    intervals = intervals_of(metric, expected, curve, sizes)
     name = "rows set apart for the guarantee"
     return OperatingPoint(metric, 0.0, seen, seen, name, expected, intervals)
 

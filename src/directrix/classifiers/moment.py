@@ -11,6 +11,7 @@ from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import checked_weight, class_factors, reweighted
 from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
+from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
 from directrix.classifiers.moment_checks import (
     checked_metric,
@@ -60,18 +61,18 @@ class _Line(NamedTuple):
     frontier : Frontier
     numbers : ScoreMoments
     selection : Selection, optional
+    without : list of arrays
+        The lines without each fold.
     rows : TrainingRows, optional
         That set the threshold.
-    scores : array, optional
-        Of these rows.
     """
 
     line: FloatArray
     frontier: Frontier
     numbers: ScoreMoments
     selection: Selection | None = None
+    without: list[FloatArray] | None = None
     rows: TrainingRows | None = None
-    scores: FloatArray | None = None
 
 
 class MomentClassifier(LinearClassifier):
@@ -165,16 +166,15 @@ class MomentClassifier(LinearClassifier):
         self.classes_ = two_classes(keyed.y)
         rows = keyed.all_rows(self.classes_[1])
         if self._holds_out(rows):
-            rows = seen = keyed.training_rows(self.classes_[1], _FOLDS)
-        else:
-            seen = keyed.training_rows(self.classes_[1], 1, MOST_ROWS)
+            rows = keyed.training_rows(self.classes_[1], _FOLDS)
         labels_of_rows = self.classes_[rows.positive.astype(np.intp)]
         moments = self._summary(rows.X, labels_of_rows, rows.weight, rows.fold)
-        rows, seen = (
-            each._replace(weight=each.weight * np.where(each.positive, *factors))
-            for factors in [class_factors(self.class_weight, moments)[::-1]]
-            for each in (rows, seen)
-        )
+        negative, positive = class_factors(self.class_weight, moments)
+        rows = rows._replace(weight=rows.weight * np.where(rows.positive, positive, negative))
+        seen = rows
+        if rows.fold is None:
+            weighted = keyed.weighted(self.class_weight, self.classes_)
+            seen = weighted.training_rows(self.classes_[1], 1, MOST_ROWS)
         self._learn(moments, metric, (rows, seen) if self.choose == "rows" else None)
         return self
 
@@ -283,15 +283,14 @@ class MomentClassifier(LinearClassifier):
         self.frontier_ = found.frontier
         line, scores = found.line, found.numbers
         at_threshold = metric.break_even(counted.prior)
-        final = None
-        if found.selection is not None and found.rows is not None and found.scores is not None:
-            final = finalize(metric, found.selection, found.rows, found.scores)
-            line[-1] -= final.threshold
-            scores = scores.above(final.threshold)
-            self.calibration_ = calibrated(found.rows, found.scores - final.threshold, at_threshold)
-        else:
+        final = name = None
+        if found.selection is None or found.rows is None:
             self.calibration_ = calibration.from_moments(scores, at_threshold)
-        name = None if found.rows is None else found.rows.name
+        else:
+            lines = Lines(line, found.without or ())
+            line, held_out, final = finalize(metric, found.selection, lines, found.rows)
+            scores, name = project(counted, line), found.rows.name
+            self.calibration_ = calibrated(found.rows, held_out, at_threshold)
         self._settle(metric, line, scores, counted, final, name)
 
     def _settle(
@@ -338,23 +337,21 @@ class MomentClassifier(LinearClassifier):
         summary = moments if rows.fold is not None else moments.unfolded()
         candidates = self._candidates(summary, metric)
         lines = candidates.lines
+        without = None
         if rows.fold is None:
             place = choose_line(metric, seen.X, seen.positive, seen.weight, lines)
             compared_on = scores_of(seen.X, lines)
             # A ranking has no threshold that all rows would have to set.
             rows = rows if metric.cuts else seen
-            chosen = scores_of(rows.X, lines[place : place + 1])[:, 0]
         else:
             compared_on = held_out_scores(rows.X, rows.fold, candidates.without)
             place = choose(metric, rows.positive, compared_on, rows.weight).place
-            chosen = compared_on[:, place]
+            without = [each[place] for each in candidates.without]
         columns = [settled(column) for column in compared_on.T]
         curves = [curves_of(seen.positive, each, seen.weight, None) for each in columns]
         selection = Selection.of(seen, columns, compared(metric, curves), place)
         numbers = project(moments, lines[place])
-        return _Line(
-            lines[place], candidates.frontier(place), numbers, selection, rows, settled(chosen)
-        )
+        return _Line(lines[place], candidates.frontier(place), numbers, selection, without, rows)
 
     def _candidates(self, moments: Moments, metric: Metric) -> Candidates:
         shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)

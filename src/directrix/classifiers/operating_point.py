@@ -91,11 +91,11 @@ class OnRows:
     def intervals(self, metric: Metric, level: float = 0.95) -> Intervals:
         """Return intervals of the rates and of the metric."""
         curve, sizes = self.curve, self.sizes
-        found = intervals_of(metric, self.rates(metric), curve.prior, sizes, curve, level)
+        found = intervals_of(metric, self.rates(metric), curve, sizes, level)
         if not metric.fixes_threshold:
             return found
         there = self._rates(metric, metric.best(curve).place)
-        of_metric = intervals_of(metric, there, curve.prior, sizes, curve, level).metric
+        of_metric = intervals_of(metric, there, curve, sizes, level).metric
         return found._replace(metric=of_metric)
 
     def _rates(self, metric: Metric, place: int) -> Rates:

@@ -13,6 +13,7 @@ from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import checked_weight
 from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
 from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
@@ -293,11 +294,12 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         found = compared(metric, [frontier.curves[made] for made in frontier.made])
         selection = Selection.of(rows, scores, found, frontier.made.index(place))
         if frontier.keep_intercept:
-            final = Finalized.at_zero(metric, rows, frontier.scores[place])
+            held_out = frontier.scores[place]
+            final = Finalized.at_zero(metric, rows, held_out)
         else:
-            final = finalize(metric, selection, rows, frontier.scores[place])
-        line[-1] -= final.threshold
-        held_out = frontier.scores[place] - final.threshold
+            folds = [k for k in frontier.folds if k is not None]
+            lines = Lines(line, [frontier.line(place, k) for k in folds])
+            line, held_out, final = finalize(metric, selection, lines)
         numbers = ScoreMoments.of_scores(rows.positive, held_out, rows.weight)
         self.calibration_ = calibrated(rows, held_out, metric.break_even(numbers.prior))
         line = units.line_back(line)

@@ -157,7 +157,7 @@ def pick(
     cuts = edges()[::-1]
     cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
     threshold = float(cuts[best.place])
-    final = Finalized.of(choice, threshold, curves[place], best.place, sizes)
+    final = Finalized.of(choice, threshold, curves[place], best.place)
     sides = [factor * side for factor, side in zip(factors, histogram.counts[place], strict=True)]
     scores = np.tile(centres() - threshold, 2)
     positive = np.repeat([False, True], len(centres()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
@@ -30,20 +30,28 @@ from directrix.frontier.select import least_loss
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.fitting.lines import Lines
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.frontier.choose import Compared
     from directrix.frontier.cross_choice import Rule
     from directrix.metrics import Curve, Metric
+    from directrix.metrics.base import Limit
 
 _FEW = 10
+_RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 #: A limit that no row may break: a share of 0 is none.
 _NONE = 1e-12
 #: Candidates that are chosen among again without some rows: of all, and of each kind.
 _CANDIDATES, _OF_KIND = 24, 3
 #: How many times as much a claim varies about the truth as the rate of so many rows does: the
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
-#: of real populations (benchmarks/honesty).
-_SPREAD = 1.4
+#: of real populations (benchmarks/honesty). At a limit the curve itself says how much the metric
+#: varies with the threshold, so that less is left.
+_SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+
+
+class FewRowsWarning(UserWarning):
+    """Rows are too few for what is asked of them."""
 
 
 @dataclass(frozen=True)
@@ -92,55 +100,15 @@ class Selection:
             rule.among(kept) if hasattr(rule, "among") else rule,
         )
 
+    def with_scores(self, scores: FloatArray) -> Selection:
+        """Return the selection with other held-out scores of the chosen candidate."""
+        columns = self.scores.copy()
+        columns[:, self.chosen] = scores
+        return replace(self, scores=columns)
+
     def of_kind(self, kind: float) -> IntArray:
         """Return the candidates of a kind."""
         return np.flatnonzero(self.rule.kinds == kind)
-
-
-class Finalized(NamedTuple):
-    """What a fit ends with.
-
-    Parameters
-    ----------
-    threshold : float
-    empirical : Rates
-        On the rows that chose.
-    expected : Rates
-        On new rows.
-    intervals : Intervals
-    choice : Choice, optional
-        Among candidates, where there was one.
-    """
-
-    threshold: float
-    empirical: Rates
-    expected: Rates
-    intervals: Intervals
-    choice: Choice | None = None
-
-    @classmethod
-    def of(
-        cls, choice: Choice, threshold: float, curve: Curve, place: int, sizes: Sizes
-    ) -> Finalized:
-        """Take where the chosen candidate cuts a curve of so many rows."""
-        metric, expected = choice.metric, choice.expected()
-        value = None if metric.cuts else metric.best_value(curve)
-        rates = float(curve.tpr[place]), float(curve.fpr[place])
-        empirical = rates_of(metric, *rates, curve.prior, value)
-        spread = sizes.over(_SPREAD)
-        intervals = intervals_of(metric, expected, curve.prior, spread, curve)
-        return cls(threshold, empirical, expected, intervals, choice)
-
-    @classmethod
-    def at_zero(cls, metric: Metric, rows: TrainingRows, scores: FloatArray) -> Finalized:
-        """Take a threshold that the rows did not set: what they show is to be expected."""
-        curve = curves(rows.positive, rows.weight)(scores)
-        place = int(np.count_nonzero(curve.levels > 0))
-        rates = float(curve.tpr[place]), float(curve.fpr[place])
-        seen = rates_of(metric, *rates, curve.prior, None)
-        spread = sizes_of(rows).over(_SPREAD)
-        intervals = intervals_of(metric, seen, curve.prior, spread, curve)
-        return cls(0.0, seen, seen, intervals)
 
 
 @dataclass(frozen=True)
@@ -168,8 +136,8 @@ class Choice:
     prior: float
 
     @classmethod
-    def of(cls, metric: Metric, selection: Selection) -> Choice:
-        """Share out the rows of a selection."""
+    def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
+        """Share out the rows of a selection; the threshold rests on so many rows."""
         rows = selection.rows
         parts = ScoresInParts.of(selection.scores, rows.positive, rows.weight, rows.group)
         return cls(
@@ -178,36 +146,25 @@ class Choice:
             selection.losses,
             selection.values,
             selection.rule,
-            sizes_of(rows),
+            sizes,
             prior_of(rows),
         )
 
     @cached_property
     def at(self) -> Metric:
-        """The metric by which the threshold is set, its limit so strict that new rows keep it.
+        """The metric by which the threshold is set: its limit is kept in expectation on new rows.
 
-        First by the order of rows: above the highest k of n scores, k + 1 of n + 1 new ones are to
-        be expected. Then once by what the choice does on rows that it has not seen.
+        Above the k-th highest of n scores, k of n + 1 new ones are to be expected, not k − 1 of n.
         """
         metric: Any = self.metric
-        limit = metric.limit
-        if limit is None:
+        if metric.limit is None:
             return self.metric
-        by_order = metric.with_limit(_by_order(limit, limit.value, self.sizes))
-        rate = getattr(self._expected(by_order, self.rule), limit.rate)
-        if limit.at_most:
-            wanted = limit.value * min(1.0, limit.value / max(rate, _NONE))
-        else:  # of what is missing, as many times less
-            missing = 1.0 - limit.value
-            wanted = 1.0 - missing * min(1.0, missing / max(1.0 - rate, _NONE))
-        stricter: Metric = metric.with_limit(_by_order(limit, wanted, self.sizes))
+        stricter: Metric = metric.with_limit(limit_by_order(metric.limit, self.sizes))
         return stricter
 
     def expected(self, rule: Rule | None = None) -> Rates:
         """Return the rates and the metric to expect on new rows, of this rule or another."""
-        return self._expected(self.at, self.rule if rule is None else rule)
-
-    def _expected(self, at: Metric, rule: Rule) -> Rates:
+        rule, at = self.rule if rule is None else rule, self.at
         pooled = -self.values if self.metric.greater_is_better else self.values
         shift = self.losses - pooled
         chosen = choose_without_parts(self.parts, self.metric, at, shift, rule)
@@ -220,32 +177,180 @@ class Choice:
         return rates_of(self.metric, rates.tpr, rates.fpr, self.prior, value)
 
 
-def _by_order(limit: Any, value: float, sizes: Sizes) -> float:
-    """Return the share of the rows that chose at which a rate of new rows is to be expected."""
-    if limit.rate == "fpr":
-        return max(value - (1.0 - value) / sizes.n_neg, _NONE)
+def limit_by_order(limit: Limit, sizes: Sizes) -> float:
+    r"""Return the share of the rows that set a threshold at which new rows keep a limit.
+
+    .. math:: \frac{k + 1}{n + 1} \le \alpha \iff \frac kn \le \alpha - \frac{1 - \alpha}{n}
+
+    for k of n negatives above the threshold, and likewise for the positives below it. Of fewer
+    than :math:`1/\alpha - 1` rows none may be; that is said, as even then more are to be expected.
+    """
+    value = limit.value
+    n_rows, share = sizes.n_neg, value if limit.at_most else 1.0 - value
     if limit.rate == "tpr":
-        return min(value + value / sizes.n_pos, 1.0 - _NONE)
-    return value
+        n_rows = sizes.n_pos
+    elif limit.rate != "fpr":
+        return value
+    needed = 1.0 / share - 1.0
+    if n_rows < needed - 0.5:
+        name = "negatives" if limit.rate == "fpr" else "positives"
+        warn(
+            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {needed:.0f} {name} to be "
+            f"kept in expectation, and there are {n_rows:.0f}: give more rows, or a looser limit",
+            FewRowsWarning,
+            stacklevel=7,
+        )
+    strict = max(share - (1.0 - share) / n_rows, _NONE)
+    return strict if limit.at_most else 1.0 - strict
+
+
+class Finalized(NamedTuple):
+    """What a fit ends with.
+
+    Parameters
+    ----------
+    threshold : float
+        Of the scores that set it.
+    empirical : Rates
+        On the rows that chose.
+    expected : Rates
+        On new rows.
+    intervals : Intervals
+    choice : Choice, optional
+        Among candidates, where there was one.
+    """
+
+    threshold: float
+    empirical: Rates
+    expected: Rates
+    intervals: Intervals
+    choice: Choice | None = None
+
+    @classmethod
+    def of(
+        cls,
+        choice: Choice,
+        threshold: float,
+        curve: Curve,
+        place: int,
+        change: Change | None = None,
+    ) -> Finalized:
+        """Take where the chosen candidate cuts a curve, and what its refit changes."""
+        metric = choice.metric
+        rates = float(curve.tpr[place]), float(curve.fpr[place])
+        value = None if metric.cuts else metric.best_value(curve)
+        empirical = rates_of(metric, *rates, curve.prior, value)
+        expected = choice.expected()
+        if change is not None:
+            expected = change.applied(metric, expected, curve.prior)
+        sizes = choice.sizes.over(_SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
+        intervals = intervals_of(metric, expected, curve, sizes)
+        if metric.limit is not None:
+            # What sets the threshold is itself a count of few rows, whatever is expected of it.
+            seen = intervals_of(metric, empirical, curve, sizes)
+            rate = metric.limit.rate
+            ends = getattr(seen, rate), getattr(intervals, rate)
+            hull = min(low for low, _ in ends), max(high for _, high in ends)
+            intervals = intervals._replace(**{rate: hull})
+        return cls(threshold, empirical, expected, intervals, choice)
+
+    @classmethod
+    def at_zero(cls, metric: Metric, rows: TrainingRows, scores: FloatArray) -> Finalized:
+        """Take a threshold that the rows did not set: what they show is to be expected."""
+        curve = curves(rows.positive, rows.weight)(scores)
+        place = int(np.count_nonzero(curve.levels > 0))
+        rates = float(curve.tpr[place]), float(curve.fpr[place])
+        seen = rates_of(metric, *rates, curve.prior, None)
+        intervals = intervals_of(metric, seen, curve, sizes_of(rows).over(_SPREAD))
+        return cls(0.0, seen, seen, intervals)
+
+
+class Change(NamedTuple):
+    r"""How the refitted line differs from those without a fold, all on all rows.
+
+    .. math:: R_n(\hat f) - \frac1K \sum_k R_n(\hat f_{-k})
+
+    Lines without a fold are fitted to fewer rows, and are worse for it than the refitted line.
+    Burman 1989 adds this to what cross-validation finds.
+
+    Parameters
+    ----------
+    tpr, fpr, area : float
+    """
+
+    tpr: float
+    fpr: float
+    area: float
+
+    @classmethod
+    def of(cls, metric: Metric, rows: TrainingRows, every: FloatArray, threshold: float) -> Change:
+        """Compare the scores of the first line with those of the others.
+
+        Parameters
+        ----------
+        metric : Metric
+        rows : TrainingRows
+        every : array of shape (n, 1 + folds)
+        threshold : float
+        """
+        above = every > threshold
+        rates = []
+        for side in (rows.positive, ~rows.positive):
+            share = rows.weight[side] / rows.weight[side].sum()
+            of_lines = share @ above[side]
+            rates.append(float(of_lines[0] - of_lines[1:].mean()))
+        area = 0.0
+        if not metric.cuts:
+            curve_of = curves(rows.positive, rows.weight)
+            areas = [metric.best_value(curve_of(column)) for column in every.T]
+            area = float(areas[0] - np.mean(areas[1:]))
+        return cls(rates[0], rates[1], area)
+
+    def applied(self, metric: Metric, rates: Rates, prior: float) -> Rates:
+        """Return rates with this added."""
+        tpr, fpr = (
+            float(np.clip(rate + change, 0.0, 1.0))
+            for rate, change in ((rates.tpr, self.tpr), (rates.fpr, self.fpr))
+        )
+        value = None if metric.cuts else float(np.clip(rates.metric + self.area, 0.0, 1.0))
+        return rates_of(metric, tpr, fpr, prior, value)
+
+
+class Final(NamedTuple):
+    """A line that cuts at zero, held-out scores on its scale, and what is known of it."""
+
+    line: FloatArray
+    scores: FloatArray
+    facts: Finalized
 
 
 def finalize(
-    metric: Metric, selection: Selection, rows: TrainingRows, scores: FloatArray
-) -> Finalized:
+    metric: Metric, selection: Selection, lines: Lines, rows: TrainingRows | None = None
+) -> Final:
     """Set the threshold of the chosen candidate, and say what to expect on new rows.
 
     Parameters
     ----------
     metric : Metric
     selection : Selection
-    rows : TrainingRows
-        That set the threshold; usually those of the selection.
-    scores : array of shape (n,)
-        Of these rows, by the candidate that was chosen.
+    lines : Lines
+        Of the candidate that was chosen, in the units of the selection's rows.
+    rows : TrainingRows, optional
+        That set the threshold, where they are more than those of the selection.
     """
-    choice = Choice.of(metric, selection)
-    threshold, curve, place = fit_threshold(choice.at, rows, scores)
-    return Finalized.of(choice, threshold, curve, place, sizes_of(rows))
+    rows = selection.rows if rows is None else rows
+    aligned = lines.aligned(rows)
+    if rows is selection.rows:
+        selection = selection.with_scores(aligned.held_out)
+    choice = Choice.of(metric, selection, sizes_of(rows))
+    threshold, curve, place = fit_threshold(choice.at, rows, aligned.held_out)
+    change = None
+    if lines.without:
+        change = Change.of(metric, rows, aligned.every, threshold)
+    line = aligned.refit.copy()
+    line[-1] -= threshold
+    facts = Finalized.of(choice, threshold, curve, place, change)
+    return Final(line, aligned.held_out - threshold, facts)
 
 
 def sizes_of(rows: TrainingRows) -> Sizes:
@@ -275,6 +380,7 @@ def fit_threshold(
         warn(
             f"one class has {fewest:.3g} rows only, so the threshold and the rates rest on "
             "very little; gather more of them, or see operating_point_.intervals",
+            FewRowsWarning,
             stacklevel=6,
         )
     if np.isinf(threshold):

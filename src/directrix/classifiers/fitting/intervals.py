@@ -53,12 +53,7 @@ class Sizes(NamedTuple):
 
 
 def intervals_of(
-    metric: Metric,
-    rates: Rates,
-    prior: float,
-    sizes: Sizes,
-    curve: Curve | None = None,
-    level: float = _LEVEL,
+    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float = _LEVEL
 ) -> Intervals:
     r"""Return intervals of rates (Wilson) and of a metric.
 
@@ -71,16 +66,14 @@ def intervals_of(
     ----------
     metric : Metric
     rates : Rates
-    prior : float
-        Share of positives.
+    curve : Curve
+        Of the scores.
     sizes : Sizes
-    curve : Curve, optional
-        For a ranking: that of the scores.
     level : float
     """
     predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
-    if metric.cuts or curve is None:
-        of_metric = _drawn(metric, rates, prior, sizes, level)
+    if metric.cuts:
+        of_metric = _drawn(metric, rates, curve, sizes, level)
     else:
         variance = ranking_variance(curve, sizes, metric)
         of_metric = on_logit_scale(rates.metric, variance, level)
@@ -93,18 +86,34 @@ def intervals_of(
 
 
 def _drawn(
-    metric: Metric, rates: Rates, prior: float, sizes: Sizes, level: float
+    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float
 ) -> tuple[float, float]:
-    """Return the interval of a metric of both rates and the prior."""
+    """Return the interval of a metric of both rates and the prior.
+
+    Where a limit on one rate sets the threshold, the other rate moves along the curve with it: the
+    steeper the curve there, the less is known of it.
+    """
     rng = np.random.default_rng(0)
     n = sizes.n_pos + sizes.n_neg
     tpr, fpr, share = (
         rng.beta(value * size + 0.5, (1.0 - value) * size + 0.5, _DRAWS)
-        for value, size in ((rates.tpr, sizes.n_pos), (rates.fpr, sizes.n_neg), (prior, n))
+        for value, size in ((rates.tpr, sizes.n_pos), (rates.fpr, sizes.n_neg), (curve.prior, n))
     )
+    limited = None if metric.limit is None else metric.limit.rate
+    if limited == "fpr":
+        along = np.interp([*fpr, rates.fpr], curve.fpr, curve.tpr)
+        tpr = np.clip(tpr + along[:-1] - along[-1], 0.0, 1.0)
+    elif limited == "tpr":
+        along = np.interp([*tpr, rates.tpr], curve.tpr, curve.fpr)
+        fpr = np.clip(fpr + along[:-1] - along[-1], 0.0, 1.0)
+    return _between(metric.at_rates(tpr, fpr, share), rates.metric, level)
+
+
+def _between(draws: FloatArray, value: float, level: float) -> tuple[float, float]:
+    """Return the interval of draws; it holds the value itself."""
     tail = (1.0 - level) / 2.0
-    low, high = np.quantile(metric.at_rates(tpr, fpr, share), [tail, 1.0 - tail])
-    return float(min(low, rates.metric)), float(max(high, rates.metric))
+    low, high = np.quantile(draws, [tail, 1.0 - tail])
+    return float(min(low, value)), float(max(high, value))
 
 
 def ranking_variance(curve: Curve, sizes: Sizes, metric: Metric) -> float:
@@ -113,15 +122,17 @@ def ranking_variance(curve: Curve, sizes: Sizes, metric: Metric) -> float:
     .. math:: \mathrm{Var}(V_+) / n_+ + \mathrm{Var}(V_-) / n_-
 
     DeLong, DeLong and Clarke-Pearson 1988; for α < 1 as Dodd and Pepe 2003. V of a positive is the
-    share of the negatives within the limit that it is above, V of a negative the share of positives
-    above it, divided by α within the limit and 0 beyond. Where classes are separated all V are
-    equal: the variance is then at least that of an area half a row from the end (Hanley and McNeil
-    1982).
+    share of the negatives within the limit that it is above; V of a negative within the limit is
+    the share of positives between it and the limit, divided by α, and 0 beyond. Where classes are
+    separated all V are equal: the variance is then at least that of an area half a row from the
+    end (Hanley and McNeil 1982).
     """
     limit = getattr(metric, "max_fpr", 1.0)
     steps = [np.diff(rows) for rows in (curve.true_positives, curve.false_positives)]
     tpr, fpr = ((rows[:-1] + rows[1:]) / 2.0 for rows in (curve.tpr, curve.fpr))
-    values = np.clip(1.0 - fpr / limit, 0.0, 1.0), np.where(fpr < limit, tpr / limit, 0.0)
+    at_limit = float(np.interp(limit, curve.fpr, curve.tpr))
+    within = np.where(fpr < limit, (at_limit - tpr) / limit, 0.0)
+    values = np.clip(1.0 - fpr / limit, 0.0, 1.0), within
     variance = 0.0
     for value, step, size in zip(values, steps, sizes, strict=True):
         share = step / step.sum()
@@ -155,7 +166,8 @@ def wilson(share: float, n: float, level: float = _LEVEL) -> tuple[float, float]
     middle = share + z * z / (2.0 * n)
     reach = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
     below = 1.0 + z * z / n
-    return float(max((middle - reach) / below, 0.0)), float(min((middle + reach) / below, 1.0))
+    low, high = max((middle - reach) / below, 0.0), min((middle + reach) / below, 1.0)
+    return float(min(low, share)), float(max(high, share))  # at 0 and 1 but for rounding
 
 
 def effective_rows(weight: FloatArray, group: IntArray | None = None) -> float:
