@@ -91,4 +91,4 @@ def test_files_stay_short():
         str(path.relative_to(SOURCE)): len(path.read_text(encoding="utf-8").splitlines())
         for path in SOURCE.rglob("*.py")
     }
-    assert {name: lines for name, lines in lengths.items() if lines > 320} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}

@@ -91,7 +91,8 @@ def test_an_entry_of_another_kind_is_refused_or_harmless(saved):
     """Parameters of the constructor may be anything plain: they are checked by the next fit."""
     text, arrays = take_apart(saved.read_bytes())
     harmless = {"params", "writer", "rows", "how", "feature_names", "values", "held_out", "metric"}
-    numbers = {"threshold", "predicted", "empirical", "intervals", "fields", "offset", "shift"}
+    numbers = {"threshold", "predicted", "empirical", "expected", "intervals", "fields"}
+    numbers |= {"offset", "shift"}
     for way in list(entries(json.loads(text)))[1:]:
         for value in ({"x": 1}, [[]], "x", -1.5, 2**70, float("nan")):
             header = json.loads(text)

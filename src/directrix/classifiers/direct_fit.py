@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct_report import DirectReport, Estimate
-from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
+from directrix.classifiers.fitting.choice import Selection
+from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
 from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.classifiers.guarantee import guaranteed_point, guaranteed_threshold

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import binom
 
-from directrix.classifiers.fitting.finalize import sizes_of
+from directrix.classifiers.fitting.choice import sizes_of
 from directrix.classifiers.fitting.intervals import intervals_of, rates_of
 from directrix.classifiers.operating_point import OperatingPoint
 from directrix.frontier.choose import curves

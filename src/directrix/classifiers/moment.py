@@ -10,7 +10,8 @@ import numpy as np
 from directrix.classifiers import calibration
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import checked_weight, class_factors, reweighted
-from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
+from directrix.classifiers.fitting.choice import Selection
+from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
 from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
 from directrix.classifiers.moment_checks import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from directrix._normal import cdf, z_value
@@ -41,8 +41,8 @@ class OperatingPoint:
     predicted: Rates
     empirical: Rates | None = None
     rows: str | None = None
-    expected: Rates | None = None
-    intervals: Intervals | None = None
+    expected: Rates | None = field(default=None, repr=False)
+    intervals: Intervals | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         head = f"{'':10}{'predicted':>10}"

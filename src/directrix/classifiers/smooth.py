@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.class_weights import checked_weight
-from directrix.classifiers.fitting.finalize import Finalized, Selection, calibrated, finalize
+from directrix.classifiers.fitting.choice import Selection
+from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers import calibration
-from directrix.classifiers.fitting.finalize import Choice, Finalized
+from directrix.classifiers.fitting.choice import Choice
+from directrix.classifiers.fitting.finalize import Finalized
 from directrix.classifiers.fitting.intervals import Sizes
 from directrix.engines import HashFolds
 from directrix.engines.base import run

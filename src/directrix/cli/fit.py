@@ -196,6 +196,7 @@ def _tried(model: Any) -> dict[str, Any]:
         "compared_on": report.rows,
         "chosen": report.chosen,
         "why": report.why,
+        "expected_on_new_rows": report.expected._asdict(),
         "better_than_logistic": report.gap._asdict(),
     }
 
@@ -211,5 +212,9 @@ def _told(model: Any) -> list[str]:
         "",
         f"chosen of {len(report.tried)} candidates on {report.rows}: {report.chosen}",
         f"because {report.why}",
+        (
+            f"on new rows expect {report.expected.value:.4f} ({report.expected.low:.4f} to "
+            f"{report.expected.high:.4f}) in {metric}"
+        ),
         f"better than logistic regression by {gap.mean:+.4f}{ends} in {metric}",
     ]

@@ -20,10 +20,11 @@ class Estimate(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A candidate of the fit, and its metric."""
+    """A candidate of the fit, its metric, and the standard error of it over folds."""
 
     name: str
-    metric: Estimate
+    metric: float | None
+    error: float | None
 
 
 class FitRecord(NamedTuple):
@@ -36,6 +37,8 @@ class FitRecord(NamedTuple):
         The rows on which they were compared.
     chosen, why : str
         Name of the chosen candidate, and the reason.
+    expected : Estimate
+        Its metric on new rows.
     gap : Estimate
         By how much it is better than logistic regression.
     """
@@ -44,6 +47,7 @@ class FitRecord(NamedTuple):
     compared_on: str
     chosen: str
     why: str
+    expected: Estimate
     gap: Estimate
 
 
@@ -65,16 +69,19 @@ def read_fit_record(path: str) -> FitRecord | None:
     if "candidates" not in fields.values:
         return None
     candidates = tuple(
-        Candidate(own.text("name"), own.estimate("metric")) for own in fields.objects("candidates")
+        Candidate(own.text("name"), own.number("metric"), own.number("error"))
+        for own in fields.objects("candidates")
     )
     if not candidates:
         return None
+    (expected,) = fields.objects("expected_on_new_rows", several=False)
     (gap,) = fields.objects("better_than_logistic", several=False)
     return FitRecord(
         candidates,
         fields.text("compared_on"),
         fields.text("chosen"),
         fields.text("why"),
+        expected.estimate("value"),
         gap.estimate("mean"),
     )
 
@@ -104,7 +111,7 @@ class _Fields:
         return value
 
     def estimate(self, name: str) -> Estimate:
-        return Estimate(*(self._number(each) for each in (name, "low", "high")))
+        return Estimate(*(self.number(each) for each in (name, "low", "high")))
 
     def objects(self, name: str, *, several: bool = True) -> list[_Fields]:
         value = self._get(name)
@@ -122,7 +129,7 @@ class _Fields:
         what = f"its field {name!r}" if name else "it"
         self._fail(f"{what} must be {wanted}, not {shown}")
 
-    def _number(self, name: str) -> float | None:
+    def number(self, name: str) -> float | None:
         """Return a number; NaN and infinity, which are no JSON, are not known either."""
         value = self._get(name)
         if value is None:

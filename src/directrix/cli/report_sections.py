@@ -80,10 +80,14 @@ def _operating_point(page: Page, told: Told) -> None:
     point = next(iter(points_of(told.model)), None)
     trained: dict[str, float] = {}
     if point is not None:
-        rates = point.predicted if point.empirical is None else point.empirical
+        rates = point.expected or point.empirical or point.predicted
         trained = {"recall": rates.tpr, "FPR": rates.fpr, "precision": rates.precision}
         trained[in_one_line(point.metric)] = rates.metric
-        where = "from the moments" if point.empirical is None else f"on {point.rows}"
+        where = "from the moments"
+        if point.expected is not None:
+            where = "expected on new rows"
+        elif point.empirical is not None:
+            where = f"on {point.rows}"
         page.say(f"A row is {cut_in_words(point)}.")
     head = ["", "on these rows", "95 % interval", "interval by"]
     head += [f"when trained, {where}"] if trained else []
@@ -220,18 +224,19 @@ def _candidates(page: Page, told: Told) -> None:
         known = gap.low is not None and gap.high is not None
         ends = f" ({gap.low:+.4f} to {gap.high:+.4f})" if known else ""
         better = f" Better than logistic regression by {gap.value:+.4f}{ends}."
+    expected = ""
+    if fit.expected.value is not None:
+        ends = between(tuple(map(_or_nan, fit.expected[1:])))
+        expected = f" On new rows expect {fit.expected.value:.4f} ({ends})."
     page.say(
         f"{len(fit.candidates)} candidates on {fit.compared_on}. Chosen: {fit.chosen}, because "
-        f"{fit.why}.{better}"
+        f"{fit.why}.{expected}{better}"
     )
     shown = fit.candidates[:_CANDIDATES]
     names = [own.name for own in shown]
     page.table(
-        ["candidate", in_one_line(told.metric), "95 % interval over folds"],
-        [
-            [name, number(_or_nan(metric.value)), between(tuple(map(_or_nan, metric[1:])))]
-            for name, metric in shown
-        ],
+        ["candidate", in_one_line(told.metric), "standard error over folds"],
+        [[own.name, number(_or_nan(own.metric)), number(_or_nan(own.error))] for own in shown],
         chosen=names.index(fit.chosen) if fit.chosen in names else None,
     )
     if len(fit.candidates) > len(shown):

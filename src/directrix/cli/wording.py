@@ -48,6 +48,7 @@ def point_facts(point: OperatingPoint) -> dict[str, Any]:
     facts: dict[str, Any] = {"threshold": point.threshold, "rows": point.rows}
     facts["predicted"] = point.predicted._asdict()
     facts["measured"] = None if point.empirical is None else point.empirical._asdict()
+    facts["expected"] = None if point.expected is None else point.expected._asdict()
     facts["intervals"] = None if point.intervals is None else point.intervals._asdict()
     return facts
 
@@ -55,15 +56,19 @@ def point_facts(point: OperatingPoint) -> dict[str, Any]:
 def point_table(point: OperatingPoint) -> str:
     """Return an operating point as a table."""
     head = ["", "from the moments"]
-    measured, intervals = point.empirical, point.intervals
+    measured, expected, intervals = point.empirical, point.expected, point.intervals
     if measured is not None:
-        head += [f"on {point.rows or 'rows'}", "95 % interval"]
+        head += [f"on {point.rows or 'rows'}"]
+    if expected is not None:
+        head += ["expected on new rows", "95 % interval"]
     lines = []
     for name in Rates._fields:
         called = in_one_line(point.metric) if name == "metric" else _NAMES[name]
         line = [called, number(getattr(point.predicted, name))]
         if measured is not None:
             line.append(number(getattr(measured, name)))
+        if expected is not None:
+            line.append(number(getattr(expected, name)))
             line.append("" if intervals is None else between(getattr(intervals, name)))
         lines.append(line)
     return aligned(head, lines)

@@ -78,15 +78,17 @@ def points_to_plain(classifier: Any) -> list[dict[str, Any]] | None:
 
 
 def _point(point: OperatingPoint) -> dict[str, Any]:
-    return {
+    plain = {
         "metric": to_plain(point.metric),
         "threshold": float(point.threshold),
         "predicted": _numbers(point.predicted),
         "empirical": None if point.empirical is None else _numbers(point.empirical),
         "rows": point.rows,
-        "expected": None if point.expected is None else _numbers(point.expected),
         "intervals": None if point.intervals is None else [*map(_numbers, point.intervals)],
     }
+    if point.expected is not None:  # which files before 0.2 do not have
+        plain["expected"] = _numbers(point.expected)
+    return plain
 
 
 def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
@@ -106,8 +108,7 @@ def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
         require(rows is None or type(rows) is str, "an operating point has no name for its rows")
         predicted = Rates(*_rates(own["predicted"], 4))
         empirical = None if own["empirical"] is None else Rates(*_rates(own["empirical"], 4))
-        given = own.get("expected")
-        expected = None if given is None else Rates(*_rates(given, 4))
+        expected = Rates(*_rates(own["expected"], 4)) if "expected" in own else None
         ends = None
         if intervals is not None:
             require(_is_list(intervals, 4), "an operating point does not have four intervals")

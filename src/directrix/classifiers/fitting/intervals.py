@@ -170,16 +170,20 @@ def wilson(share: float, n: float, level: float = _LEVEL) -> tuple[float, float]
     return float(min(low, share)), float(max(high, share))  # at 0 and 1 but for rounding
 
 
-def effective_rows(weight: FloatArray, group: IntArray | None = None) -> float:
+def effective_rows(
+    weight: FloatArray, group: IntArray | None = None, copies: IntArray | None = None
+) -> float:
     r"""Return the effective sample size, :math:`(\sum\omega)^2 / \sum\omega^2`.
 
-    Rows of one group count as one row with all their weight: they may all be alike.
+    Rows of one group count as one row with all their weight: they may all be alike. A row that
+    stands for k copies counts as k rows with a k-th of its weight each.
     """
     if group is not None:
         member = np.unique(group, return_inverse=True)[1]
         weight = np.bincount(member, weight).astype(np.float64)
     total = float(weight.sum())
-    return total**2 / float(weight @ weight) if total else 0.0
+    squares = weight**2 if copies is None or group is not None else weight**2 / copies
+    return total**2 / float(squares.sum()) if total else 0.0
 
 
 def rates_of(metric: Metric, tpr: float, fpr: float, prior: float, value: float | None) -> Rates:

@@ -40,6 +40,8 @@ class TrainingRows(NamedTuple):
         None where rows are too few to hold some out.
     group : array of int of shape (n,), optional
         Rows of one group are dependent, and always in the same fold.
+    copies : array of int of shape (n,), optional
+        How many rows each stands for, where its weight is a frequency.
     """
 
     X: Any
@@ -47,6 +49,7 @@ class TrainingRows(NamedTuple):
     weight: FloatArray
     fold: IntArray | None = None
     group: IntArray | None = None
+    copies: IntArray | None = None
 
     @property
     def name(self) -> str:
@@ -158,7 +161,9 @@ class KeyedRows:
 
     def all_rows(self, label: Any) -> TrainingRows:
         """Return all rows as they were given, without folds; `label` is the positive class."""
-        return TrainingRows(self.X, self.y == label, self.weight * self.factor)
+        copies = np.bincount(self.index, minlength=len(self.y))
+        weight = self.weight * self.factor
+        return TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
 
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
         """Return the entries, or the first of each class, with folds.

@@ -1,0 +1,204 @@
+"""A choice among candidates, and what it does on rows that had no part in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+import numpy as np
+
+from directrix.classifiers.fitting.intervals import Rates, Sizes, effective_rows, rates_of
+from directrix.frontier.cross_choice import (
+    ScoresInParts,
+    choose_without_parts,
+    judged,
+    most_promising,
+    optimism_of_ranking,
+)
+from directrix.frontier.select import least_loss
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.frontier.choose import Compared
+    from directrix.frontier.cross_choice import Rule
+    from directrix.metrics import Metric
+    from directrix.metrics.base import Limit
+
+#: Candidates that are chosen among again without some rows: of all, and of each kind.
+_CANDIDATES, _OF_KIND = 24, 3
+#: A limit that no row may break: a share of 0 is none.
+_NONE = 1e-12
+_RATES = {"fpr": "false-positive rate", "tpr": "recall"}
+
+
+class FewRowsWarning(UserWarning):
+    """Rows are too few for what is asked of them."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Candidates that were compared, and how one of them was chosen.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        That they were compared on.
+    scores : array of shape (n, k)
+        Held-out scores of these rows.
+    losses, values : array of shape (k,)
+        What decided, and the metric of all rows together.
+    chosen : int
+    rule : callable
+        Of losses: which candidate is chosen.
+    """
+
+    rows: TrainingRows
+    scores: FloatArray
+    losses: FloatArray
+    values: FloatArray
+    chosen: int
+    rule: Any = least_loss
+
+    @classmethod
+    def of(
+        cls,
+        rows: TrainingRows,
+        scores: list[FloatArray],
+        found: Compared,
+        chosen: int,
+        rule: Any = least_loss,
+    ) -> Selection:
+        """Keep the candidates that some of the rows could have chosen."""
+        kinds = rule.kinds.tolist() if hasattr(rule, "kinds") else [0.0] * len(scores)
+        kept = most_promising(found.losses, kinds, _CANDIDATES, _OF_KIND)
+        kept = np.union1d(kept, [chosen])
+        return cls(
+            rows,
+            np.column_stack([scores[k] for k in kept]),
+            found.losses[kept],
+            found.values[kept],
+            int(np.searchsorted(kept, chosen)),
+            rule.among(kept) if hasattr(rule, "among") else rule,
+        )
+
+    def with_scores(self, scores: FloatArray) -> Selection:
+        """Return the selection with other held-out scores of the chosen candidate."""
+        columns = self.scores.copy()
+        columns[:, self.chosen] = scores
+        return replace(self, scores=columns)
+
+    def of_kind(self, kind: float) -> IntArray:
+        """Return the candidates of a kind."""
+        return np.flatnonzero(self.rule.kinds == kind)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a choice among candidates rests on: enough to make it again without some of the rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    parts : ScoresInParts
+    losses, values : array of shape (k,)
+        What decided, and the metric of all rows together.
+    rule : callable
+        Of losses: which candidate is chosen.
+    sizes : Sizes
+    prior : float
+    """
+
+    metric: Metric
+    parts: ScoresInParts
+    losses: FloatArray
+    values: FloatArray
+    rule: Rule
+    sizes: Sizes
+    prior: float
+
+    @classmethod
+    def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
+        """Share out the rows of a selection; the threshold rests on so many rows."""
+        rows = selection.rows
+        parts = ScoresInParts.of(selection.scores, rows.positive, rows.weight, rows.group)
+        return cls(
+            metric,
+            parts,
+            selection.losses,
+            selection.values,
+            selection.rule,
+            sizes,
+            prior_of(rows),
+        )
+
+    @cached_property
+    def at(self) -> Metric:
+        """The metric by which the threshold is set: its limit is kept in expectation on new rows.
+
+        Above the k-th highest of n scores, k of n + 1 new ones are to be expected, not k − 1 of n.
+        """
+        metric: Any = self.metric
+        if metric.limit is None:
+            return self.metric
+        stricter: Metric = metric.with_limit(limit_by_order(metric.limit, self.sizes))
+        return stricter
+
+    def expected(self, rule: Rule | None = None) -> Rates:
+        """Return the rates and the metric to expect on new rows, of this rule or another."""
+        rule, at = self.rule if rule is None else rule, self.at
+        pooled = -self.values if self.metric.greater_is_better else self.values
+        shift = self.losses - pooled
+        chosen = choose_without_parts(self.parts, self.metric, at, shift, rule)
+        rates = judged(self.parts, chosen)
+        value = None
+        if not self.metric.cuts:
+            candidate = rule(self.losses)
+            optimism = optimism_of_ranking(self.parts, self.metric, chosen, candidate)
+            value = float(self.values[candidate]) - optimism
+        return rates_of(self.metric, rates.tpr, rates.fpr, self.prior, value)
+
+
+def limit_by_order(limit: Limit, sizes: Sizes) -> float:
+    r"""Return the share of the rows that set a threshold at which new rows keep a limit.
+
+    .. math:: \frac{k + 1}{n + 1} \le \alpha \iff \frac kn \le \alpha - \frac{1 - \alpha}{n}
+
+    for k of n negatives above the threshold, and likewise for the positives below it. Of fewer
+    than :math:`1/\alpha - 1` rows none may be; that is said, as even then more are to be expected.
+    """
+    value = limit.value
+    n_rows, share = sizes.n_neg, value if limit.at_most else 1.0 - value
+    if limit.rate == "tpr":
+        n_rows = sizes.n_pos
+    elif limit.rate != "fpr":
+        return value
+    needed = 1.0 / share - 1.0
+    if n_rows < needed - 0.5:
+        name = "negatives" if limit.rate == "fpr" else "positives"
+        warn(
+            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {needed:.0f} {name} to be "
+            f"kept in expectation, and there are {n_rows:.0f}: give more rows, or a looser limit",
+            FewRowsWarning,
+            stacklevel=7,
+        )
+    strict = max(share - (1.0 - share) / n_rows, _NONE)
+    return strict if limit.at_most else 1.0 - strict
+
+
+def sizes_of(rows: TrainingRows) -> Sizes:
+    """Return the effective number of rows of each class; groups count as one row each."""
+    found = []
+    for side in (rows.positive, ~rows.positive):
+        group, copies = (
+            None if given is None else given[side] for given in (rows.group, rows.copies)
+        )
+        found.append(effective_rows(rows.weight[side], group, copies))
+    return Sizes(*found)
+
+
+def prior_of(rows: TrainingRows) -> float:
+    """Return the share of positives."""
+    return float(rows.weight @ rows.positive) / float(rows.weight.sum())
