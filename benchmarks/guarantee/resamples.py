@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.data import load
 from directrix import DirectClassifier
-from directrix.classifiers.guarantee import guaranteed_threshold
+from directrix.classifiers.guarantee import Guarantee
 from directrix.metrics import Curve, RecallAtFPR
 
 RESULTS = Path(__file__).with_suffix(".csv")
@@ -46,7 +46,7 @@ def measured(name: str, limit: float) -> tuple[float, float, float, float]:
         drawn = rng.integers(0, len(rest), DRAWN)
         own = positive[drawn], scores[drawn]
         thresholds = (
-            guaranteed_threshold(metric, *own, CONFIDENCE),
+            Guarantee.of(metric, None, CONFIDENCE).threshold(metric, Curve.of(*own)),
             metric.best(Curve.of(*own)).threshold,
         )
         above = len(negatives) - np.searchsorted(negatives, thresholds, side="right")

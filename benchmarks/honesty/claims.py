@@ -69,7 +69,7 @@ def main() -> None:
     options = parser.parse_args()
     first, step = map(int, options.share.split("/"))
     done = _done(options.results, options.label)
-    commit = _commit()
+    made_of = commit()
     new = not options.results.exists()
     with options.results.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -82,7 +82,7 @@ def main() -> None:
                         continue
                     for key, *figures in claims(name, n_rows, seed):
                         shown = [f"{figure:.5f}" for figure in figures]
-                        writer.writerow((options.label, commit, name, n_rows, seed, key, *shown))
+                        writer.writerow((options.label, made_of, name, n_rows, seed, key, *shown))
                     file.flush()
 
 
@@ -94,7 +94,7 @@ def _done(results: Path, label: str) -> set[tuple[str, str, str]]:
     return {(row["population"], row["n"], row["seed"]) for row in rows}
 
 
-def _commit() -> str:
+def commit() -> str:
     command = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 

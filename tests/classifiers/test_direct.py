@@ -218,7 +218,7 @@ class TestGuarantee:
             DirectClassifier(RecallAtFPR(0.1), guarantee=guarantee).fit(*rows(50))
 
     def test_it_is_refused_for_other_metrics(self):
-        with pytest.raises(ValueError, match="leave it out"):
+        with pytest.raises(ValueError, match="leave it out, or give limits="):
             DirectClassifier("error", guarantee=0.95).fit(*rows(50))
 
 

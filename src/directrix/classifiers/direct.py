@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
@@ -19,7 +20,7 @@ from directrix.classifiers.direct_fit import DirectFit, Fitted
 from directrix.classifiers.direct_source import DirectSource
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.guarantee import limit_of
+from directrix.classifiers.guarantee import Guarantee
 from directrix.classifiers.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.two_passes import TwoPasses
 from directrix.engines import HashFolds
@@ -62,9 +63,14 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         independent rows are. Or a splitter of scikit-learn or its splits, where each row is
         tested once.
     guarantee : float, optional
-        Confidence with which the limit of `RecallAtFPR` (or that of `FPRAtRecall` and
-        `PrecisionAtRecall`) is kept on new rows, by the exact binomial bound. A third of the rows
-        then sets the threshold and nothing else; each counts once, whatever its weight.
+        Confidence with which limits are kept on new rows, by exact binomial bounds: that of the
+        metric (`RecallAtFPR`, `FPRAtRecall`, `PrecisionAtRecall`, `RecallAtPrecision`), or those
+        of `limits`. A third of the rows then sets the threshold and nothing else; each counts
+        once, whatever its weight.
+    limits : dict, optional
+        Limits that are kept together, instead of the metric's own: ``{"fpr": 0.01, "alerts":
+        0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
+        "precision": 0.6}`` at least. Needs `guarantee`.
     time_budget : float, optional
         Seconds. Fewer candidates are tried where they would not do.
     class_weight : dict, "balanced" or None
@@ -105,12 +111,14 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         *,
         cv: Any = 5,
         guarantee: float | None = None,
+        limits: Mapping[str, float] | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
     ) -> None:
         self.metric = metric
         self.cv = cv
         self.guarantee = guarantee
+        self.limits = limits
         self.time_budget = time_budget
         self.class_weight = class_weight
 
@@ -160,7 +168,8 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         The first summarises folds and takes a sample of the rows of each class: both frontiers
         are built from these. The second counts held-out scores of the
         best candidates, over all rows, in histograms, from which the line, the threshold, the
-        rates and the probabilities come. For two classes, and without a guarantee.
+        rates and the probabilities come. For two classes. With a guarantee one more fold is set
+        apart in both passes: it builds and chooses nothing, and sets the threshold.
 
         Parameters
         ----------
@@ -173,16 +182,24 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
-        if self.guarantee is not None or self.time_budget is not None:
-            msg = "fit_source has neither guarantee= nor time_budget=: leave them out, or use fit"
+        metric = resolve(self.metric)
+        self._check([metric])
+        if self.time_budget is not None:
+            msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)
+        guarantees = self._guarantees([metric])
         folds = (
             HashFolds(int(self.cv) if isinstance(self.cv, int | np.integer) else _FOLDS)
             if fold is None
             else fold
         )
+        if guarantees is not None:
+            if options.get("weight") is not None:
+                msg = "guarantee= counts rows, each once: leave weight= out"
+                raise ValueError(msg)
+            folds = replace(folds, n_folds=folds.n_folds + 1)
         two = TwoPasses(source, target, folds, options)
-        how = DirectSource(resolve(self.metric), two, self.class_weight)
+        how = DirectSource(metric, two, self.class_weight, guarantees[0] if guarantees else None)
         surveyed = how.survey()
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
@@ -218,7 +235,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         positives = classes[1:] if len(classes) == 2 else classes
         seconds = None if self.time_budget is None else self.time_budget / len(positives)
         n_folds = _FOLDS if folds is not None else int(self.cv)
-        how = DirectFit(metrics, n_folds, self.guarantee, seconds, told)
+        how = DirectFit(metrics, n_folds, self._guarantees(metrics), seconds, told)
         by_class = [how.run(keyed, label) for label in positives]
         for one, fitted in zip(own, zip(*by_class, strict=True), strict=True):
             one.classes_, one.n_features_in_ = classes, self.n_features_in_
@@ -283,15 +300,19 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         return shared
 
     def _check(self, metrics: list[Metric]) -> None:
-        if self.guarantee is not None:
-            for metric in metrics:
-                limit_of(metric)
-            if not 0 < self.guarantee < 1:
-                msg = f"guarantee must be a confidence between 0 and 1, not {self.guarantee!r}"
-                raise ValueError(msg)
+        if self.limits is not None and self.guarantee is None:
+            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            raise ValueError(msg)
+        self._guarantees(metrics)
         if self.time_budget is not None and not self.time_budget > 0:
             msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
             raise ValueError(msg)
+
+    def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
+        """Return what is guaranteed for each metric."""
+        if self.guarantee is None:
+            return None
+        return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
 
     def _keep(self, each: Sequence[Fitted]) -> None:
         """Keep the lines, and what is known of them: one, or one for each class."""

@@ -14,10 +14,10 @@ from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
 from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
-from directrix.classifiers.guarantee import guaranteed_point, guaranteed_threshold
+from directrix.classifiers.guarantee import Guarantee, set_by
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.frontier.candidates import Candidates
-from directrix.frontier.choose import MOST_ROWS, scores_of, settled
+from directrix.frontier.choose import MOST_ROWS, curves, scores_of, settled
 from directrix.frontier.of_rows import RowFrontier, comparable
 from directrix.frontier.pool import MOST_FEATURES, SHRINKAGES, MomentLines, Pool
 from directrix.frontier.select import OneStandardError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.calibration import Calibration
-    from directrix.metrics import Metric
+    from directrix.metrics import Curve, Metric
 
 #: How many standard errors of the paired difference a smoother candidate may be behind the best.
 CAUTION = 1.0
@@ -43,12 +43,23 @@ FALL = 1e-5
 
 
 class Fitted(NamedTuple):
-    """A line in the units of the features, its intercept last, and what is known of it."""
+    """A line in the units of the features, its intercept last, and what is known of it.
+
+    Parameters
+    ----------
+    line : array of shape (d + 1,)
+    calibration : Calibration
+    operating_point : OperatingPoint
+    report : DirectReport
+    curve : Curve, optional
+        Of held-out scores, less the threshold.
+    """
 
     line: FloatArray
     calibration: Calibration
     operating_point: OperatingPoint
     report: DirectReport
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True)
@@ -61,8 +72,8 @@ class DirectFit:
         For each a line is found; they share what can be shared.
     n_folds : int
         How many there are to be, where the rows come without.
-    confidence : float, optional
-        With which the metric's limit is to be kept on new rows.
+    guarantees : sequence of Guarantee, optional
+        Of each metric: limits to be kept on new rows.
     seconds : float, optional
         How long it may take.
     told : callable, optional
@@ -71,21 +82,23 @@ class DirectFit:
 
     metrics: Sequence[Metric]
     n_folds: int
-    confidence: float | None = None
+    guarantees: Sequence[Guarantee] | None = None
     seconds: float | None = None
     told: Callable[[int, int], bool | None] | None = None
 
     def run(self, keyed: KeyedRows, label: Any) -> list[Fitted]:
         """Find a line for each metric, of one class against the others."""
         clock = _Clock(self.seconds, self.told)
-        if self.confidence is None:
+        if self.guarantees is None:
             return self._fitted(keyed, label, clock)
         # Rows that set a guaranteed threshold may not have been seen before.
         kept, apart = keyed.set_apart(label, _APART)
         rows = apart.training_rows(label, 1)
         return [
-            self._guaranteed(fitted, rows, self.confidence)
-            for fitted in self._fitted(kept, label, clock)
+            _guaranteed(fitted, rows, guarantee)
+            for fitted, guarantee in zip(
+                self._fitted(kept, label, clock), self.guarantees, strict=True
+            )
         ]
 
     def _fitted(self, keyed: KeyedRows, label: Any, clock: _Clock) -> list[Fitted]:
@@ -126,6 +139,7 @@ class DirectFit:
             calibrated(seen, scores, metric.break_even(numbers.prior)),
             point,
             DirectReport.of(metric, seen.name, pool.origins, found, place, expected, gap),
+            curves(seen.positive, seen.weight)(scores),
         )
 
     def _without(self, pool: Pool, place: int) -> list[FloatArray]:
@@ -151,23 +165,24 @@ class DirectFit:
         solved = frontier.solve(objective, start, None, _ITERATIONS).coef
         return comparable(solved, rows.X, rows.positive, rows.weight)
 
-    def _guaranteed(self, fitted: Fitted, rows: TrainingRows, confidence: float) -> Fitted:
-        """Return the line with a threshold that rows apart set, and what these say of it."""
-        metric = fitted.operating_point.metric
-        scores = settled(scores_of(rows.X, fitted.line[None])[:, 0])
-        threshold = guaranteed_threshold(metric, rows.positive, scores, confidence)
-        line = fitted.line.copy()
-        line[-1] -= threshold
-        scores -= threshold
-        numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
-        point = guaranteed_point(metric, rows, scores)
-        point = replace(
-            point,
-            threshold=-float(line[-1]),
-            predicted=predicted_rates(numbers, metric, float(rows.weight.sum())),
-        )
-        calibration = calibrated(rows, scores, metric.break_even(numbers.prior))
-        return fitted._replace(line=line, operating_point=point, calibration=calibration)
+
+def _guaranteed(fitted: Fitted, rows: TrainingRows, guarantee: Guarantee) -> Fitted:
+    """Return the line with a threshold that rows apart set, and what these say of it."""
+    metric = fitted.operating_point.metric
+    scores = settled(scores_of(rows.X, fitted.line[None])[:, 0])
+    grid = guarantee.grid(fitted.curve)
+    threshold, point = set_by(metric, guarantee, rows, scores, grid)
+    line = fitted.line.copy()
+    line[-1] -= threshold
+    scores -= threshold
+    numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
+    point = replace(
+        point,
+        threshold=-float(line[-1]),
+        predicted=predicted_rates(numbers, metric, float(rows.weight.sum())),
+    )
+    calibration = calibrated(rows, scores, metric.break_even(numbers.prior))
+    return fitted._replace(line=line, operating_point=point, calibration=calibration)
 
 
 def gap_to_logistic(final: Finalized, logistic: IntArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from directrix.classifiers.direct_fit import FALL, Fitted, gap_to_logistic
 from directrix.classifiers.direct_report import DirectReport, Estimate
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.standardized import Standardization
-from directrix.classifiers.two_passes import TwoPasses, pick
+from directrix.classifiers.two_passes import TwoPasses, guaranteed_by_histogram, pick
 from directrix.frontier.choose import Compared
 from directrix.frontier.of_rows import RowFrontier
 from directrix.frontier.pool import MOST_FEATURES, MomentLines, Origin, Pool
@@ -20,6 +20,7 @@ from directrix.moments.projection import project
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.guarantee import Guarantee
     from directrix.engines.tasks import Surveyed
     from directrix.metrics import Metric
     from directrix.moments import Moments
@@ -52,19 +53,29 @@ class DirectSource:
     metric : Metric
     two : TwoPasses
     class_weight : dict, "balanced" or None
+    guarantee : Guarantee, optional
+        The last fold is then set apart: it builds and chooses nothing.
     """
 
     metric: Metric
     two: TwoPasses
     class_weight: Any
+    guarantee: Guarantee | None = None
 
     def survey(self) -> Surveyed:
         """Make the first pass."""
-        return self.two.survey(MOST_ROWS, MOST_OF_PART)
+        return self.two.survey(MOST_ROWS, MOST_OF_PART, self._apart)
+
+    @property
+    def _apart(self) -> int | None:
+        """The last fold, where it only sets the threshold."""
+        return None if self.guarantee is None else self.two.fold.n_folds - 1
 
     def fitted(self, surveyed: Surveyed) -> Fitted:
         """Build the candidates, make the second pass, and choose."""
         moments = surveyed.grouped.by_group[None]
+        if self._apart is not None:
+            moments = replace(moments, parts=moments.parts[: self._apart])
         factors = class_factors(self.class_weight, moments)
         counted = reweighted(moments, factors)
         if surveyed.sample is None:
@@ -74,8 +85,15 @@ class DirectSource:
         without = [
             np.stack([own.without[k] for own in lines]) for k in range(len(lines[0].without))
         ]
+        if self._apart is not None:
+            without.append(np.stack([own.whole for own in lines]))
         folds = self.two.histograms(without, surveyed)
-        picked = pick(self.metric, folds, factors, self.metric.break_even(counted.prior))
+        picked = pick(
+            self.metric,
+            folds[: len(lines[0].without)],
+            factors,
+            self.metric.break_even(counted.prior),
+        )
         chosen = lines[picked.place]
         line = chosen.whole.copy()
         final = picked.final
@@ -99,6 +117,19 @@ class DirectSource:
         report = DirectReport.of(
             self.metric, "all rows, held out", origins, found, picked.place, expected, gap
         )
+        if self.guarantee is not None:
+            threshold, point = guaranteed_by_histogram(
+                self.metric, self.guarantee, folds[-1], picked
+            )
+            line = chosen.whole.copy()
+            line[-1] -= threshold
+            point = replace(
+                point,
+                threshold=-float(line[-1]),
+                predicted=predicted_rates(project(counted, line), self.metric, counted.weight),
+            )
+            shifted = picked.calibration_at(threshold, self.metric.break_even(counted.prior))
+            return Fitted(line, shifted, point, report)
         return Fitted(line, picked.calibration, point, report)
 
     def _lines(self, counted: Moments, sample: RowSample) -> list[_Line]:

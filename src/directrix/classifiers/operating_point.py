@@ -34,6 +34,8 @@ class OperatingPoint:
         To be expected on new rows: of rows that chose neither candidate nor threshold.
     intervals : Intervals, optional
         95 % intervals of what is expected.
+    guarantee : str, optional
+        Limits that are kept on new rows, and with what confidence.
     """
 
     metric: Metric
@@ -43,6 +45,7 @@ class OperatingPoint:
     rows: str | None = None
     expected: Rates | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
+    guarantee: str | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         head = f"{'':10}{'predicted':>10}"
@@ -61,6 +64,8 @@ class OperatingPoint:
                 low, high = getattr(self.intervals, name)
                 line += f"  {low:.4f} to {high:.4f}"
             lines.append(line)
+        if self.guarantee is not None:
+            lines.append(f"kept on new rows: {self.guarantee}")
         return "\n".join(lines)
 
 

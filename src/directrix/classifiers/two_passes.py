@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers import calibration
+from directrix.classifiers.calibration import Calibration
 from directrix.classifiers.fitting.choice import Choice
 from directrix.classifiers.fitting.finalize import Finalized
 from directrix.classifiers.fitting.intervals import Sizes
+from directrix.classifiers.guarantee import Guarantee, guaranteed_point
+from directrix.classifiers.operating_point import OperatingPoint
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
@@ -38,12 +41,19 @@ class Picked(NamedTuple):
     calibration : Calibration
     values : array of shape (k,)
         Metric of each candidate at its own best threshold.
+    counts : array of shape (2, bins)
+        Held-out scores of the candidate, class weights included.
     """
 
     place: int
     final: Finalized
-    calibration: calibration.Calibration
+    calibration: Calibration
     values: FloatArray
+    counts: FloatArray
+
+    def calibration_at(self, threshold: float, at_threshold: float | None) -> Calibration:
+        """Return how probabilities are made of scores less another threshold."""
+        return _calibrated(self.counts, threshold, at_threshold)
 
 
 @dataclass(frozen=True)
@@ -154,24 +164,48 @@ def pick(
     parts = ScoresInParts(np.stack([_above(fold.counts, factors) for fold in folds])[None])
     choice = Choice(metric, parts, losses, values, least_loss, sizes, curves[place].prior)
     best = choice.at.best(curves[place])
-    # From the top: above the k-th threshold are the k highest bins.
-    cuts = edges()[::-1]
-    cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
-    threshold = float(cuts[best.place])
+    threshold = _edge(best.place)
     final = Finalized.of(choice, threshold, curves[place], best.place)
-    sides = [factor * side for factor, side in zip(factors, histogram.counts[place], strict=True)]
+    sides = np.array(factors)[:, None] * histogram.counts[place]
+    fitted = _calibrated(sides, threshold, at_threshold)
+    return Picked(place, final, fitted, values, sides)
+
+
+def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
+    """Fit probabilities to a histogram of scores of both classes, negatives first."""
     scores = np.tile(centres() - threshold, 2)
     positive = np.repeat([False, True], len(centres()))
-    weight = np.concatenate(sides)
+    weight = counts.ravel()
     kept = weight > 0
-    fitted = calibration.from_scores(
+    return calibration.from_scores(
         positive[kept],
         scores[kept],
         weight[kept],
         "score histograms of held-out rows",
         at_threshold,
     )
-    return Picked(place, final, fitted, values)
+
+
+def guaranteed_by_histogram(
+    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, picked: Picked
+) -> tuple[float, OperatingPoint]:
+    """Return the threshold at which a histogram of rows set apart keeps the limits.
+
+    Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
+    """
+    curve = _curve(apart.counts[picked.place], (1.0, 1.0))
+    grid = guarantee.grid(_curve(picked.counts, (1.0, 1.0)))
+    threshold = guarantee.threshold(metric, curve, grid)
+    place = int(np.count_nonzero(centres() > threshold))
+    sizes = Sizes(float(curve.positives), float(curve.negatives))
+    return _edge(place), guaranteed_point(metric, guarantee, curve, place, sizes)
+
+
+def _edge(place: int) -> float:
+    """Return the threshold that so many of the highest bins are above."""
+    cuts = edges()[::-1]
+    cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
+    return float(cuts[place])
 
 
 def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:

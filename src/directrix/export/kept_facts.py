@@ -88,6 +88,8 @@ def _point(point: OperatingPoint) -> dict[str, Any]:
     }
     if point.expected is not None:  # which files before 0.2 do not have
         plain["expected"] = _numbers(point.expected)
+    if point.guarantee is not None:
+        plain["guarantee"] = point.guarantee
     return plain
 
 
@@ -99,8 +101,8 @@ def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
     read = []
     for own in plain:
         keys = {"empirical", "intervals", "metric", "predicted", "rows", "threshold"}
-        # Files before 0.2 do not say what to expect on new rows.
-        fits = isinstance(own, dict) and set(own) - {"expected"} == keys
+        # Files before 0.2 do not say what to expect on new rows, nor what is guaranteed.
+        fits = isinstance(own, dict) and set(own) - {"expected", "guarantee"} == keys
         require(fits, "an operating point lacks an entry")
         metric, rows, intervals = from_plain(own["metric"]), own["rows"], own["intervals"]
         require(isinstance(metric, Metric), "an operating point has no metric")
@@ -109,13 +111,17 @@ def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
         predicted = Rates(*_rates(own["predicted"], 4))
         empirical = None if own["empirical"] is None else Rates(*_rates(own["empirical"], 4))
         expected = Rates(*_rates(own["expected"], 4)) if "expected" in own else None
+        kept = own.get("guarantee")
+        require(kept is None or type(kept) is str, "a guarantee is not text")
         ends = None
         if intervals is not None:
             require(_is_list(intervals, 4), "an operating point does not have four intervals")
             pairs = [_rates(each, 2) for each in intervals]
             ends = Intervals(*((low, high) for low, high in pairs))
         read.append(
-            OperatingPoint(metric, own["threshold"], predicted, empirical, rows, expected, ends)
+            OperatingPoint(
+                metric, own["threshold"], predicted, empirical, rows, expected, ends, kept
+            )
         )
     return read
 
