@@ -95,6 +95,7 @@ def _done(results: Path, label: str) -> set[tuple[str, str, str]]:
 
 
 def commit() -> str:
+    """Return the commit that is measured."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 

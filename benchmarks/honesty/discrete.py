@@ -1,4 +1,4 @@
-"""Columns with few distinct values: are models right there, and are limits kept?
+"""Models and limits on columns with few distinct values.
 
 ``python -m benchmarks.honesty.discrete`` fits our classifiers and logistic regression to 4,000
 generated rows of binary, ordinal and one-hot columns and to some columns of a9a, and measures their
@@ -71,18 +71,27 @@ COLUMNS: dict[str, Callable[[int, np.random.Generator], Rows]] = {
 }
 
 
+def _four_binary(n: int, rng: np.random.Generator) -> Rows:
+    y = rng.random(n) < 0.4
+    return (rng.random((n, 4)) < 0.3 + 0.3 * y[:, None]) * 1.0, y
+
+
+def _ordinal(n: int, rng: np.random.Generator) -> Rows:
+    y = rng.random(n) < 0.4
+    return np.clip(rng.poisson(10 + 5 * y), 0, 29)[:, None] * 1.0, y
+
+
+def _continuous(n: int, rng: np.random.Generator) -> Rows:
+    y = rng.random(n) < 0.4
+    return rng.normal(size=(n, 3)) + y[:, None], y
+
+
 KINDS: dict[str, Callable[[int, np.random.Generator], Rows]] = {
     "one-hot of 12": _one_hot(12),
-    "four binary columns": lambda n, rng: (
-        lambda y: ((rng.random((n, 4)) < 0.3 + 0.3 * y[:, None]) * 1.0, y)
-    )(rng.random(n) < 0.4),
-    "30 ordinal levels": lambda n, rng: (
-        lambda y: (np.clip(rng.poisson(10 + 5 * y), 0, 29)[:, None] * 1.0, y)
-    )(rng.random(n) < 0.4),
+    "four binary columns": _four_binary,
+    "30 ordinal levels": _ordinal,
     "one binary column": _binary,
-    "continuous": lambda n, rng: (lambda y: (rng.normal(size=(n, 3)) + y[:, None], y))(
-        rng.random(n) < 0.4
-    ),
+    "continuous": _continuous,
 }
 
 
@@ -92,9 +101,8 @@ def accuracies(name: str, seed: int) -> dict[str, float]:
     if name.startswith("a9a"):
         first, last = map(int, name.rsplit(maxsplit=1)[-1].split("-"))
         columns = slice(first, last + 1)
-        X, y = load("a9a")
-        (X, y), (X_new, y_new) = (X[:, columns], y), load("a9a", "test")
-        X_new = X_new[:, columns]
+        (X, y), (X_new, y_new) = load("a9a"), load("a9a", "test")
+        X, X_new = X[:, columns], X_new[:, columns]
     else:
         X, y = COLUMNS[name](N, rng)
         X_new, y_new = COLUMNS[name](NEW, rng)
@@ -132,7 +140,7 @@ def main() -> None:
     names = [*COLUMNS, "a9a, columns 0-5", "a9a, columns 49-63"]
     keys = ("logistic", "Direct", "Smooth", "Moment", "Direct, two passes", "claimed")
     keys += ("FPR at 0.05", "claimed FPR")
-    with _appended(FOLDER / "discrete.csv", ("commit", "columns", "seed", *keys)) as (done, add):
+    with _Appended(FOLDER / "discrete.csv", ("commit", "columns", "seed", *keys)) as (done, add):
         for seed in range(DRAWS):
             for name in names:
                 if (name, str(seed)) in done or (name.startswith("a9a") and seed):
@@ -140,7 +148,7 @@ def main() -> None:
                 found = accuracies(name, seed)
                 add((commit(), name, seed, *(f"{found[key]:.4f}" for key in keys)))
     columns = ("commit", "columns", "seed", "FPR", "recall")
-    with _appended(FOLDER / "guarantee.csv", columns) as (done, add):
+    with _Appended(FOLDER / "guarantee.csv", columns) as (done, add):
         for seed in range(options.samples):
             for kind in KINDS:
                 if (kind, str(seed)) not in done:
@@ -164,23 +172,27 @@ def report() -> None:
         recall = np.mean([float(row["recall"]) for row in drawn if row["columns"] == kind])
         share = (rates > LIMIT).mean()
         allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / len(rates))
-        broken.append(
-            [kind, str(len(rates)), f"{share:.3f}", f"{allowed:.3f}", f"{rates.mean():.3f}"]
-            + [f"{recall:.3f}"]
-        )
-    text = [
-        "# Columns with few distinct values",
-        "",
+        figures = (f"{figure:.3f}" for figure in (share, allowed, rates.mean(), recall))
+        broken.append([kind, str(len(rates)), *figures])
+    about = (
         f"Measured on commit {rows[-1]['commit']} (`python -m benchmarks.honesty.discrete`). "
         f"Accuracy on new rows of classifiers of {N:,} rows, mean of {DRAWS} draws (of a9a: its "
         "own test part); then what DirectClassifier claims, and its false-positive rate where "
-        "0.05 is the limit.",
+        "0.05 is the limit."
+    )
+    about_limits = (
+        f"A limit of {LIMIT:g} on the false-positive rate, guaranteed with confidence "
+        f"{CONFIDENCE:g}: how often it is broken, and how often it may be (two binomial errors)."
+    )
+    text = [
+        "# Columns with few distinct values",
+        "",
+        about,
         "",
         *header("columns", *keys),
         *(line(*cells) for cells in lines),
         "",
-        f"A limit of {LIMIT:g} on the false-positive rate, guaranteed with confidence "
-        f"{CONFIDENCE:g}: how often it is broken, and how often it may be (two binomial errors).",
+        about_limits,
         "",
         *header("columns", "draws", "broken", "may be", "mean FPR", "mean recall"),
         *(line(*cells) for cells in broken),
@@ -189,7 +201,7 @@ def report() -> None:
     print("\n".join(text))
 
 
-class _appended:
+class _Appended:
     """Open a CSV file to add rows, knowing which are there."""
 
     def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
