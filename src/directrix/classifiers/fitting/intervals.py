@@ -72,23 +72,30 @@ def intervals_of(
     level : float
     """
     predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
-    if metric.cuts:
-        of_metric = _drawn(metric, rates, curve, sizes, level)
-    else:
-        variance = ranking_variance(curve, sizes, metric)
-        of_metric = on_logit_scale(rates.metric, variance, level)
-    return Intervals(
+    found = Intervals(
         wilson(rates.tpr, sizes.n_pos, level),
         wilson(rates.fpr, sizes.n_neg, level),
         wilson(rates.precision, predicted, level),
-        of_metric,
+        (rates.metric, rates.metric),
     )
+    if not metric.cuts:
+        variance = ranking_variance(curve, sizes, metric)
+        return found._replace(metric=on_logit_scale(rates.metric, variance, level))
+    tpr, fpr, share = _drawn(metric, rates, curve, sizes)
+    ends = {"metric": _between(metric.at_rates(tpr, fpr, share), rates.metric, level)}
+    if metric.limit is not None:
+        if metric.limit.rate != "tpr":
+            ends["tpr"] = _between(tpr, rates.tpr, level)
+        if metric.limit.rate != "fpr":
+            ends["fpr"] = _between(fpr, rates.fpr, level)
+        ends["precision"] = _between(precision_of(tpr, fpr, share), rates.precision, level)
+    return found._replace(**ends)
 
 
 def _drawn(
-    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float
-) -> tuple[float, float]:
-    """Return the interval of a metric of both rates and the prior.
+    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return draws of both rates and of the share of positives.
 
     Where a limit on one rate sets the threshold, the other rate moves along the curve with it: the
     steeper the curve there, the less is known of it.
@@ -106,7 +113,7 @@ def _drawn(
     elif limited == "tpr":
         along = np.interp([*tpr, rates.tpr], curve.tpr, curve.fpr)
         fpr = np.clip(fpr + along[:-1] - along[-1], 0.0, 1.0)
-    return _between(metric.at_rates(tpr, fpr, share), rates.metric, level)
+    return tpr, fpr, share
 
 
 def _between(draws: FloatArray, value: float, level: float) -> tuple[float, float]:
