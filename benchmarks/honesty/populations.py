@@ -6,13 +6,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pyarrow import parquet
 
 from benchmarks.data import folder, load
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
-#: Numeric sets as they are; of the two tables, numbers with missing values filled, and text one-hot.
+#: Numeric sets as they are; of the two tables, numbers with missing values filled, text one-hot.
 POPULATIONS = ("covtype", "susy_30k", "skin_nonskin", "give_me_some_credit", "census_income")
 #: Rows of a population on which the truth is measured, beside those of the sample.
 NEW_ROWS = 60_000
@@ -42,8 +43,6 @@ def _table(
     name: str, target: str, positive: object, texts: tuple[str, ...]
 ) -> tuple[FloatArray, AnyArray]:
     """Return a table as numbers: medians for missing ones with an indicator, levels one-hot."""
-    from pyarrow import parquet
-
     table = parquet.read_table(folder().parent / "tables" / f"{name}.parquet").to_pandas()
     labels = table.pop(target)
     columns = []
@@ -58,4 +57,3 @@ def _table(
             levels = values.astype(str).value_counts().index[:_MOST_LEVELS]
             columns += [(values.astype(str) == level).to_numpy(np.float64) for level in levels]
     return np.column_stack(columns), (labels == positive).to_numpy()
-
