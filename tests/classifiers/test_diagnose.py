@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, Moments, diagnose
 from directrix.classifiers.diagnose import delong, normality
-from directrix.metrics import AUC, TABLE, Error, RecallAtFPR, resolve
+from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR, resolve
 
 
 def normal_rows(n=4000, seed=0):
@@ -212,6 +212,7 @@ def test_any_model_with_scores_can_be_asked(model, labels):
     error = diagnose(model, X, y, metric="error")
     assert error.empirical == pytest.approx(1.0 - accuracy_score(y, model.predict(X)), abs=1e-12)
     assert error.method == "posterior draws"
+    assert diagnose(model, X, y, metric=PartialAUC(0.1)).method == "DeLong"
 
 
 def test_ours_is_asked_about_its_own_metric_and_its_own_summary():

@@ -5,18 +5,19 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.cli.fit_record import Estimate, read_fit_record
+from directrix.cli.fit_record import Candidate, Estimate, read_fit_record
 from directrix.cli.mistakes import Mistake
 
 RIGHT = {
     "classifier": "DirectClassifier",
     "candidates": [
-        {"name": "moments", "metric": 0.5, "low": 0.4, "high": 0.6},
-        {"name": "logistic", "metric": 1, "low": None, "high": None},
+        {"name": "moments", "metric": 0.5, "error": 0.02},
+        {"name": "logistic", "metric": 1, "error": None},
     ],
     "compared_on": "held-out rows",
     "chosen": "moments",
     "why": "it is better",
+    "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
     "better_than_logistic": {"mean": 0.1, "low": None, "high": None},
 }
 MISSING = object()
@@ -34,8 +35,12 @@ WRONG = [
     (["candidates", 1], "logistic", "its field 'candidates[1]' must be an object"),
     (["candidates", 1, "name"], MISSING, "it lacks the field 'candidates[1].name'"),
     (["candidates", 0, "metric"], "high", "'candidates[0].metric' must be a number or null"),
-    (["candidates", 0, "low"], True, "'candidates[0].low' must be a number or null, not true"),
-    (["candidates", 0, "high"], MISSING, "it lacks the field 'candidates[0].high'"),
+    (["candidates", 0, "error"], True, "'candidates[0].error' must be a number or null, not true"),
+    (["candidates", 0, "error"], MISSING, "it lacks the field 'candidates[0].error'"),
+    (["expected_on_new_rows"], MISSING, "it lacks the field 'expected_on_new_rows'"),
+    (["expected_on_new_rows"], 0.48, "its field 'expected_on_new_rows' must be an object"),
+    (["expected_on_new_rows", "value"], MISSING, "the field 'expected_on_new_rows.value'"),
+    (["expected_on_new_rows", "high"], "x", "'expected_on_new_rows.high' must be a number or null"),
     (["better_than_logistic"], MISSING, "it lacks the field 'better_than_logistic'"),
     (["better_than_logistic"], 0.5, "its field 'better_than_logistic' must be an object, not 0.5"),
     (["better_than_logistic", "mean"], MISSING, "the field 'better_than_logistic.mean'"),
@@ -70,7 +75,9 @@ def test_what_a_fit_printed_is_read(call, files, tmp_path, write):
     told = call("fit", files / "monday.parquet", *options)
     record = read_fit_record(write(told.out))
     assert record.chosen == told.json["chosen"]
-    assert len(record.candidates) == len(told.json["candidates"])
+    assert [own._asdict() for own in record.candidates] == told.json["candidates"]
+    assert record.expected._asdict() == told.json["expected_on_new_rows"]
+    assert record.expected.low < record.expected.value < record.expected.high
 
 
 @pytest.mark.parametrize(("way", "value", "words"), WRONG)
@@ -98,9 +105,9 @@ def test_numbers_that_are_not_known(write):
     record = read_fit_record(write(changed(["better_than_logistic", "mean"], None)))
     assert record.gap == Estimate(None, None, None)
     text = json.dumps(changed(["candidates", 0, "metric"], float("nan")))
-    assert read_fit_record(write(text)).candidates[0].metric == Estimate(None, 0.4, 0.6)
+    assert read_fit_record(write(text)).candidates[0] == Candidate("moments", None, 0.02)
     huge = read_fit_record(write(changed(["candidates", 0, "metric"], 10**400)))
-    assert huge.candidates[0].metric.value is None
+    assert huge.candidates[0].metric is None
 
 
 def test_a_fit_without_candidates_has_no_record(write):
@@ -124,9 +131,11 @@ def test_the_report_says_which_field_is_wrong(call, files, tmp_path, write, way,
 def test_the_report_leaves_out_what_is_not_known(call, files, tmp_path, write):
     fit = changed(["better_than_logistic", "mean"], None)
     fit["candidates"][0]["metric"] = None
+    fit["expected_on_new_rows"]["value"] = None
     rows = [files / "tuesday.parquet", "-t", "fraud", "--fit", write(fit)]
     done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
     assert done.code == 0, done.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "2 candidates on held-out rows" in page
     assert "Better than logistic" not in page
+    assert "On new rows expect" not in page

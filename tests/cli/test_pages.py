@@ -77,10 +77,11 @@ class TestPictures:
         output = tmp_path / "r.html"
         fit = {
             "classifier": "DirectClassifier",
-            "candidates": [{"name": "<moments>", "metric": 0.5, "low": 0.4, "high": 0.6}],
+            "candidates": [{"name": "<moments>", "metric": 0.5, "error": 0.02}],
             "compared_on": "held-out rows",
             "chosen": "<moments>",
             "why": "it is",
+            "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
             "better_than_logistic": {"mean": 0.1, "low": None, "high": None},
         }
         (tmp_path / "fit.json").write_text(json.dumps(fit), encoding="utf-8")
@@ -102,5 +103,6 @@ class TestPictures:
         ]
         assert "&lt;moments&gt;" in page
         assert "<moments>" not in page
+        assert "On new rows expect 0.4800 (0.4000 to 0.5500)." in page
         found = call("evaluate", files / "model.dx", *rows[:3], "--json").json
         assert f"{found['metric']['value']:.4f}" in page

@@ -158,7 +158,8 @@ def diagnose(
     if isinstance(wanted, AUC):
         interval, method = delong(positive, scores, weight), "DeLong"
     else:
-        interval, method = on_rows.intervals(wanted).metric, "posterior draws"
+        interval = on_rows.intervals(wanted).metric
+        method = "posterior draws" if wanted.cuts else "DeLong"
     trusted = interval[0] <= predicted <= interval[1]
     advice = _advice(sides, counts, wanted, trusted=trusted, ours=hasattr(estimator, "moments_"))
     return Diagnosis(wanted, sides[0], sides[1], predicted, empirical, interval, method, advice)

@@ -60,7 +60,7 @@ class OperatingPoint:
                 line += f"{getattr(self.empirical, name):34.4f}"
             if self.expected is not None:
                 line += f"{getattr(self.expected, name):24.4f}"
-            if self.intervals is not None:
+            if self.expected is not None and self.intervals is not None:
                 low, high = getattr(self.intervals, name)
                 line += f"  {low:.4f} to {high:.4f}"
             lines.append(line)

@@ -72,8 +72,7 @@ def measured(found: Scored, metric: Metric, classes: Any) -> Measured:
     n_rows = effective_rows(weight)
     area = AUC().best_value(curve)
     of_area = delong(positive, found.scores, weight)
-    own = ends.metric
-    how = "posterior draws"
+    own, how = ends.metric, "posterior draws" if metric.cuts else "DeLong"
     if isinstance(metric, AUC):
         own, how = of_area, "DeLong"
     f1 = FBeta()

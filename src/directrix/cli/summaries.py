@@ -42,7 +42,7 @@ def summarize(
     drop: Drop = None,
     weight: Weight = None,
     folds: Annotated[
-        int | None, typer.Option(help="Keep so many folds apart, by a hash of the features.")
+        int | None, typer.Option(help="Keep so many folds apart; each row is drawn on its own.")
     ] = None,
     positive: Positive = None,
     spark: Spark = None,
