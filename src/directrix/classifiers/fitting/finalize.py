@@ -175,7 +175,7 @@ def finalize(
     if rows is selection.rows:
         selection = selection.with_scores(aligned.held_out)
     choice = Choice.of(metric, selection, sizes_of(rows))
-    threshold, curve, place = fit_threshold(choice.at, rows, aligned.held_out)
+    threshold, curve, place = fit_threshold(choice.at, rows, aligned.held_out, metric)
     change = None
     if lines.without:
         change = Change.of(metric, rows, aligned.every, threshold)
@@ -186,9 +186,18 @@ def finalize(
 
 
 def fit_threshold(
-    metric: Metric, rows: TrainingRows, scores: FloatArray
+    metric: Metric, rows: TrainingRows, scores: FloatArray, asked: Metric | None = None
 ) -> tuple[float, Curve, int]:
-    """Return the best threshold on rows, their curve, and the threshold's index on it."""
+    """Return the best threshold on rows, their curve, and the threshold's index on it.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : TrainingRows
+    scores : array of shape (n,)
+    asked : Metric, optional
+        The metric that the user gave, of which this one has a stricter limit.
+    """
     curve = curves(rows.positive, rows.weight)(scores)
     threshold, _, place = metric.best(curve)
     fewest = min(sizes_of(rows))
@@ -204,10 +213,16 @@ def fit_threshold(
         reach = float(np.ptp(scores)) or 1.0
         end = scores.max() + reach if threshold > 0 else scores.min() - reach
         label = "negative" if threshold > 0 else "positive"
+        named = metric if asked is None else asked
+        advice = (
+            "Try a metric that does not depend on the prior (such as 'balanced_error' or "
+            "RecallAtFPR), class_weight='balanced', or other features."
+            if named.limit is None
+            else "Give more rows, a looser limit, or other features."
+        )
         warn(
-            f"every row is predicted {label}: no line of the family does better by {metric} on "
-            "these rows. Try a metric that does not depend on the prior (such as "
-            "'balanced_error' or RecallAtFPR), class_weight='balanced', or other features.",
+            f"every row is predicted {label}: no line of the family does better by {named} on "
+            f"these rows. {advice}",
             stacklevel=6,
         )
         threshold = float(end)
