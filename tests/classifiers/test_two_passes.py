@@ -9,7 +9,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from directrix import MomentClassifier, summarize
+from directrix import DirectClassifier, MomentClassifier, summarize
 from directrix.classifiers.two_passes import pick
 from directrix.engines import HashFolds
 from directrix.metrics import RecallAtFPR, resolve
@@ -161,6 +161,44 @@ def test_what_can_be_read_only_once_is_refused():
         MomentClassifier().fit_source(reader, target="y", features=FEATURES)
     with pytest.raises(ValueError, match="an iterator can be read only once"):
         MomentClassifier().fit_source(iter([frame()[:5000]]), target="y", features=FEATURES)
+
+
+class Changing:
+    """Rows that are read twice, and are others the second time."""
+
+    def __init__(self, change):
+        self.change, self.times = change, 0
+
+    def __iter__(self):
+        self.times += 1
+        rows = frame()[:4000][[*FEATURES, "y"]]
+        yield rows if self.times == 1 else self.change(rows)
+
+
+CHANGES = {
+    "a row is replaced": lambda rows: rows.assign(a=rows["a"].where(rows.index != 7, 0.5)),
+    "columns in another order": lambda rows: rows[["b", "a", "c", "d", "y"]],
+    "a column made by chance": lambda rows: rows.assign(
+        a=np.random.default_rng().normal(size=len(rows))
+    ),
+    "labels are swapped": lambda rows: rows.assign(y=rows["y"].sample(frac=1.0).to_numpy()),
+    "one row fewer, another twice": lambda rows: pd.concat([rows[1:], rows[-1:]]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("classifier", [MomentClassifier, DirectClassifier])
+def test_rows_that_change_between_the_passes_are_refused(classifier, change):
+    with pytest.raises(ValueError, match="second pass did not find the rows of the first"):
+        classifier("auc").fit_source(Changing(change), target="y")
+
+
+def test_the_order_of_rows_may_change_between_the_passes():
+    ours, steady = (
+        MomentClassifier("auc").fit_source(Changing(change), target="y")
+        for change in (lambda rows: rows.sample(frac=1.0), lambda rows: rows)
+    )
+    np.testing.assert_allclose(ours.coef_, steady.coef_, rtol=1e-9)
 
 
 def test_the_moments_are_those_of_the_rows(parquet):

@@ -106,7 +106,7 @@ def test_columns_without_a_role_are_the_features(session):
     assert distance(moments, summarize(columns(), target="y", weight="w", features=NAMES)) < CLOSE
 
 
-@pytest.mark.parametrize("key", [None, "customer", ["country", "customer"]])
+@pytest.mark.parametrize("key", ["customer", ["country", "customer"]])
 def test_a_row_is_in_the_same_fold_as_in_memory(session, key):
     roles = {"target": "y", "features": NAMES, "fold": HashFolds(4, key=key, seed=3)}
     moments = summarize(session.createDataFrame(columns()).repartition(5), **roles)
@@ -118,10 +118,30 @@ def test_a_row_is_in_the_same_fold_as_in_memory(session, key):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "mixed"])
 def test_a_vector_is_in_the_fold_of_its_values(session, kind):
-    moments = summarize(kept_as(session, kind), target="y", features="x", fold=HashFolds(3))
+    # Rows are told apart within a partition; in one, as in memory.
+    whole = kept_as(session, kind).coalesce(1)
+    moments = summarize(whole, target="y", features="x", fold=HashFolds(3))
     expected = summarize(columns(), target="y", features=NAMES, fold=HashFolds(3))
     for fold, its in zip(moments.folds, expected.folds, strict=True):
         assert distance(fold, Moments(**{**vars(its), "feature_names": None})) < CLOSE
+
+
+def test_without_a_key_folds_are_the_same_whenever_a_frame_is_read(session):
+    frame = session.createDataFrame(columns()).repartition(5).cache()
+    roles = {"target": "y", "features": NAMES, "fold": HashFolds(4)}
+    first, again = (summarize(frame, **roles) for _ in range(2))
+    assert first == again
+    assert min(fold.count for fold in first.folds) > 0
+    assert distance(first.unfolded(), summarize(columns(), target="y", features=NAMES)) < CLOSE
+    frame.unpersist()
+
+
+def test_a_column_made_by_chance_is_refused(session):
+    from pyspark.sql.functions import rand
+
+    frame = session.createDataFrame(columns()).withColumn("chance", rand())
+    with pytest.raises(ValueError, match="second pass did not find the rows of the first"):
+        MomentClassifier("auc").fit_source(frame, target="y", features=[*NAMES, "chance"])
 
 
 def test_folds_may_be_a_column(session):
@@ -197,6 +217,7 @@ def test_pandas_on_spark_is_spark(session):
 def test_a_line_is_fitted_in_two_passes(session):
     frame = session.createDataFrame(columns()).repartition(4).cache()
     roles = {"target": "y", "features": NAMES, "weight": "w"}
+    roles["fold"] = HashFolds(5, key="customer")
     classifier = MomentClassifier("auc").fit_source(frame, **roles)
     expected = MomentClassifier("auc").fit_source(columns(), **roles)
     table = columns()[NAMES]
@@ -212,6 +233,7 @@ def test_a_line_is_fitted_in_two_passes(session):
 def test_a_direct_line_is_fitted_in_two_passes(session):
     frame = session.createDataFrame(columns()).repartition(4).cache()
     roles = {"target": "y", "features": NAMES, "weight": "w"}
+    roles["fold"] = HashFolds(3, key="customer")
     classifier = DirectClassifier("auc", cv=3).fit_source(frame, **roles)
     expected = DirectClassifier("auc", cv=3).fit_source(columns(), **roles)
     assert classifier.report_.chosen == expected.report_.chosen
