@@ -63,10 +63,15 @@ def test_groups_may_be_given_beside_an_array():
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_folds_by_the_features_of_an_array():
-    moments = summarize(da.from_array(X, chunks=(70, 2)), target=Y, fold=HashFolds(4))
+def test_folds_of_the_rows_of_an_array():
+    whole = da.from_array(X, chunks=(len(X), 2))
     expected = summarize(X, target=Y, fold=HashFolds(4))
-    assert distance(moments, expected) < SCALED
+    assert distance(summarize(whole, target=Y, fold=HashFolds(4)), expected) < SCALED
+    # Rows are told apart within a block; the same whenever they are read.
+    blocks = da.from_array(X, chunks=(70, 2))
+    first, again = (summarize(blocks, target=Y, fold=HashFolds(4)) for _ in range(2))
+    assert first == again
+    assert distance(first.unfolded(), expected.unfolded()) < SCALED
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -74,8 +79,9 @@ def test_blocks_of_an_array_may_be_sparse():
     rows = np.where(X > 0.5, X, 0.0)
     blocks = da.from_array(rows, chunks=(100, 3)).map_blocks(sparse.csr_array)
     moments = summarize(blocks, target=Y, fold=HashFolds(3))
-    expected = summarize(sparse.csr_array(rows), target=Y, fold=HashFolds(3))
-    assert distance(moments, expected) < SCALED
+    dense = summarize(da.from_array(rows, chunks=(100, 3)), target=Y, fold=HashFolds(3))
+    assert distance(moments, dense) < SCALED
+    assert distance(moments.unfolded(), summarize(sparse.csr_array(rows), target=Y)) < SCALED
 
 
 @pytest.mark.usefixtures("in_this_process")
