@@ -49,6 +49,22 @@ class RateLimit(NamedTuple):
     rate: str
     value: float
 
+    def counted(self, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, int, float]:
+        """Return rows on the wrong side of each threshold, of how many, and what share may be.
+
+        For the limits whose rates rise, or fall, with every row above the threshold.
+
+        Parameters
+        ----------
+        tp, fp : array of shape (m,)
+            Positives and negatives above each threshold; the last is below all rows.
+        """
+        if self.rate == "fpr":
+            return fp, round(fp[-1]), self.value
+        if self.rate == "alerts":
+            return tp + fp, round(tp[-1] + fp[-1]), self.value
+        return tp[-1] - tp, round(tp[-1]), 1.0 - self.value
+
     def __str__(self) -> str:
         at_most, _ = RATES[self.rate]
         return f"{self.rate} {'<=' if at_most else '>='} {self.value:g}"
@@ -141,16 +157,11 @@ class Guarantee:
     def _places(self, curve: Curve) -> AnyArray:
         """Return the thresholds that keep the limits whose rates rise with every row above."""
         tp, fp = curve.true_positives, curve.false_positives
-        n_pos, n_neg = round(curve.positives), round(curve.negatives)
         able = np.ones(len(tp), dtype=bool)
         for limit in self.limits:
             if limit.rate == "precision":
                 continue
-            wrong, n, value = {
-                "fpr": (fp, n_neg, limit.value),
-                "alerts": (tp + fp, n_pos + n_neg, limit.value),
-                "recall": (n_pos - tp, n_pos, 1.0 - limit.value),
-            }[limit.rate]
+            wrong, n, value = limit.counted(tp, fp)
             k = most_above(n, value, self.each)
             if k < 0:
                 raise self._too_few(limit, n, rows_needed(value, self.each))
@@ -214,7 +225,6 @@ class Guarantee:
     def _would_do(self, curve: Curve, factor: float) -> bool:
         """Tell whether so many times as many rows with these rates would keep all limits."""
         tp, fp = factor * curve.true_positives, factor * curve.false_positives
-        n_pos, n_neg = round(tp[-1]), round(fp[-1])
         able = np.ones(len(tp), dtype=bool)
         for limit in self.limits:
             if limit.rate == "precision":
@@ -222,11 +232,7 @@ class Guarantee:
                 chance = binom.sf(np.rint(tp) - 1, above, limit.value)
                 able &= (above > 0) & (chance <= 1.0 - self.each)
                 continue
-            wrong, n, value = {
-                "fpr": (fp, n_neg, limit.value),
-                "alerts": (tp + fp, n_pos + n_neg, limit.value),
-                "recall": (n_pos - tp, n_pos, 1.0 - limit.value),
-            }[limit.rate]
+            wrong, n, value = limit.counted(tp, fp)
             able &= wrong <= most_above(n, value, self.each)
         return bool(able.any())
 
