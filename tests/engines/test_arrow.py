@@ -207,9 +207,13 @@ def test_bits_do_not_depend_on_row_groups(tmp_path, row_group, monkeypatch):
     monkeypatch.setattr(arrow, "BATCH_ROWS", 64)
     parquet.write_table(TABLE, tmp_path / "rows.parquet", row_group_size=row_group)
     roles = ROLES | {"fold": HashFolds(3)}
+    read = summarize(pl.scan_parquet(tmp_path / "rows.parquet"), **roles)
+    assert read == summarize(TABLE, **roles)
+    assert distance(read.unfolded(), EXPECTED) < SCALED
+    # Rows of a file are known by their position in it.
     moments = summarize(tmp_path / "rows.parquet", **roles)
-    assert moments == summarize(TABLE, **roles)
-    assert moments == summarize(pl.scan_parquet(tmp_path / "rows.parquet"), **roles)
+    parquet.write_table(TABLE, tmp_path / "whole.parquet")
+    assert moments == summarize(tmp_path / "whole.parquet", **roles)
     assert distance(moments.unfolded(), EXPECTED) < SCALED
 
 
@@ -294,21 +298,17 @@ VECTORS = {
 def test_one_column_may_hold_vectors(made, tmp_path):
     rows = np.round(X, 2).astype(np.float32).astype(float)
     table = pa.table({"v": made(rows), "y": Y, "other": X[:, 0]})
-    expected = Moments.of(rows, Y, fold=HashFolds(3).of(None, as_rows(rows)))
+    expected = Moments.of(rows, Y, fold=HashFolds(3).of_rows(rows, Y))
     roles = {"target": "y", "features": "v", "fold": HashFolds(3)}
     assert distance(summarize(table, **roles), expected) < SCALED
     chunks = pa.concat_tables([table[:10], table[10:10], table[10:500], table[500:]])
     assert distance(summarize(chunks, **roles), expected) < SCALED
     parquet.write_table(table, tmp_path / "v.parquet", row_group_size=300)
-    assert distance(summarize(tmp_path / "v.parquet", **roles), expected) < SCALED
+    of_file = summarize(tmp_path / "v.parquet", **roles)
+    assert len(of_file.folds) == 3
+    assert distance(of_file.unfolded(), expected.unfolded()) < SCALED
     alone = summarize(table.drop_columns(["other"]), target="y")
     assert distance(alone, expected.unfolded()) < SCALED
-
-
-def as_rows(array):
-    from directrix.moments.rows import as_rows
-
-    return as_rows(array)
 
 
 @pytest.mark.parametrize(

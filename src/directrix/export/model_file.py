@@ -40,6 +40,8 @@ _KEYS = [
     *("calibration", "class", "classes", "facts", "feature_names", "format", "layout"),
     *("n_features", "operating_point", "params", "version", "writer"),
 ]
+#: Parameters that files before 0.2 do not have; theirs are the defaults.
+_ADDED = {"limits"}
 _LABELS: dict[str, type] = {
     "bool": bool,
     "str": str,
@@ -142,7 +144,8 @@ def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
     kind, layout = header["class"], header["layout"]
     given = header["params"]
     known = CLASSIFIERS[kind]().get_params(deep=False)
-    fits = isinstance(given, dict) and sorted(given) == sorted(known)
+    lacking = set(known) - set(given) if isinstance(given, dict) else set(known)
+    fits = isinstance(given, dict) and set(given) <= set(known) and lacking <= _ADDED
     require(fits, f"its parameters are not those of {kind}")
     classifier = CLASSIFIERS[kind](**{name: from_plain(own) for name, own in given.items()})
     check_label_room(header["classes"], tensors)
