@@ -129,6 +129,7 @@ def test_the_report_says_which_field_is_wrong(call, files, tmp_path, write, way,
 
 
 def test_the_report_leaves_out_what_is_not_known(call, files, tmp_path, write):
+    pytest.importorskip("matplotlib")
     fit = changed(["better_than_logistic", "mean"], None)
     fit["candidates"][0]["metric"] = None
     fit["expected_on_new_rows"]["value"] = None

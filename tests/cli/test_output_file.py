@@ -28,6 +28,8 @@ COMMANDS = {
     "sql": "sql a --table t -t y",
 }
 
+DRAWN = ("plot", "report")
+
 #: Commands, and which of the files that they read they are told to write.
 INPUTS = [
     ("summarize {f}/monday.parquet -t fraud", "monday.parquet"),
@@ -131,6 +133,8 @@ def test_a_link_to_what_is_read_is_the_same_file(call, own, tmp_path, how):
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_an_existing_file_is_overwritten_only_if_told_to(call, own, tmp_path, name):
+    if name in DRAWN:
+        pytest.importorskip("matplotlib")
     command = COMMANDS[name].format(f=own).split()
     output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
     output.write_bytes(b"precious")
@@ -146,6 +150,8 @@ def test_an_existing_file_is_overwritten_only_if_told_to(call, own, tmp_path, na
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_a_failed_write_leaves_the_old_file(call, own, tmp_path, name, monkeypatch):
+    if name in DRAWN:
+        pytest.importorskip("matplotlib")
     command = COMMANDS[name].format(f=own).split()
     output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
     output.write_bytes(b"precious")
