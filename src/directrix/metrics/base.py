@@ -84,12 +84,13 @@ class Metric(ABC):
         values = np.array([each.value for each in found]).reshape(shape)
         return values, np.array([each.place for each in found], dtype=np.int64).reshape(shape)
 
-    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the metric of a threshold with these rates: numbers, or arrays of them.
 
         A ranking has no threshold: it is not a function of these.
         """
-        raise NotImplementedError
+        msg = f"{self} has no threshold, so it is no function of the rates at one"
+        raise TypeError(msg)
 
     def value_at(self, curve: Curve, place: int) -> float:  # noqa: ARG002
         """Return the metric at one threshold of a curve; metrics that fix their own have theirs."""
