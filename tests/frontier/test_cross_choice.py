@@ -11,7 +11,7 @@ from directrix.frontier.cross_choice import (
     most_promising,
     optimism_of_ranking,
 )
-from directrix.frontier.select import OneStandardError, least_loss
+from directrix.frontier.select import LeastLoss, OneStandardError
 from directrix.metrics import AUC, Curve, Error, FBeta, PrecisionAtK, RecallAtFPR
 
 
@@ -31,7 +31,7 @@ def test_it_is_the_choice_made_again_without_each_part(metric):
     scores, positive = noise(150, 6, gap=1.0)
     weight = np.ones(150)
     parts = ScoresInParts.of(scores, positive, weight)
-    chosen = choose_without_parts(parts, metric, metric, np.zeros(6), least_loss)
+    chosen = choose_without_parts(parts, metric, metric, np.zeros(6), LeastLoss())
     above = np.zeros((4, 150), dtype=bool)
     for repeat, part in enumerate(parts_of(positive)):
         for number in range(10):
@@ -74,9 +74,9 @@ def test_groups_are_left_out_whole():
             assert len(np.unique(part[group == number])) == 1
 
 
-def claims(metric, seeds, rule=least_loss, **how):
+def claims(metric, seeds, **how):
     """Return for each seed what the rows that chose say, and what cross-choice does."""
-    found = []
+    found, rule = [], LeastLoss()
     for seed in range(seeds):
         scores, positive = noise(seed=seed, **how)
         parts = ScoresInParts.of(scores, positive, np.ones(len(positive)))
@@ -130,7 +130,7 @@ def test_a_part_with_all_rows_of_a_class_stays_in():
     positive[:] = False
     positive[7] = True
     parts = ScoresInParts.of(scores, positive, np.ones(40))
-    chosen = choose_without_parts(parts, Error(), Error(), np.zeros(2), least_loss)
+    chosen = choose_without_parts(parts, Error(), Error(), np.zeros(2), LeastLoss())
     assert 0.0 <= judged(parts, chosen).tpr <= 1.0
 
 

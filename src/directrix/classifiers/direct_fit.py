@@ -14,7 +14,7 @@ from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
 from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
-from directrix.classifiers.guarantee import Guarantee, set_by
+from directrix.classifiers.guarantee import Guarantee, threshold_from_rows
 from directrix.classifiers.operating_point import OperatingPoint, predicted_rates
 from directrix.frontier.candidates import Candidates
 from directrix.frontier.choose import MOST_ROWS, curves, scores_of, settled
@@ -171,7 +171,7 @@ def _guaranteed(fitted: Fitted, rows: TrainingRows, guarantee: Guarantee) -> Fit
     metric = fitted.operating_point.metric
     scores = settled(scores_of(rows.X, fitted.line[None])[:, 0])
     grid = guarantee.grid(fitted.curve)
-    threshold, point = set_by(metric, guarantee, rows, scores, grid)
+    threshold, point = threshold_from_rows(metric, guarantee, rows, scores, grid)
     line = fitted.line.copy()
     line[-1] -= threshold
     scores -= threshold

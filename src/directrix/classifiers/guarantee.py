@@ -344,7 +344,7 @@ def guaranteed_point(
     return OperatingPoint(metric, 0.0, seen, seen, name, expected, intervals, str(guarantee))
 
 
-def set_by(
+def threshold_from_rows(
     metric: Metric, guarantee: Guarantee, apart: TrainingRows, scores: FloatArray, grid: Any
 ) -> tuple[float, OperatingPoint]:
     """Return the threshold that rows set apart keep the limits at, and what they say of it."""

@@ -19,7 +19,7 @@ from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
 from directrix.frontier.cross_choice import ScoresInParts
-from directrix.frontier.select import least_loss
+from directrix.frontier.select import LeastLoss
 from directrix.metrics import Curve
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 from directrix.moments.tree import tree_sum
@@ -159,10 +159,11 @@ def pick(
     curves = [_curve(counts, factors) for counts in histogram.counts]
     values = np.array([metric.best_value(curve) for curve in curves])
     losses = -values if metric.greater_is_better else values
-    place = least_loss(losses)
+    rule = LeastLoss()
+    place = rule(losses)
     sizes = Sizes(*(float(each) for each in (histogram.weight**2 / histogram.weight_sq)[::-1]))
     parts = ScoresInParts(np.stack([_above(fold.counts, factors) for fold in folds])[None])
-    choice = Choice(metric, parts, losses, values, least_loss, sizes, curves[place].prior)
+    choice = Choice(metric, parts, losses, values, rule, sizes, curves[place].prior)
     best = choice.at.best(curves[place])
     threshold = _edge(best.place)
     final = Finalized.of(choice, threshold, curves[place], best.place)

@@ -52,6 +52,16 @@ class OneStandardError:
         return int(kind[np.argmin(losses[kind])])
 
 
-def least_loss(losses: FloatArray) -> int:
-    """Return the candidate of least loss; of equals the first."""
-    return int(np.argmin(losses))
+@dataclass(frozen=True)
+class LeastLoss:
+    """The candidate of least loss; of equals the first. It has no preference for simple ones."""
+
+    kinds: FloatArray | None = None
+
+    def among(self, chosen: IntArray) -> LeastLoss:  # noqa: ARG002
+        """Return the rule for some of the candidates: the same."""
+        return self
+
+    def __call__(self, losses: FloatArray) -> int:
+        """Return the candidate that is chosen."""
+        return int(np.argmin(losses))

@@ -17,7 +17,7 @@ from directrix.frontier.cross_choice import (
     most_promising,
     optimism_of_ranking,
 )
-from directrix.frontier.select import least_loss
+from directrix.frontier.select import LeastLoss, OneStandardError
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -51,8 +51,7 @@ class Selection:
     losses, values : array of shape (k,)
         What decided, and the metric of all rows together.
     chosen : int
-    rule : callable
-        Of losses: which candidate is chosen.
+    rule : LeastLoss or OneStandardError
     """
 
     rows: TrainingRows
@@ -60,7 +59,7 @@ class Selection:
     losses: FloatArray
     values: FloatArray
     chosen: int
-    rule: Any = least_loss
+    rule: LeastLoss | OneStandardError
 
     @classmethod
     def of(
@@ -69,10 +68,11 @@ class Selection:
         scores: list[FloatArray],
         found: Compared,
         chosen: int,
-        rule: Any = least_loss,
+        rule: LeastLoss | OneStandardError | None = None,
     ) -> Selection:
         """Keep the candidates that some of the rows could have chosen."""
-        kinds = rule.kinds.tolist() if hasattr(rule, "kinds") else [0.0] * len(scores)
+        rule = LeastLoss() if rule is None else rule
+        kinds = [0.0] * len(scores) if rule.kinds is None else rule.kinds.tolist()
         kept = most_promising(found.losses, kinds, _CANDIDATES, _OF_KIND)
         kept = np.union1d(kept, [chosen])
         return cls(
@@ -81,7 +81,7 @@ class Selection:
             found.losses[kept],
             found.values[kept],
             int(np.searchsorted(kept, chosen)),
-            rule.among(kept) if hasattr(rule, "among") else rule,
+            rule.among(kept),
         )
 
     def with_scores(self, scores: FloatArray) -> Selection:
