@@ -31,7 +31,7 @@ laws: ## Run the laws alone, in one process
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/laws
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
-	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/test_two_passes.py tests/classifiers/test_direct_source.py
+	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
 
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.data import load
 from directrix import DirectClassifier
-from directrix.classifiers.guarantee import Guarantee
+from directrix.classifiers.fitting.guarantee import Guarantee
 from directrix.metrics import Curve, RecallAtFPR
 
 RESULTS = Path(__file__).with_suffix(".csv")

@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.cli.fit_record import Candidate, Estimate, read_fit_record
-from directrix.cli.mistakes import Mistake
+from directrix.cli.io.fit_record import Candidate, Estimate, read_fit_record
+from directrix.cli.output.errors import Mistake
 
 RIGHT = {
     "classifier": "DirectClassifier",

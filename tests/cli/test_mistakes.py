@@ -7,7 +7,7 @@ pytest.importorskip("typer")
 
 from directrix import MomentClassifier, summarize
 from directrix.cli import main
-from directrix.cli.mistakes import in_words
+from directrix.cli.output.errors import in_words
 from directrix.export import save
 
 DATA, USAGE = 1, 2

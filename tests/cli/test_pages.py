@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import Frontier, Moments, SmoothClassifier
-from directrix.cli.pictures import Reliability
-from directrix.cli.what_if import what_if
+from directrix.classifiers.evaluation.feature_importance import what_if
+from directrix.cli.output.pictures import Reliability
 from directrix.export import load, save
 from directrix.metrics import RecallAtFPR
 

@@ -36,7 +36,7 @@ from directrix import (
     Moments,
     SmoothClassifier,
 )
-from directrix.frontier.pencil import EigenPencil
+from directrix.frontier._pencil import EigenPencil
 from directrix.losses import ZeroOne
 from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR, resolve
 

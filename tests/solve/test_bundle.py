@@ -7,7 +7,7 @@ from scipy.optimize import LinearConstraint, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.solve import bundle
-from directrix.solve.simplex_qp import solve_qp
+from directrix.solve._simplex_qp import solve_qp
 
 
 def optimum(rows, ridge, held):

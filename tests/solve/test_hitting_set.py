@@ -5,8 +5,8 @@ import pytest
 from margin_problems import least_errors, turned_rows
 
 from directrix.solve import vertex_search, zero_one_lower_bound
-from directrix.solve.circuits import Circuits, as_integers, cancel_exactly
-from directrix.solve.merged_rows import merge_rows
+from directrix.solve._circuits import Circuits, as_integers, cancel_exactly
+from directrix.solve._merged_rows import merge_rows
 
 
 @pytest.mark.parametrize("seed", range(12))

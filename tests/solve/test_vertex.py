@@ -3,8 +3,8 @@ import pytest
 from margin_problems import errors, least_errors, turned_rows
 
 from directrix.solve import vertex_search
-from directrix.solve.merged_rows import merge_rows
-from directrix.solve.pencil_of_vertex import Neighbours
+from directrix.solve._merged_rows import merge_rows
+from directrix.solve._vertex_pencil import Neighbours
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -42,7 +42,7 @@ from benchmarks.beta_bernoulli.kernels.record import measure_missing
 from benchmarks.data import load
 from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.kernel_expansion import intersection
+from directrix.classifiers.beta_bernoulli.kernels import intersection
 
 RESULTS = Path(__file__).with_name("support_vectors.csv")
 KEYS = ("method", "rows", "shuffle")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.calibration import Calibration
+    from directrix.classifiers.fitting.calibration import Calibration
     from directrix.moments import Moments
 
 

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from directrix.cli.evaluate import evaluate
-from directrix.cli.export import export
-from directrix.cli.fit import fit
-from directrix.cli.plot import plot
-from directrix.cli.predict import predict
-from directrix.cli.replies import spoken
-from directrix.cli.report import report
-from directrix.cli.show import show
-from directrix.cli.sql import sql
-from directrix.cli.summaries import merge, subtract, summarize
+from directrix.cli.commands.evaluate import evaluate
+from directrix.cli.commands.export import export
+from directrix.cli.commands.fit import fit
+from directrix.cli.commands.plot import plot
+from directrix.cli.commands.predict import predict
+from directrix.cli.commands.report import report
+from directrix.cli.commands.show import show
+from directrix.cli.commands.sql import sql
+from directrix.cli.commands.summaries import merge, subtract, summarize
+from directrix.cli.output.reply import spoken
 
 #: Plain help: boxes and colours of a terminal are noise in a pipe or a log.
 app = typer.Typer(

@@ -11,14 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.class_weights import weights_by_class
-from directrix.classifiers.solvers import solver_for
-from directrix.classifiers.standardized import Standardization
-from directrix.classifiers.where_to_start import start_of
+from directrix.classifiers.fitting.class_weights import weights_by_class
+from directrix.classifiers.fitting.solvers import solver_for
+from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.smooth.initialization import start_of
 from directrix.displays import style
 from directrix.displays.scored import Scored, before_last_step, last_step
 from directrix.displays.words import words
-from directrix.frontier.choose import settled
+from directrix.frontier.compare import settled
 from directrix.frontier.recipes import Recipe
 from directrix.metrics import Curve, resolve
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers.report import Candidate
+    from directrix.classifiers.smooth.history import Candidate
     from directrix.losses import Loss
     from directrix.metrics import Metric
 

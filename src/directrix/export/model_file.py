@@ -17,8 +17,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray
-from directrix.export.kept_arrays import LAYOUTS, arrays_of, attributes_of, check_as_given
-from directrix.export.kept_facts import (
+from directrix.export.model_file_error import ModelFileError, require
+from directrix.export.plain_values import from_plain, to_plain
+from directrix.export.state_arrays import LAYOUTS, arrays_of, attributes_of, check_as_given
+from directrix.export.state_json import (
     CLASSIFIERS,
     calibrations_from_plain,
     calibrations_to_plain,
@@ -27,11 +29,9 @@ from directrix.export.kept_facts import (
     points_from_plain,
     points_to_plain,
 )
-from directrix.export.model_file_error import ModelFileError, require
-from directrix.export.plain_values import from_plain, to_plain
 from directrix.moments import MomentsFileError
+from directrix.moments._storage_checks import check_classes, check_label_room
 from directrix.moments.storage import read_parts, signed_preamble, write_whole
-from directrix.moments.storage_checks import check_classes, check_label_room
 
 FORMAT = "directrix.model"
 VERSION = 1

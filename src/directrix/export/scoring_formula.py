@@ -9,8 +9,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.plateaus import even_score, pair_of
-from directrix.export.kept_facts import CLASSIFIERS
+from directrix.classifiers.beta_bernoulli.plateaus import even_score, pair_of
+from directrix.export.state_json import CLASSIFIERS
 from directrix.moments.columns import checked_names
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.frontier.choose import held_out_scores, scores_of, settled
-from directrix.frontier.of_moments import Frontier
+from directrix.frontier.compare import held_out_scores, scores_of, settled
+from directrix.frontier.moment_frontier import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.frontier.choose import Compared
+    from directrix.frontier.compare import Compared
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.frontier.of_moments import Frontier, require_rows_of_both
+from directrix.frontier.moment_frontier import Frontier, require_rows_of_both
 from directrix.metrics import resolve
 from directrix.moments.projection import project
 

@@ -10,7 +10,7 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
 
-from directrix.classifiers.calibration import Calibration
+from directrix.classifiers.fitting.calibration import Calibration
 
 if TYPE_CHECKING:
     from directrix.classifiers import MomentClassifier

@@ -22,7 +22,7 @@ from pyspark.ml.util import (
 )
 from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
 
-from directrix.classifiers.calibration import Calibration
+from directrix.classifiers.fitting.calibration import Calibration
 from directrix.integrations.spark_columns import ScoringLine, arrays
 from directrix.metrics import metric_text
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.moments.doubled import affine, exact_sum
-from directrix.moments.row_scatter import DENSE_FEATURES, RowScatter
+from directrix.moments._double_double import affine, exact_sum
+from directrix.moments._row_scatter import DENSE_FEATURES, RowScatter
 
 #: Subtraction must leave a share of at least 2**-30 of what it subtracts from: 22 bits of the
 #: 52 then survive, about seven digits.

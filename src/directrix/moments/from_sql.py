@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.moments import labels
+from directrix.moments._double_double import exact_sum
+from directrix.moments._one_pass import require_moderate
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.columns import checked_names
-from directrix.moments.doubled import exact_sum
-from directrix.moments.one_pass import require_moderate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

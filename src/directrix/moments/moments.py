@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.moments import describe, from_sql, labels, storage
-from directrix.moments.alignment import combined
+from directrix.moments import _describe, from_sql, labels, storage
+from directrix.moments._alignment import combined
+from directrix.moments._column_sizes import require_squares
+from directrix.moments._one_pass import class_moments_of_rows
 from directrix.moments.class_moments import CancellationError, ClassMoments
-from directrix.moments.column_sizes import require_squares
 from directrix.moments.columns import column_index
-from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
@@ -309,10 +309,10 @@ class Moments:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return describe.text(self)
+        return _describe.text(self)
 
     def _repr_html_(self) -> str:
-        return describe.html(self)
+        return _describe.html(self)
 
     def _mapped(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
         return replace(

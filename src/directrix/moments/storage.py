@@ -17,8 +17,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from directrix._atomic_file import atomic_file
-from directrix.moments.class_moments import ClassMoments
-from directrix.moments.storage_checks import (
+from directrix.moments._storage_checks import (
     FORMAT,
     MOST_ROWS,
     VERSION,
@@ -28,6 +27,7 @@ from directrix.moments.storage_checks import (
     require,
     row_starts,
 )
+from directrix.moments.class_moments import ClassMoments
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -1,5 +1,6 @@
 """How we descend."""
 
+from directrix.solve._starts import part_of_mean
 from directrix.solve.accelerated import nesterov
 from directrix.solve.bundle import bundle
 from directrix.solve.cccp import cccp
@@ -11,7 +12,6 @@ from directrix.solve.newton_cg import newton_cg
 from directrix.solve.papers_lbfgs import papers_lbfgs
 from directrix.solve.slam import Tuned, slam
 from directrix.solve.solution import Callback, Objective, Solution
-from directrix.solve.starts import part_of_mean
 from directrix.solve.vertex import vertex_search
 
 __all__ = [

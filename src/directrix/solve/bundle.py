@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.solve.simplex_qp import solve_qp
+from directrix.solve._simplex_qp import solve_qp
 from directrix.solve.solution import Callback, Objective, Path, Solution, warn_unless_there
 
 if TYPE_CHECKING:

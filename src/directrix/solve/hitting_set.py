@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from directrix.solve.circuits import Circuits, as_integers, cancel_exactly
-from directrix.solve.merged_rows import MergedRows, merge_rows
+from directrix.solve._circuits import Circuits, as_integers, cancel_exactly
+from directrix.solve._merged_rows import MergedRows, merge_rows
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

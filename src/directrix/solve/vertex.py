@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.solve.merged_rows import MergedRows, merge_rows
-from directrix.solve.pencil_of_vertex import Neighbours
+from directrix.solve._merged_rows import MergedRows, merge_rows
+from directrix.solve._vertex_pencil import Neighbours
 from directrix.solve.solution import Callback, Path, Solution
 
 if TYPE_CHECKING:

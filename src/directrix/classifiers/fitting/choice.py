@@ -22,7 +22,7 @@ from directrix.frontier.select import LeastLoss, OneStandardError
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.frontier.choose import Compared
+    from directrix.frontier.compare import Compared
     from directrix.frontier.cross_choice import Rule
     from directrix.metrics import Metric
     from directrix.metrics.base import Limit

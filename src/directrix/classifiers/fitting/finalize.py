@@ -7,7 +7,7 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers import calibration
+from directrix.classifiers.fitting import calibration
 from directrix.classifiers.fitting.choice import (
     Choice,
     FewRowsWarning,
@@ -20,7 +20,7 @@ from directrix.classifiers.fitting.intervals import (
     intervals_of,
     rates_of,
 )
-from directrix.frontier.choose import FIRST_ROWS, curves, first_of_classes, standing_for
+from directrix.frontier.compare import FIRST_ROWS, curves, first_of_classes, standing_for
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

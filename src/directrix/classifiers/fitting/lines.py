@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.frontier.choose import scores_of, settled
+from directrix.frontier.compare import scores_of, settled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

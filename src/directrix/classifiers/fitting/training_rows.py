@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.class_weights import weights_by_class
+from directrix.classifiers.fitting.class_weights import weights_by_class
 from directrix.classifiers.fitting.folds import checked_groups, group_folds, require_both_classes
-from directrix.classifiers.standardized import Standardization
-from directrix.frontier.choose import first_of_classes, standing_for
+from directrix.classifiers.fitting.standardization import Standardization
+from directrix.frontier.compare import first_of_classes, standing_for
 from directrix.moments.row_hash import row_hash
 from directrix.moments.row_keys import copy_keys, copy_numbers, labelled, stratified_folds
 from directrix.moments.rows import as_rows

@@ -1,0 +1,1 @@
+"""Logistic regression with plateaus, and everything that only it needs."""

@@ -1,0 +1,275 @@
+"""BetaBernoulliClassifier: logistic regression that lets go of rows far on the wrong side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf
+from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.beta_bernoulli.fit import Fitted, Recipe
+from directrix.classifiers.beta_bernoulli.plateaus import even_score, pair_of, probability
+from directrix.classifiers.fitting.class_weights import checked_weight
+from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.fitting.training_rows import KeyedRows
+from directrix.classifiers.smooth.initialization import numbers
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
+    from directrix.losses.beta_bernoulli import BetaBernoulli
+
+_ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_FOLDS = 5
+
+
+class BetaBernoulliClassifier(LinearClassifier):
+    r"""Logistic regression with plateaus: probabilities that never reach 0 or 1.
+
+    .. math:: \min_{w, b}\ -\sum_i \omega_i \log p(y_i \mid x_i) + \frac{\alpha}{2} \|w\|^2,
+              \qquad p(1 \mid x) = \mu(x) = \varpi\theta + (1 - \varpi)\, \sigma(\gamma\, f(x)),
+              \quad f(x) = w^\top x + b
+
+    Hasan and Pal 2015, eq. 19 and 39. A row far on the wrong side costs no more than the plateau
+    :math:`-\log \varpi\theta` or :math:`-\log \varpi(1 - \theta)`, so that outliers and wrong
+    labels do not turn the line. Features are standardised inside: by median and quartiles, so that
+    outliers do not set the units of the penalty either; for other kernels than the linear one and
+    for the paper's own searches by mean and deviation. The intercept is not penalised (but for
+    1e-8 of the mean loss, so that it has a best value even on a plateau). The descent starts from
+    the solution of logistic regression with the same α.
+
+    With this penalty (γ, α) and (1, α/γ²) are the same model: γ is 1 unless it is learned.
+
+    With a kernel, :math:`f(x) = \sum_j a_j K(x, x_j) + b` (eq. 36–38) and the penalty is
+    :math:`\frac{\alpha}{2} a^\top K a`, the norm of f, by the representer theorem; the paper puts
+    :math:`|a|^2` there.
+
+    Parameters
+    ----------
+    plateaus : "robust", "weak", "empirical", "learned" or (a, b)
+        Probabilities are from a to a + b (eq. 5). "robust" is (0.15, 0.7); "weak", the paper's
+        BBLR¹: α = β = 1 and n = 100, hence (0.01, 0.98); "empirical", its BBLR²: of a share π of
+        positives, (π/2, 1/2); "learned", its BBLR⁴: ϖ and θ by descent, from the rates of
+        logistic regression (eq. 29–35).
+    alpha : float, sequence of float or "auto"
+        Ridge of the sum over rows. Of several, the least held-out log-loss chooses.
+    kernel : None, "linear", "rbf", "polynomial", "min" or callable
+        "min" is the intersection kernel, the sum of the lesser of both features, for features
+        that are never negative. It and functions of two vectors see the features as given.
+    kernel_params : dict, optional
+        Of scikit-learn's kernel of that name, such as ``{"gamma": 0.1}``, or of the function.
+    prior : "gaussian" or "gaussian-laplace"
+        The ridge, or the mixture prior (eq. 41), under which most coefficients become zero: of
+        features, or with a kernel of rows. It is fitted to the coefficients, from those that the
+        ridge gives.
+    learn : sequence of "mixing", "prior_mean" and "gamma"
+        What to learn besides the line, from the values that `plateaus` names.
+    solver : "lbfgs", "sgd", "sla" or "slam"
+        "sgd" is for kernels, and unstable unless alpha is small. "sla" and "slam" are the paper's
+        way to the least training error, and γ is then the most likely one; "slam" chooses its own
+        ridge, and with "empirical" is the paper's BBLR³.
+    class_weight : dict, "balanced" or None
+        Weight of each class, as in scikit-learn.
+    random_state : int, RandomState or None
+        Of "sgd".
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (1, d) and (1,)
+        The score, which is zero where both classes are equally probable. With a kernel there is
+        no ``coef_``.
+    dual_coef_, support_vectors_ : arrays of shape (1, m) and (m, d)
+        With a kernel: a, and the rows that it belongs to.
+    support_, n_support_ : array of int and int
+        Which coefficients are kept: features, or with a kernel rows (of weight above zero, and
+        one of all that are equal).
+    classes_ : array of shape (2,)
+    loss_ : BetaBernoulli
+        With ϖ, θ and γ.
+    plateaus_ : tuple of float
+        a and b.
+    alpha_ : float
+    held_out_ : dict
+        Log-loss on held-out rows of each alpha, where there are several.
+    prior_ : GaussianLaplace or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from directrix import BetaBernoulliClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> classifier = BetaBernoulliClassifier().fit(X, y)
+    >>> classifier.score(X, y) > 0.97
+    True
+    >>> probability = classifier.predict_proba(X)[:, 1]
+    >>> float(probability.min().round(2)), float(probability.max().round(2))
+    (0.15, 0.85)
+    """
+
+    loss_: BetaBernoulli
+    plateaus_: tuple[float, float]
+    alpha_: float
+    held_out_: dict[float, float]
+    prior_: GaussianLaplace | None
+    support_: AnyArray
+    n_support_: int
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        plateaus: str | tuple[float, float] = "robust",
+        alpha: str | float | Sequence[float] = 1.0,
+        kernel: Any = None,
+        kernel_params: dict[str, Any] | None = None,
+        prior: str = "gaussian",
+        learn: str | Sequence[str] = (),
+        solver: str = "lbfgs",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.plateaus = plateaus
+        self.alpha = alpha
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.prior = prior
+        self.learn = learn
+        self.solver = solver
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array of shape (n,)
+            Labels of two classes.
+        sample_weight : array of shape (n,), optional
+            A row of weight k counts as k rows.
+        groups : array of shape (n,), optional
+            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
+        """
+        recipe = Recipe.of(self)
+        alphas = numbers(self.alpha, _ALPHAS, "alpha")
+        X, y = self._validated(X, y)
+        weight = checked_weight(sample_weight, X)
+        keyed = KeyedRows.of(X, y, weight, None, groups)
+        self.classes_ = two_classes(keyed.y)
+        keyed = keyed.weighted(self.class_weight, self.classes_)
+        rows = keyed.all_rows(self.classes_[1])
+        self._kernel = recipe.kernel
+        self._units = _units_for(recipe, rows.X, rows.weight)
+        rows = rows._replace(X=self._units.rows(rows.X))
+        self.held_out_ = {}
+        if len(alphas) > 1:
+            seen = keyed.training_rows(self.classes_[1], _FOLDS)
+            self.held_out_ = recipe.chosen(seen._replace(X=self._units.rows(seen.X)), alphas)
+        # Of too few rows to hold any out, that in the middle.
+        in_the_middle = sorted(alphas)[len(alphas) // 2]
+        self.alpha_ = min(
+            self.held_out_, key=lambda each: self.held_out_[each], default=in_the_middle
+        )
+        self._keep(keyed.X, recipe.fit(rows, self.alpha_))
+        return self
+
+    def _keep(self, X: Any, fitted: Fitted) -> None:
+        """Keep a model, its score moved so that it is zero where the classes are even."""
+        self.loss_, self.plateaus_ = fitted.loss, pair_of(fitted.loss)
+        self.n_iter_, self.prior_ = fitted.n_iter, fitted.prior
+        self.support_, self.n_support_ = fitted.support, len(fitted.support)
+        self._shift = even_score(fitted.loss)
+        if isinf(self._shift):
+            self._shift = self._one_class(fitted.scores)
+        for name in ("coef_", "dual_coef_", "support_vectors_"):  # of a fit with another kernel
+            self.__dict__.pop(name, None)
+        coef = fitted.coef
+        if self._kernel is None:
+            coef = self._units.line_back(coef)
+            self.coef_ = coef[None, :-1].copy()
+        else:
+            self.dual_coef_ = coef[None, fitted.kept]
+            self.support_vectors_ = X[self.support_]
+        self.intercept_ = coef[-1:] - self._shift
+
+    def _one_class(self, scores: FloatArray) -> float:
+        """Warn that one class is the more probable at any score; return one beyond all rows."""
+        above = self._shift < 0
+        label, (a, b) = self.classes_.tolist()[above], self.plateaus_
+        warn(
+            f"every row is predicted {label!r}: probabilities are from {a:.3g} to {a + b:.3g}, on "
+            "one side of one half. Give plateaus with a below and a + b above it, or use "
+            "predict_proba with a threshold of your own.",
+            stacklevel=4,
+        )
+        reach = float(np.ptp(scores)) or 1.0
+        return float(scores.min() - reach if above else scores.max() + reach)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each row: above zero the last class is the more probable.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        check_is_fitted(self)
+        if self._kernel is None:
+            return super().decision_function(X)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        others = self._units.rows(self.support_vectors_)
+        scores: FloatArray = np.full(X.shape[0], self.intercept_[0])
+        if self.n_support_:
+            scores += self._kernel(self._units.rows(X), others) @ self.dual_coef_[0]
+        return scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the more probable class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        """
+        labels = super().predict(X)
+        even = even_score(self.loss_)
+        if isinf(even):  # a score beyond all rows of the fit may still be passed by others
+            labels[:] = self.classes_[int(even < 0)]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the model's own probability of each class: never 0 nor 1 (eq. 19).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, 2)
+        """
+        scores = self.decision_function(X) + self._shift
+        positive = probability(self.loss_, expit(self.loss_.gamma * scores))
+        return np.column_stack([1.0 - positive, positive])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "min"
+        return tags
+
+
+def _units_for(recipe: Recipe, X: Any, weight: FloatArray) -> Standardization:
+    """Return how features are standardised; not at all for a kernel that wants them as given."""
+    if recipe.kernel is not None and recipe.kernel.as_given:
+        return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    line = recipe.kernel is None or recipe.kernel.name == "linear"
+    robust = line and recipe.solver == "lbfgs"
+    return (Standardization.robust if robust else Standardization.of)(X, weight)

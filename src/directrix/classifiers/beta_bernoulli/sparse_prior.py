@@ -1,0 +1,191 @@
+"""The Gaussian-Laplacian mixture prior: near to counting coefficients, so that most are zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective, polished
+from directrix.solve import lbfgs
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+_MOST_ROUNDS = 50
+_MOST_ITERATIONS = 500
+# The Laplacian's share of the Gaussian's width, at least: its density at zero has no bound, and
+# what a coefficient must gain to be kept grows with its logarithm, to some five nats here.
+_NARROWEST = 0.01
+
+
+class Pruned(NamedTuple):
+    """Coefficients, intercept last, most of them zero; those that are kept, and the prior."""
+
+    coef: FloatArray
+    kept: AnyArray
+    prior: GaussianLaplace
+    n_rounds: int
+
+
+@dataclass(frozen=True)
+class GaussianLaplace:
+    r"""A mixture of a wide Gaussian and a narrow Laplacian (Hasan and Pal 2015, eq. 41).
+
+    .. math:: p(a) = \pi_g\, \mathcal N(a; 0, \sigma^2)
+              + \pi_l\, \frac{1}{2 b_l} e^{-|a| / b_l}, \qquad \pi_g + \pi_l = 1
+
+    Parameters
+    ----------
+    share : float
+        π_g.
+    variance : float
+        σ².
+    scale : float
+        b_l.
+    """
+
+    share: float
+    variance: float
+    scale: float
+
+    def fitted(self, coef: FloatArray, narrow: AnyArray, least: float) -> GaussianLaplace:
+        """Fit to coefficients of which some are the Laplacian's: a hard step M, from this prior.
+
+        The Laplacian may halve its width at most. Coefficients of columns that are alike, as those
+        of a kernel are, are all small at first: a narrow one would take them all at once.
+
+        Parameters
+        ----------
+        coef : array of shape (d,)
+        narrow : array of bool of shape (d,)
+            Which are the Laplacian's.
+        least : float
+            Variance below which the Gaussian may not go.
+        """
+        wide, size = coef[~narrow], np.abs(coef[narrow])
+        variance = max(float(np.mean(wide**2)), least) if wide.any() else self.variance
+        scale = float(size.mean()) if len(size) else 0.0
+        # One more of each, so that neither share is zero; and not below one half: the smaller the
+        # share, the more must a coefficient gain to be kept, and the fewer are. Where columns are
+        # alike, as those of a kernel, that goes on until none is left.
+        share = max((len(wide) + 1.0) / (len(coef) + 2.0), 0.5)
+        scale = max(scale, 0.5 * self.scale, _NARROWEST * variance**0.5)
+        return GaussianLaplace(share, variance, scale)
+
+    def near(self, other: GaussianLaplace) -> bool:
+        """Tell whether another prior has the same widths, to a hundredth."""
+        return bool(
+            np.allclose([self.variance, self.scale], [other.variance, other.scale], 1e-2, 0.0)
+        )
+
+    def __call__(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return minus the log density at each absolute value, and its slope by it (eq. 42–44)."""
+        wide, narrow = self._logs(size)
+        of_wide = expit(wide - narrow)
+        slope = of_wide * size / self.variance + (1.0 - of_wide) / self.scale
+        return -np.logaddexp(wide, narrow), slope
+
+    def narrow(self, coef: FloatArray) -> AnyArray:
+        """Tell which coefficients are more probably the Laplacian's: a hard step E.
+
+        Those beyond one deviation are not, though far enough out its tail is the heavier.
+        """
+        size = np.abs(coef)
+        wide, narrow = self._logs(size)
+        which: AnyArray = (narrow > wide) & (size**2 < self.variance)
+        return which
+
+    def _logs(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithm of each part of the mixture."""
+        wide = np.log(self.share) - 0.5 * np.log(2.0 * np.pi * self.variance)
+        narrow = np.log1p(-self.share) - np.log(2.0 * self.scale)
+        return wide - 0.5 * size**2 / self.variance, narrow - size / self.scale
+
+
+@dataclass(frozen=True)
+class SparseObjective:
+    r"""Minus the log posterior (eq. 41) over the weight W of all rows, in two orthants.
+
+    .. math:: F(p, q, b) = L(X (p - q) + b)
+              - \frac1W \sum_j \log p_{\mathrm{prior}}(p_j + q_j), \qquad p, q \ge 0
+
+    Where the least is, p or q is zero, so that p + q is |a|; and there is no corner at zero that
+    a descent would step over, but a bound at which it ends: zeros are exact.
+    """
+
+    objective: SteadyObjective
+    prior: GaussianLaplace
+
+    def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient at p, q and b."""
+        plus, minus, intercept = self.split(point)
+        value, grad = self.objective(np.append(plus - minus, intercept))
+        cost, slope = self.prior(plus + minus)
+        slope /= self.objective.weight.sum()
+        value += float(cost.sum() / self.objective.weight.sum())
+        return value, np.concatenate([slope + grad[:-1], slope - grad[:-1], grad[-1:]])
+
+    def minimized(self, coef: FloatArray) -> FloatArray:
+        """Return coefficients, intercept last, of the minimum next to these."""
+        weight = coef[:-1]
+        start = np.concatenate([np.maximum(weight, 0.0), np.maximum(-weight, 0.0), coef[-1:]])
+        bounds = [(0.0, None)] * (2 * len(weight)) + [(None, None)]
+        result = minimize(
+            self,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": _MOST_ITERATIONS, "ftol": 1e-15, "gtol": 1e-10},
+        )
+        plus, minus, intercept = self.split(result.x)
+        return np.append(plus - minus, intercept)
+
+    @staticmethod
+    def split(point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return p, q and b."""
+        half = len(point) // 2
+        return point[:half], point[half:-1], point[-1:]
+
+
+def prune(objective: SteadyObjective, coef: FloatArray, least: float) -> Pruned:
+    """Make coefficients sparse (Hasan and Pal 2015, Algorithm 3, stage 2).
+
+    Those below the median size are the Laplacian's to begin with. Then, until nothing changes:
+    the prior is fitted to the two groups, the coefficients are descended under it (eq. 41), and
+    each goes to the part of the mixture that is more probable. At the end the Laplacian's are zero,
+    and the others are fitted once more under the Gaussian alone. The range probing of stage 3 is
+    left out.
+
+    Parameters
+    ----------
+    objective : SteadyObjective
+        Without a ridge. Its columns are those that the coefficients multiply.
+    coef : array of shape (d + 1,)
+        Where to begin: the minimum with a ridge.
+    least : float
+        Variance of the Gaussian, at least: that of the ridge.
+    """
+    size = np.abs(coef[:-1])
+    narrow = size < np.median(size)
+    variance = max(float(np.mean(size**2)), least) or 1.0
+    prior, rounds = GaussianLaplace(0.5, variance, variance**0.5), 0
+    after = prior.fitted(coef[:-1], narrow, least)
+    for rounds in range(1, _MOST_ROUNDS + 1):  # noqa: B007
+        prior = after
+        coef = SparseObjective(objective, prior).minimized(coef)
+        before, narrow = narrow, prior.narrow(coef[:-1])
+        after = prior.fitted(coef[:-1], narrow, least)
+        if (narrow == before).all() and after.near(prior):
+            break
+    kept = np.flatnonzero(~narrow)
+    ridge = 1.0 / prior.variance / float(objective.weight.sum())
+    rest = replace(objective, X=objective.X[:, kept], ridge=ridge)
+    fitted = polished(rest, lbfgs(rest, np.append(coef[kept], coef[-1])).coef)
+    whole = np.zeros_like(coef)
+    whole[kept], whole[-1] = fitted[:-1], fitted[-1]
+    return Pruned(whole, kept, prior, rounds)

@@ -1,0 +1,1 @@
+"""Candidates of both frontiers, one validated choice."""

@@ -1,0 +1,1 @@
+"""Evaluation of a fitted classifier on rows it was not fitted to."""

@@ -1,0 +1,60 @@
+"""What MomentClassifier refuses: parameters, and summaries that it cannot learn from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.frontier.moment_frontier import require_rows_of_both
+from directrix.metrics import resolve
+
+if TYPE_CHECKING:
+    from directrix.classifiers.moment.classifier import MomentClassifier
+    from directrix.metrics import Metric
+    from directrix.moments import Moments
+
+
+def checked_metric(classifier: MomentClassifier) -> Metric:
+    """Return the metric to train for, or refuse parameters that mean nothing."""
+    if classifier.choose not in ("rows", "moments"):
+        msg = f"choose must be 'rows' or 'moments', not {classifier.choose!r}"
+        raise ValueError(msg)
+    if isinstance(classifier.shrinkage, str) and classifier.shrinkage not in ("oas", "cv"):
+        msg = f"shrinkage must be 'oas', 'cv' or a share from 0 to 1, not {classifier.shrinkage!r}"
+        raise ValueError(msg)
+    return resolve(classifier.metric)
+
+
+def require_same_classes(classifier: MomentClassifier, classes: Any) -> None:
+    """Refuse to go on from a fit without its summary, or with other classes than it had."""
+    if not hasattr(classifier, "coef_"):
+        return
+    if not hasattr(classifier, "moments_"):
+        msg = (
+            "this classifier comes from a file, which keeps no summary to add rows to: call "
+            "fit_moments(Moments.load(...)) with the saved moments_ first, or begin anew with "
+            "sklearn.base.clone"
+        )
+        raise ValueError(msg)
+    known = classifier.classes_.tolist()
+    given = known if classes is None else np.ravel(classes).tolist()
+    if set(given) != set(known):
+        msg = (
+            f"classes must be those of the first call, {known}, not {given}: leave them out, "
+            "or begin anew with sklearn.base.clone"
+        )
+        raise ValueError(msg)
+
+
+def require_rows_in_folds(moments: Moments) -> None:
+    """Refuse so few rows that all of a class are in one fold."""
+    require_rows_of_both(moments)
+    for number in range(len(moments.folds)):
+        rest = moments.without_fold(number)
+        if not (rest.positive.count and rest.negative.count):
+            msg = (
+                f"all rows of one class are in fold {number}: there are too few for folds by a "
+                "hash. Give fold=HashFolds(2), or read the rows and use fit."
+            )
+            raise ValueError(msg)

@@ -1,0 +1,1 @@
+"""Linear classifiers fitted to all scores of the rows."""

@@ -1,0 +1,67 @@
+"""What the parameters ``start``, ``alpha`` and ``levels`` of a classifier stand for."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.frontier import Frontier
+from directrix.moments import Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.fitting.standardization import Standardization
+    from directrix.metrics import Metric
+
+    Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
+
+
+def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization) -> Start | None:
+    """Return what says where the descents of some rows begin; None for zero.
+
+    Parameters
+    ----------
+    start : "moments", "zero", "previous" or array of shape (d + 1,)
+    classifier : LinearClassifier
+        Whose last line "previous" means.
+    metric : Metric
+    units : Standardization
+        In which the descents are.
+    """
+    if not isinstance(start, str):
+        line = np.asarray(start, dtype=np.float64)
+        if line.shape != (len(units.mean) + 1,):
+            msg = (
+                f"start must have {len(units.mean) + 1} numbers, the intercept last, not shape "
+                f"{line.shape}"
+            )
+            raise ValueError(msg)
+        return lambda *_: units.line_there(line)
+    if start not in ("moments", "zero", "previous"):
+        msg = (
+            f"start must be 'moments', 'zero', 'previous' or a line, intercept last, not {start!r}"
+        )
+        raise ValueError(msg)
+    if start == "previous" and hasattr(classifier, "coef_"):
+        previous = units.line_there(np.append(classifier.coef_[0], classifier.intercept_))
+        return lambda *_: previous
+    if start == "moments":
+        return lambda *rows: Frontier(Moments.of(*rows)).best(metric).line
+    return None
+
+
+def numbers(given: Any, default: Sequence[float], name: str) -> tuple[float, ...]:
+    """Return one number or several as a tuple; "auto" is the default."""
+    if isinstance(given, str):
+        if given == "auto":
+            return tuple(default)
+    else:
+        numbers = tuple(np.atleast_1d(np.asarray(given, dtype=np.float64)).tolist())
+        if numbers and all(0 <= each < inf for each in numbers):
+            return numbers
+    msg = f"{name} must be 'auto' or numbers from zero up, not {given!r}"
+    raise ValueError(msg)

@@ -1,0 +1,1 @@
+"""Reading tables and options, and writing files, for the command line."""

@@ -1,0 +1,1 @@
+"""Replies, error messages, report pages and pictures of the command line."""

@@ -1,0 +1,260 @@
+"""Moments of dense rows: gather by group, shift, one symmetric product a block.
+
+Cost is a little over that of the product alone (``benchmarks/speed/moments.py``); memory is one
+block. Rows are shifted by their group's anchor before they are multiplied, and what is lost to
+cancellation when the product is centred in the end is bounded, whatever the order of the rows:
+
+    Let the anchor be the mean of rows that weigh a share p of all rows of the group. If the other
+    rows lie Δ away, the mean lies (1 − p) Δ from the anchor, and the scatter per unit weight is at
+    least p (1 − p) Δ². Centring therefore cancels at most a factor
+    1 + (1 − p)² Δ² / (p (1 − p) Δ²) = 1 / p.
+
+So an anchor is moved to the mean so far whenever the group's weight has grown ``GROWTH``-fold
+since it was set. That happens log(n) times, and sorted or drifting rows lose two bits, not all.
+
+Where the mean so far is within one standard deviation of zero the anchor is zero itself, which
+loses four bits at most (a factor 4 / p, by the same argument) and none to speak of in rows that
+come in no order. Standardised rows are therefore not shifted at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import blas
+
+from directrix.moments._double_double import exact_sum
+from directrix.moments._row_scatter import RowBlock, RowScatter
+from directrix.moments.class_moments import ClassMoments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.moments.rows import Rows
+
+GROWTH = 4.0
+
+#: Values gathered at a time: a megabyte of them stays in the second-level cache between gather,
+#: shift and product. With many features no fewer rows of a group than these: a product reads and
+#: writes d² values, which fewer rows would not be worth.
+_GATHERED_VALUES = 1 << 17
+_LEAST_ROWS = 512
+
+#: With few features and rows BLAS multiplies general matrices in half the time of a symmetric
+#: product, which it treats as a large one (OpenBLAS, up to a million operations; others lose
+#: nothing). It then adds up row by row: few rows also keep that sum, and its rounding, short.
+_FEW_FEATURES = 31
+_FEW_ROWS = 512
+
+
+def gathered_rows(n_features: int) -> int:
+    """Return how many rows to bring together at a time."""
+    return max(_GATHERED_VALUES // n_features, _LEAST_ROWS)
+
+
+def block_rows(n_features: int, n_groups: int) -> int:
+    """Return how many rows to sort by group at a time."""
+    return max(gathered_rows(n_features), _LEAST_ROWS * min(n_groups, 64))
+
+
+def moments_of_dense(
+    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
+) -> list[ClassMoments]:
+    """Return one ClassMoments a group.
+
+    Parameters
+    ----------
+    rows : Rows
+    groups : integer array
+        Group of each row, 0 to ``n_groups - 1``; ``n_groups`` itself means the row is absent.
+    n_groups : int
+    weight : array or None
+    """
+    n, d = rows.shape
+    size = block_rows(d, n_groups)
+    capacity = min(gathered_rows(d), max(n, 1))
+    buffer, ones = np.empty((capacity, d)), np.ones(capacity)
+    tallies = [_Tally(d) for _ in range(n_groups)]
+    for start in range(0, n, size):
+        codes = groups[start : start + size]
+        order = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes, minlength=n_groups)[:n_groups].tolist()
+        # Contiguous, because np.take would otherwise copy the whole block for every run.
+        block = np.ascontiguousarray(rows.block(start, min(start + size, n)))
+        first = 0
+        for run in _runs(counts, capacity):
+            members = order[first : first + sum(length for _, length in run)]
+            gathered = _gather(block, members, buffer)
+            its_weight = None if weight is None else weight[start:][members]
+            first += members.size
+            begin = 0
+            for group, length in run:
+                own = slice(begin, begin + length)
+                tallies[group].add(
+                    gathered[own],
+                    None if its_weight is None else its_weight[own],
+                    ones[:length],
+                )
+                begin += length
+    return [tally.moments() for tally in tallies]
+
+
+def _runs(counts: list[int], capacity: int) -> Iterator[list[tuple[int, int]]]:
+    """Divide sorted rows into runs that fit the buffer, as (group, rows) in each.
+
+    A run ends with a group wherever it can, so that products are of as many rows as there are.
+    """
+    run: list[tuple[int, int]] = []
+    filled = 0
+    for group, count in enumerate(counts):
+        left = count
+        while left:
+            if filled and filled + left > capacity:
+                yield run
+                run, filled = [], 0
+            taken = min(left, capacity)
+            run.append((group, taken))
+            filled += taken
+            left -= taken
+    if run:
+        yield run
+
+
+def kept_rows_of_dense(
+    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
+) -> list[ClassMoments]:
+    """Return one ClassMoments a group that keeps its rows and a scatter operator."""
+    n, d = rows.shape
+    size = block_rows(d, n_groups)
+    result = [ClassMoments.empty(d) for _ in range(n_groups)]
+    for start in range(0, n, size):
+        block = np.asarray(rows.block(start, min(start + size, n)), dtype=np.float64)
+        codes = groups[start : start + size]
+        for group in np.unique(codes[codes < n_groups]).tolist():
+            members = np.flatnonzero(codes == group)
+            each = None if weight is None else weight[start + members]
+            result[group] = result[group] + _kept(block[members], each)
+    return result
+
+
+def _kept(rows: FloatArray, weight: FloatArray | None) -> ClassMoments:
+    """Summarise a few rows of one group and keep them."""
+    each = np.ones(len(rows)) if weight is None else weight
+    total = float(each.sum())
+    anchor = rows[0] + each @ (rows - rows[0]) / total
+    shifted = rows - anchor
+    offset = each @ shifted / total
+    mean, tail = exact_sum(anchor, offset)
+    every = np.arange(len(anchor))
+    block = RowBlock(
+        None, every, shifted, weight, np.ones(len(anchor)), anchor, np.zeros(len(anchor))
+    )
+    diagonal = each @ shifted**2 - total * offset**2
+    scatter = RowScatter((block,), mean, tail, diagonal)
+    return ClassMoments(len(rows), total, float(each @ each), mean, scatter, tail)
+
+
+def _gather(block: AnyArray, members: AnyArray, out: FloatArray) -> FloatArray:
+    """Bring some rows of a block together as float64."""
+    out = out[: members.size]
+    if block.dtype == np.float64:
+        # "clip" because "raise" makes np.take work in a buffer of its own; every index is valid.
+        return np.take(block, members, axis=0, out=out, mode="clip")
+    out[...] = np.take(block, members, axis=0)
+    return out
+
+
+class _Tally:
+    """Running sums of one group about its anchor."""
+
+    def __init__(self, n_features: int) -> None:
+        self.count = 0
+        self.weight = 0.0
+        self.weight_sq = 0.0
+        self.anchored_weight = 0.0  # weight of the rows whose mean the anchor is
+        self.anchor = np.zeros(n_features)
+        self.shifts = False  # whether the anchor is anywhere but zero
+        self.total = np.zeros(n_features)
+        # Fortran order, of which BLAS fills the upper triangle in place.
+        self.product = np.zeros((n_features, n_features), order="F")
+        self._multiply = _general if n_features <= _FEW_FEATURES else _symmetric
+
+    def add(self, rows: FloatArray, weight: FloatArray | None, ones: FloatArray) -> None:
+        """Add rows, which are overwritten; ``ones`` has one for each."""
+        count = len(rows)
+        each = ones if weight is None else weight
+        added = float(count) if weight is None else float(weight.sum())
+        if self.weight + added > GROWTH * self.anchored_weight:
+            self._move_anchor(rows, each, added)
+        if self.shifts:
+            # Rank-one update in place: x − 1·anchor rounds once, as a subtraction does, and runs
+            # twice as fast as NumPy's broadcast over short rows.
+            blas.dger(-1.0, self.anchor, ones, a=rows.T, overwrite_a=1)
+        self.total += each @ rows
+        if weight is None:
+            self.weight_sq += added
+        else:
+            self.weight_sq += float(weight @ weight)
+            rows *= np.sqrt(weight)[:, None]
+        self.product = self._multiply(rows.T, self.product)
+        self.weight += added
+        self.count += count
+
+    def _move_anchor(self, rows: FloatArray, each: FloatArray, added: float) -> None:
+        """Set the anchor to the mean of the rows so far, these included, or to zero."""
+        # From the first row, not from zero: a constant column then has differences of exactly 0.
+        origin = self.anchor if self.count else rows[0].copy()
+        together = self.weight + added
+        shifted = rows - origin
+        mean = (self.total + each @ shifted) / together
+        squares = self.product.diagonal() - mean * (2 * self.total - self.weight * mean)
+        variance = (squares + each @ (shifted - mean) ** 2) / together
+        anchor = origin + mean
+        anchor[anchor**2 <= variance] = 0.0
+        if self.count:
+            moved, moved_low = exact_sum(anchor, -origin)
+            old = self.total / self.weight
+            new = (old - moved) - moved_low
+            self._add_outer(-self.weight, old)
+            self._add_outer(self.weight, new)
+            self.total = self.weight * new
+        self.anchor, self.shifts = anchor, bool(anchor.any())
+        self.anchored_weight = together
+
+    def _add_outer(self, factor: float, vector: FloatArray) -> None:
+        self.product = blas.dsyr(factor, vector, a=self.product, overwrite_a=1)
+
+    def moments(self) -> ClassMoments:
+        """Centre the sums."""
+        if not self.count:
+            return ClassMoments.empty(len(self.anchor))
+        offset = self.total / self.weight
+        self._add_outer(-self.weight, offset)
+        scatter = self.product.T  # C order, in which the filled triangle is the lower one
+        mirror_lower(scatter)
+        mean, tail = exact_sum(self.anchor, offset)
+        return ClassMoments(self.count, self.weight, self.weight_sq, mean, scatter, tail)
+
+
+def _general(rows: FloatArray, product: FloatArray) -> FloatArray:
+    for first in range(0, rows.shape[1], _FEW_ROWS):
+        some = rows[:, first : first + _FEW_ROWS]
+        product = blas.dgemm(1.0, some, some, trans_b=1, beta=1.0, c=product, overwrite_c=1)
+    return product
+
+
+def _symmetric(rows: FloatArray, product: FloatArray) -> FloatArray:
+    result: FloatArray = blas.dsyrk(1.0, rows, beta=1.0, c=product, overwrite_c=1)
+    return result
+
+
+def mirror_lower(matrix: FloatArray, size: int = 64) -> None:
+    """Copy the lower triangle onto the upper one, in place and by tiles."""
+    d = len(matrix)
+    for start in range(0, d, size):
+        stop = min(start + size, d)
+        tile = matrix[start:stop, start:stop]
+        tile[...] = np.tril(tile) + np.tril(tile, -1).T
+        matrix[start:stop, stop:] = matrix[stop:, start:stop].T

@@ -1,0 +1,141 @@
+"""From rows, labels, weights and folds to one ClassMoments for each fold and class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from directrix.moments import labels
+from directrix.moments._dense_rows import kept_rows_of_dense, moments_of_dense
+from directrix.moments._row_scatter import DENSE_FEATURES
+from directrix.moments._sparse_rows import moments_of_sparse
+from directrix.moments.columns import checked_names
+from directrix.moments.rows import Rows, SparseRows, as_rows
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.moments.class_moments import ClassMoments
+
+
+#: Least weight of a class, and one over the greatest: its square, shared by 1e20 rows, is normal.
+_LIGHTEST = 1e-140
+
+
+class Table(NamedTuple):
+    """ClassMoments by fold and class, and what they are about."""
+
+    n_features: int
+    names: tuple[str, ...] | None
+    classes: AnyArray
+    parts: tuple[tuple[ClassMoments, ...], ...]
+
+
+def class_moments_of_rows(
+    X: Any, y: Any, weight: Any, classes: Any, names: Any, fold: Any
+) -> Table:
+    """Check the input and summarise it; see `Moments.of` for the arguments."""
+    rows = as_rows(X)
+    n, d = rows.shape
+    if names is not None:
+        rows.names = checked_names(names, d)
+    if d == 0:
+        msg = "there are no features (X has no columns)"
+        raise ValueError(msg)
+    y = labels.tidy(y)
+    if len(y) != n:
+        msg = f"there are {n} rows but {len(y)} labels"
+        raise ValueError(msg)
+    weight = None if weight is None else _checked_weight(weight, n)
+    named = None if classes is None else labels.distinct(labels.tidy(classes))
+    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
+    codes, found = labels.encode(y[present], named)
+    numbers = None if fold is None else labels.fold_numbers(fold, n)[present]
+    n_folds = 1 if numbers is None else int(numbers.max(initial=0)) + 1
+    n_groups = n_folds * len(found)
+    small = labels.code_dtype(n_groups)
+    groups = codes.astype(small, copy=False)
+    if numbers is not None:
+        groups = groups + numbers.astype(small) * small(len(found))
+    if not isinstance(present, slice):  # the other rows are of no group
+        absent = np.full(n, n_groups, dtype=small)
+        absent[present] = groups
+        groups = absent
+    # A NaN or an infinity shows in the sums of its group, so the rows are not searched for one
+    # unless there is one.
+    with np.errstate(invalid="ignore", over="ignore"):
+        summaries = _summaries(rows, groups, n_groups, weight)
+    if weight is not None:
+        require_moderate(summaries)
+    if not all(_is_finite(group) for group in summaries):
+        _refuse(rows, groups < n_groups)
+    width = len(found)
+    parts = tuple(tuple(summaries[k * width : (k + 1) * width]) for k in range(n_folds))
+    return Table(d, rows.names, found, parts)
+
+
+def _summaries(
+    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
+) -> list[ClassMoments]:
+    wide = rows.shape[1] > DENSE_FEATURES
+    if isinstance(rows, SparseRows):
+        return moments_of_sparse(rows.matrix, groups, n_groups, weight, implicit=wide)
+    if wide:
+        return kept_rows_of_dense(rows, groups, n_groups, weight)
+    return moments_of_dense(rows, groups, n_groups, weight)
+
+
+def _checked_weight(weight: Any, n_rows: int) -> FloatArray:
+    checked: FloatArray = np.asarray(weight, dtype=np.float64)
+    if checked.shape != (n_rows,):
+        msg = f"sample_weight must be one number for each of {n_rows} rows, not {checked.shape}"
+        raise ValueError(msg)
+    if not (np.isfinite(checked).all() and checked.min(initial=0.0) >= 0):
+        msg = "sample_weight must be finite and not negative"
+        raise ValueError(msg)
+    return checked
+
+
+def _is_finite(group: ClassMoments) -> bool:
+    finite = np.isfinite(group.mean).all() and np.isfinite(group.scatter.diagonal()).all()
+    return bool(finite)
+
+
+def require_moderate(summaries: list[ClassMoments]) -> None:
+    """Refuse weights whose squares, or whose sum's square, would overflow or vanish."""
+    for group in summaries:
+        if group.count:
+            require_moderate_weight(group.weight)
+
+
+def require_moderate_weight(weight: float, of: str = "a class") -> None:
+    """Refuse a sum of weights whose square overflows or vanishes."""
+    if not _LIGHTEST <= weight <= 1.0 / _LIGHTEST:
+        msg = (
+            f"the weights of {of} add up to {weight:.3g}, beyond the range from "
+            f"{_LIGHTEST:g} to {1.0 / _LIGHTEST:g}: multiply all weights by one factor"
+        )
+        raise ValueError(msg)
+
+
+def _refuse(rows: Rows, present: AnyArray) -> NoReturn:
+    """Find the value that spoilt the sums and say where it is."""
+    largest, widest = 0.0, 0
+    for row, column, value in rows.stored():
+        bad = np.flatnonzero(~np.isfinite(value) & present[row])
+        if bad.size:
+            first = bad[0]
+            what = "NaN" if np.isnan(value[first]) else "infinity"
+            msg = (
+                f"row {row[first]} holds {what} in column {rows.column(column[first])}: impute "
+                "missing values or drop those rows before summarising"
+            )
+            raise ValueError(msg)
+        size = np.where(present[row], np.abs(value), 0.0)
+        if size.max(initial=0.0) > largest:
+            largest, widest = float(size.max()), int(column[size.argmax()])
+    msg = (
+        f"the squares of column {rows.column(widest)} overflow (its largest value is "
+        f"{largest:.3g}): rescale it, or make the weights smaller"
+    )
+    raise ValueError(msg)

@@ -1,0 +1,230 @@
+"""RowScatter: the scatter of a class with very many features, as an operator over its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from directrix.moments._double_double import affine, exact_sum
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from directrix._typing import AnyArray, FloatArray
+
+#: Up to here the scatter is a matrix (200 MB a class); beyond, it is an operator over the rows.
+DENSE_FEATURES = 5_000
+
+#: Columns multiplied at a time when an operator is written out as a matrix.
+_COLUMNS_AT_A_TIME = 256
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Rows of one class as ``x = scale ∘ z + shift``, with z sparse but for a few heavy columns.
+
+    A heavy column has a mean far from zero next to its spread, so almost all its values are
+    stored anyway; it is kept dense and shifted, because a sparse column cannot be.
+    """
+
+    sparse: csr_array | None  # the columns that are not heavy (the heavy ones are ignored in it)
+    heavy: AnyArray  # indices of the heavy columns
+    dense: FloatArray  # (n, number of heavy columns), already shifted
+    weight: FloatArray | None
+    scale: FloatArray
+    shift: FloatArray
+    shift_tail: FloatArray
+
+    def dot(self, vectors: FloatArray) -> FloatArray:
+        """Return ``Z (scale ∘ v)`` for each column v."""
+        vectors = self.scale[:, None] * vectors
+        product: FloatArray = self.dense @ vectors[self.heavy]
+        if self.sparse is not None:
+            vectors[self.heavy] = 0.0
+            product += self.sparse @ vectors
+        return product
+
+    def transposed_dot(self, rows: FloatArray) -> FloatArray:
+        """Return ``scale ∘ (Zᵀ r)`` for each column r."""
+        product: FloatArray
+        if self.sparse is None:
+            product = np.zeros((len(self.scale), rows.shape[1]))
+        else:
+            product = self.sparse.T @ rows
+        product[self.heavy] = self.dense.T @ rows
+        return self.scale[:, None] * product
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RowBlock):
+            return NotImplemented
+        return self is other or all(
+            np.array_equal(own, its)
+            for own, its in zip(self._arrays(), other._arrays(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _arrays(self) -> tuple[Any, ...]:
+        sparse = self.sparse
+        stored = (None,) * 3 if sparse is None else (sparse.indptr, sparse.indices, sparse.data)
+        return (
+            *stored,
+            self.heavy,
+            self.dense,
+            self.weight,
+            self.scale,
+            self.shift,
+            self.shift_tail,
+        )
+
+    def select(self, columns: AnyArray) -> RowBlock:
+        """Keep these columns."""
+        place = np.full(len(self.scale), -1)
+        place[self.heavy] = np.arange(len(self.heavy))
+        where = place[columns]
+        kept = np.flatnonzero(where >= 0)
+        return RowBlock(
+            None if self.sparse is None else self.sparse[:, columns],
+            kept,
+            self.dense[:, where[kept]],
+            self.weight,
+            self.scale[columns],
+            self.shift[columns],
+            self.shift_tail[columns],
+        )
+
+
+class RowScatter(LinearOperator):  # type: ignore[misc]
+    r"""Centred scatter of one class that is never written out.
+
+    .. math:: S v = \sum_b \big( Z_b^\top \omega_b r_b - (\mu - s_b)\, 1^\top \omega_b r_b \big),
+              \quad r_b = Z_b v - (\mu - s_b)^\top v
+
+    where the rows of block b are :math:`x = z + s_b`. Both factors are centred before they meet,
+    so nothing cancels. It keeps a copy of the rows; d can be any size.
+
+    Parameters
+    ----------
+    blocks : tuple of RowBlock
+    mean, mean_tail : array of shape (d,)
+        Mean of all rows of the class and what rounding cut off it.
+    diagonal : array of shape (d,)
+        Diagonal of the scatter.
+    factor : float
+        The operator is ``factor * S``.
+    """
+
+    def __init__(
+        self,
+        blocks: tuple[RowBlock, ...],
+        mean: FloatArray,
+        mean_tail: FloatArray,
+        diagonal: FloatArray,
+        factor: float = 1.0,
+    ) -> None:
+        super().__init__(np.dtype(np.float64), (len(mean), len(mean)))
+        self.blocks = blocks
+        self.mean = mean
+        self.mean_tail = mean_tail
+        self._diagonal = diagonal
+        self.factor = factor
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal, which is known exactly."""
+        return self.factor * self._diagonal
+
+    def _matmat(self, vectors: FloatArray) -> FloatArray:
+        vectors = np.asarray(vectors, dtype=np.float64)
+        result = np.zeros(vectors.shape)
+        for block in self.blocks:
+            high, low = exact_sum(self.mean, -block.shift)
+            gap = high + (low + (self.mean_tail - block.shift_tail))
+            rows = block.dot(vectors) - gap @ vectors
+            if block.weight is not None:
+                rows *= block.weight[:, None]
+            result += block.transposed_dot(rows) - np.multiply.outer(gap, rows.sum(axis=0))
+        return self.factor * result
+
+    def _matvec(self, vector: FloatArray) -> FloatArray:
+        product: FloatArray = self._matmat(np.reshape(vector, (-1, 1)))
+        return product[:, 0]
+
+    def _adjoint(self) -> RowScatter:
+        return self
+
+    def __mul__(self, factor: Any) -> Any:
+        if isinstance(factor, int | float):
+            return RowScatter(
+                self.blocks, self.mean, self.mean_tail, self._diagonal, self.factor * factor
+            )
+        return super().__mul__(factor)
+
+    __rmul__ = __mul__
+
+    def __array__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        d = self.shape[0]
+        msg = (
+            f"with {d} features the scatter would take {8e-9 * d * d:,.1f} GB, so it is kept as an "
+            "operator: use `scatter @ vectors` and `scatter.diagonal()`, or `select` at most "
+            f"{DENSE_FEATURES} columns first"
+        )
+        raise TypeError(msg)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RowScatter):
+            return NotImplemented
+        return self.blocks == other.blocks and np.array_equal(self.diagonal(), other.diagonal())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def merged(
+        self, other: RowScatter, between: FloatArray, mean: FloatArray, mean_tail: FloatArray
+    ) -> RowScatter:
+        """Return the scatter of both sets of rows about their common mean.
+
+        ``between`` is the diagonal of the scatter between the two means.
+        """
+        diagonal = (self._diagonal + other._diagonal) + between
+        return RowScatter(self.blocks + other.blocks, mean, mean_tail, diagonal)
+
+    def about(self, mean: FloatArray, mean_tail: FloatArray) -> RowScatter:
+        """Return the same rows' scatter about a restated mean."""
+        return RowScatter(self.blocks, mean, mean_tail, self._diagonal, self.factor)
+
+    def affine(self, scale: FloatArray, center: FloatArray, offset: FloatArray) -> RowScatter:
+        """Return the scatter of ``scale ∘ (x − center) + offset``; the mean is set by ``about``."""
+        blocks = []
+        for block in self.blocks:
+            shift, tail = affine((block.shift, block.shift_tail), scale, center, offset)
+            blocks.append(replace(block, scale=block.scale * scale, shift=shift, shift_tail=tail))
+        return RowScatter(
+            tuple(blocks), self.mean, self.mean_tail, self._diagonal * scale**2, self.factor
+        )
+
+    def select(self, columns: AnyArray) -> RowScatter | FloatArray:
+        """Return the scatter of these columns, as a matrix where there are few enough."""
+        chosen = RowScatter(
+            tuple(block.select(columns) for block in self.blocks),
+            self.mean[columns],
+            self.mean_tail[columns],
+            self._diagonal[columns],
+            self.factor,
+        )
+        d = len(columns)
+        if d > DENSE_FEATURES:
+            return chosen
+        matrix = np.empty((d, d))
+        for start in range(0, d, _COLUMNS_AT_A_TIME):
+            columns = np.arange(start, min(start + _COLUMNS_AT_A_TIME, d))
+            unit = np.zeros((d, len(columns)))
+            unit[columns, columns - start] = 1.0
+            matrix[:, columns] = chosen @ unit
+        matrix = (matrix + matrix.T) / 2
+        np.fill_diagonal(matrix, chosen.diagonal())
+        constant = chosen.diagonal() == 0
+        matrix[constant] = 0.0
+        matrix[:, constant] = 0.0
+        return matrix

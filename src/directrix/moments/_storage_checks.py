@@ -1,0 +1,163 @@
+"""What must hold of the file of a summary before anything in it is used.
+
+Nothing here allocates by a number read from the file: sizes are compared with the arrays that are
+there, which safetensors has compared with the length of the file.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.moments._double_double import exact_sum
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray
+
+FORMAT = "directrix.moments"
+VERSION = 1
+
+_KEYS = ["classes", "feature_names", "folded", "format", "n_features", "prior", "version", "writer"]
+_DTYPES = {
+    "count": np.int64,
+    "weight": np.float64,
+    "weight_sq": np.float64,
+    "mean": np.float64,
+    "mean_tail": np.float64,
+    "scatter": np.float64,
+}
+_CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
+
+#: Beyond, not every whole number is a float.
+MOST_ROWS = 1 << 53
+
+#: How far rounding may carry weights and scatters past their inequalities: subtraction may leave
+#: seven digits, and fewer when repeated.
+_ROUNDING = 1e-4
+
+#: What a square loses at most when it is too small for a float.
+_UNDERFLOW = 2.0**-1074
+
+#: NumPy gives every label the room of the longest. This much beyond four times the numbers keeps
+#: the memory of a reader in proportion to the file.
+_LABEL_BYTES = 1 << 20
+
+
+class MomentsFileError(ValueError):
+    """The file is not a summary this version can read, or it is damaged."""
+
+
+def require(condition: object, otherwise: str) -> None:
+    """Raise the one documented error unless a condition holds."""
+    if not condition:
+        raise MomentsFileError(otherwise)
+
+
+def check_header(header: Any) -> None:
+    """Check type and content of every entry of the JSON header."""
+    require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
+    found = header.get("version")
+    require(type(found) is int, "its version is not a whole number")
+    require(found == VERSION, f"its version is {found}, and this program reads {VERSION}")
+    require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
+    d, names, prior = header["n_features"], header["feature_names"], header["prior"]
+    require(type(d) is int and 0 <= d < 1 << 31, "its number of features is not one")
+    require(
+        type(header["folded"]) is bool and type(header["writer"]) is str,
+        "an entry of its header is of the wrong type",
+    )
+    require(prior is None or (type(prior) is float and 0 < prior < 1), "its prior is not in (0, 1)")
+    require(
+        names is None or (_is_list_of(names, str) and len(names) == len(set(names)) == d),
+        f"its feature names are not {d} different names",
+    )
+    check_classes(header["classes"], _CLASS_TYPES)
+
+
+def check_classes(classes: Any, kinds: dict[str, type]) -> None:
+    """Check labels, which are of one of these types."""
+    require(
+        isinstance(classes, dict) and sorted(classes) == ["dtype", "values"],
+        "its classes are not a type and a list",
+    )
+    dtype, values = classes["dtype"], classes["values"]
+    kind = kinds.get(dtype) if isinstance(dtype, str) else None
+    require(kind is not None and _is_list_of(values, kind), "its classes are of the wrong type")
+    if kind is int:
+        require(all(-(1 << 63) <= v < 1 << 63 for v in values), "a class label is beyond 64 bits")
+    if kind is float:
+        require(all(isfinite(value) for value in values), "a class label is not finite")
+    if kind is str:
+        # NumPy drops trailing NULs from text, so such a label would not be read as written.
+        require(not any(v.endswith("\0") for v in values), "a class label ends in a NUL")
+    require(all(a < b for a, b in pairwise(values)), "its classes are not sorted and different")
+
+
+def _is_list_of(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(type(value) is kind for value in values)
+
+
+def check_tensors(header: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
+    """Check type, shape and value of every array."""
+    require(sorted(tensors) == sorted(_DTYPES), "its arrays are not those of a summary")
+    n_parts = tensors["count"].shape[0] if tensors["count"].ndim else 0
+    values = header["classes"]["values"]
+    # Without classes the arrays are empty, whatever number of folds their shapes pretend.
+    folds_agree = n_parts == 1 or (n_parts > 1 and header["folded"] and values)
+    require(folds_agree, "its folds do not match its header")
+    check_label_room(header["classes"], tensors)
+    d = header["n_features"]
+    shape = (n_parts, len(values))
+    last = {"mean": (d,), "mean_tail": (d,), "scatter": (d * (d + 1) // 2,)}
+    for name, dtype in _DTYPES.items():
+        tensor = tensors[name]
+        fits = tensor.dtype == dtype and tensor.shape == shape + last.get(name, ())
+        require(fits, f"{name} has type {tensor.dtype} and shape {tensor.shape}")
+        require(np.isfinite(tensor).all(), f"{name} is not finite")
+    for place in np.ndindex(shape):
+        _check_group({name: tensor[place] for name, tensor in tensors.items()})
+
+
+def check_label_room(classes: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
+    """Check that text labels take no more memory than goes with the numbers."""
+    if classes["dtype"] == "str":
+        room = 4 * len(classes["values"]) * max(map(len, classes["values"]), default=0)
+        numbers = sum(tensor.nbytes for tensor in tensors.values())
+        require(room <= _LABEL_BYTES + 4 * numbers, "a class label is too long for its numbers")
+
+
+def _check_group(group: dict[str, Any]) -> None:
+    """Check what must hold of any rows: these are numbers that rows could have given."""
+    count, weight, weight_sq = (group[name].item() for name in ("count", "weight", "weight_sq"))
+    mean, tail, packed = group["mean"], group["mean_tail"], group["scatter"]
+    if count == 0:
+        moments = weight or weight_sq or mean.any() or tail.any() or packed.any()
+        require(not moments, "a class without rows has moments")
+        return
+    fits = 0 < count <= MOST_ROWS and weight > 0
+    require(fits, "its counts and weights are not those of rows")
+    # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
+    share = weight_sq / weight
+    consistent = weight / count * (1 - _ROUNDING) <= share <= weight * (1 + _ROUNDING)
+    require(consistent, "its counts and weights contradict each other")
+    with np.errstate(over="ignore", invalid="ignore"):
+        high, low = exact_sum(mean, tail)
+    canonical = np.array_equal(high, mean) and np.array_equal(low, tail)
+    require(canonical, "a mean overlaps with its tail")
+    starts = row_starts(len(mean))
+    require((packed[starts] >= 0).all(), "a scatter has a negative diagonal")
+    require(count > 1 or not packed.any(), "a single row has a scatter")
+    deviation = np.sqrt(packed[starts] + count * _UNDERFLOW)
+    for i, start in enumerate(starts):
+        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING)
+        fits = np.abs(packed[start : start + len(bound)]) <= bound
+        require(fits.all(), "a scatter breaks the Cauchy-Schwarz inequality")
+
+
+def row_starts(d: int) -> AnyArray:
+    """Return where each row of an upper triangle starts when its rows are laid end to end."""
+    i = np.arange(d)
+    return i * d - i * (i - 1) // 2

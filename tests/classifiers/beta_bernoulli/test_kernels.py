@@ -1,0 +1,230 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import approx_fprime
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from directrix import BetaBernoulliClassifier
+from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd, slope_of
+from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, intersection
+from directrix.losses.beta_bernoulli import BetaBernoulli
+
+
+def rings(n=120, seed=0):
+    """Two classes that no line tells apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.5
+    angle = rng.uniform(0.0, 2.0 * np.pi, n)
+    radius = np.where(y, 2.0, 1.0) + 0.2 * rng.normal(size=n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+
+
+def counts(n=90, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.5
+    return rng.poisson(np.where(y[:, None], 3.0, 1.5), (n, d)).astype(float), y
+
+
+def cost(K, y, model, alpha, point):
+    """Eq. 37 and 39 with the norm of the function, written down once more."""
+    a, b = model
+    mu = a + b / (1.0 + np.exp(-(K @ point[:-1] + point[-1])))
+    return -np.log(np.where(y, mu, 1.0 - mu)).sum() + alpha / 2 * point[:-1] @ K @ point[:-1]
+
+
+def first_two(x, y):
+    return x[:2] @ y[:2]
+
+
+class TestKernel:
+    def test_intersection_is_the_sum_of_the_lesser(self):
+        X, Y = counts(8)[0], counts(5, seed=1)[0]
+        expected = np.minimum(X[:, None, :], Y[None, :, :]).sum(axis=2)
+        np.testing.assert_allclose(intersection(X, Y), expected, rtol=0, atol=1e-12)
+        of_sparse = intersection(sparse.csr_array(X), sparse.csr_array(Y))
+        np.testing.assert_allclose(of_sparse, expected, rtol=0, atol=1e-12)
+
+    def test_intersection_takes_sparse_rows_with_long_indices(self):
+        X, Y = (sparse.csr_array(counts(n)[0]) for n in (8, 5))
+        expected = intersection(X, Y)
+        for rows in (X, Y):
+            rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+        np.testing.assert_array_equal(intersection(X, Y), expected)
+        assert X.indices.dtype == np.int64
+
+    @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+    def test_intersection_refuses_negative_features(self, kind):
+        with pytest.raises(ValueError, match="kernel='min' is for features that are never neg"):
+            intersection(kind([[1.0, 2.0]]), kind([[-1.0, 2.0]]))
+
+    @pytest.mark.parametrize(
+        ("name", "params", "expected"),
+        [
+            ("linear", None, lambda X, Y: X @ Y.T),
+            ("rbf", {"gamma": 0.3}, lambda X, Y: rbf_kernel(X, Y, gamma=0.3)),
+            ("polynomial", {"degree": 2}, lambda X, Y: polynomial_kernel(X, Y, degree=2)),
+            (first_two, None, lambda X, Y: X[:, :2] @ Y[:, :2].T),
+        ],
+    )
+    @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+    def test_others_are_those_of_scikit_learn(self, name, params, expected, kind):
+        X, Y = counts(8)[0], counts(5, seed=1)[0]
+        ours = Kernel(name, params)(kind(X), kind(Y))
+        np.testing.assert_allclose(ours, expected(X, Y), rtol=1e-12)
+
+
+class TestExpansion:
+    @pytest.mark.parametrize("name", ["rbf", "linear", "min"])
+    def test_coordinates_keep_scores_and_norm(self, name):
+        X, _ = counts()
+        space = KernelExpansion.on(Kernel(name), X)
+        weight = np.random.default_rng(1).normal(size=space.X.shape[1])
+        a = space.back(weight)
+        np.testing.assert_allclose(space.columns @ a, space.X @ weight, atol=1e-7)
+        assert a @ space.of(space.rows) @ a == pytest.approx(weight @ weight)
+        np.testing.assert_allclose(space.of(X[:3]), space.columns[:3], atol=1e-12)
+        np.testing.assert_array_equal(X[space.centers][space.center_of], X)
+
+    def test_a_linear_kernel_has_as_many_coordinates_as_features(self):
+        assert KernelExpansion.on(Kernel("linear"), counts()[0]).X.shape == (90, 6)
+
+    def test_rows_that_are_equal_have_one_coefficient(self):
+        X, _ = counts(10)
+        space = KernelExpansion.on(Kernel("rbf"), np.vstack([X, X[:4]]))
+        assert space.columns.shape == (14, 10)
+        assert space.rows.shape == (10, 6)
+        np.testing.assert_array_equal(space.columns[10:], space.columns[:4])
+
+    def test_what_is_no_kernel_is_refused(self):
+        with pytest.raises(ValueError, match="the kernel is not one: its matrix has an eigenvalue"):
+            KernelExpansion.on(lambda X, Y: -X @ Y.T, counts()[0])
+
+    def test_what_is_not_finite_is_refused(self):
+        with pytest.raises(ValueError, match="the kernel is not finite"):
+            KernelExpansion.on(lambda X, Y: np.log(X @ Y.T * 0.0 - 1.0), np.ones((2, 2)) * np.nan)
+
+    def test_too_many_rows_are_told_what_to_do(self):
+        with pytest.raises(ValueError, match=r"20001 rows are too many .*Nystroem"):
+            KernelExpansion.on(Kernel("rbf"), np.arange(20_001.0)[:, None])
+
+
+class TestClassifier:
+    @pytest.mark.parametrize("name", ["rbf", "polynomial"])
+    def test_a_kernel_tells_rings_apart(self, name):
+        X, y = rings()
+        ours = BetaBernoulliClassifier(kernel=name).fit(X, y)
+        new, truth = rings(500, seed=1)
+        assert ours.score(new, truth) > 0.95
+        assert BetaBernoulliClassifier().fit(X, y).score(new, truth) < 0.7
+        assert not hasattr(ours, "coef_")
+
+    @pytest.mark.parametrize("plateaus", ["robust", (0.05, 0.7), "learned"])
+    def test_the_linear_kernel_is_the_linear_model(self, plateaus):
+        X, y = counts()
+        line = BetaBernoulliClassifier(plateaus=plateaus).fit(X, y)
+        kernel = BetaBernoulliClassifier(plateaus=plateaus, kernel="linear").fit(X, y)
+        new = counts(50, seed=1)[0]
+        np.testing.assert_allclose(
+            kernel.predict_proba(new), line.predict_proba(new), rtol=0, atol=1e-6
+        )
+        np.testing.assert_array_equal(kernel.predict(new), line.predict(new))
+
+    @pytest.mark.parametrize("name", ["rbf", "min", "polynomial"])
+    def test_the_coefficients_are_stationary(self, name):
+        X, y = counts(40)
+        ours = BetaBernoulliClassifier(kernel=name, alpha=0.5).fit(X, y)
+        X, y = X[ours.support_], y[ours.support_]
+        K = Kernel(name)(*[ours._units.rows(X)] * 2)
+        point = np.append(ours.dual_coef_, ours.intercept_)
+        grad = approx_fprime(point, lambda at: cost(K, y, (0.15, 0.7), 0.5, at), 1e-7)
+        # Of a step from zero the gradient is hundreds of times that.
+        start = approx_fprime(0.0 * point, lambda at: cost(K, y, (0.15, 0.7), 0.5, at), 1e-7)
+        assert np.abs(grad).max() < 1e-4 * np.abs(start).max()
+        scores = K @ point[:-1] + point[-1]
+        np.testing.assert_allclose(ours.decision_function(X), scores, atol=1e-9)
+
+    def test_rows_are_kept_as_they_were_given(self):
+        X, y = rings()
+        ours = BetaBernoulliClassifier(kernel="rbf").fit(X, y)
+        assert sorted(ours.support_) == list(range(len(X)))
+        np.testing.assert_array_equal(ours.support_vectors_, X[ours.support_])
+        assert ours.n_support_ == len(X)
+        assert ours.dual_coef_.shape == (1, len(X))
+
+    @pytest.mark.parametrize("name", ["rbf", "min", "polynomial", first_two])
+    def test_sparse_rows(self, name):
+        X, y = counts()
+        ours = BetaBernoulliClassifier(kernel=name).fit(sparse.csr_array(X), y)
+        assert ours.score(sparse.csr_array(X), y) > 0.7
+        if name in ("min", first_two):  # nothing is centred
+            dense = BetaBernoulliClassifier(kernel=name).fit(X, y)
+            np.testing.assert_allclose(
+                dense.decision_function(X), ours.decision_function(sparse.csr_array(X)), atol=1e-6
+            )
+
+    def test_a_width_is_validated_with_the_ridge(self):
+        X, y = rings()
+        ours = BetaBernoulliClassifier(kernel="rbf", alpha=(0.1, 1e4)).fit(X, y)
+        assert ours.alpha_ == 0.1
+        assert ours.held_out_[0.1] < ours.held_out_[1e4] - 0.1
+
+
+class TestStochasticGradient:
+    @pytest.mark.parametrize("loss", [BetaBernoulli(0.2, 0.3, 2.0), BetaBernoulli(0.0)])
+    def test_the_slope_is_that_of_the_loss(self, loss):
+        scores = np.array([-3.0, -0.5, 0.0, 2.0, 30.0])
+        for positive in (True, False):
+            side = np.full(5, positive)
+            expected = 5.0 * loss.value_and_grad(side, scores, np.ones(5))[1]
+            ours = [slope_of(score, positive, loss) for score in scores]
+            np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-13)
+        assert np.isfinite(
+            [slope_of(far, bool(y), loss) for far in (-1e6, 1e6) for y in (0, 1)]
+        ).all()
+
+    def test_it_comes_near_the_least_objective(self):
+        X, y = rings(60)
+        parameters = {"kernel": "rbf", "alpha": 0.1, "random_state": 0}
+        sgd = BetaBernoulliClassifier(solver="sgd", **parameters).fit(X, y)
+        exact = BetaBernoulliClassifier(**parameters).fit(X, y)
+        np.testing.assert_array_equal(sgd.support_, exact.support_)
+        X, y = X[sgd.support_], y[sgd.support_]
+        K = Kernel("rbf")(*[sgd._units.rows(X)] * 2)
+        ours, least, start = (
+            cost(K, y, (0.15, 0.7), 0.1, np.append(a, b))
+            for a, b in (
+                (sgd.dual_coef_, sgd.intercept_),
+                (exact.dual_coef_, exact.intercept_),
+                (np.zeros(60), 0.0),
+            )
+        )
+        assert least <= ours
+        assert ours - least < 0.2 * (start - least)
+        assert sgd.score(X, y) > 0.9
+
+    def test_the_same_seed_gives_the_same(self):
+        X, y = rings(40)
+        ours, again, other = (
+            BetaBernoulliClassifier(solver="sgd", kernel="rbf", alpha=0.1, random_state=seed).fit(
+                X, y
+            )
+            for seed in (0, 0, 1)
+        )
+        np.testing.assert_array_equal(ours.dual_coef_, again.dual_coef_)
+        assert (ours.dual_coef_ != other.dual_coef_).any()
+
+    def test_a_large_ridge_is_warned_of(self):
+        X, y = rings(40)
+        ours = BetaBernoulliClassifier(solver="sgd", kernel="rbf", alpha=10.0, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="alpha=10 is large for solver='sgd'"):
+            ours.fit(X, y)
+
+    def test_a_ridge_with_which_it_diverges_is_refused(self):
+        X, y = rings(40)
+        K, rng = rbf_kernel(X), np.random.RandomState(0)
+        with (
+            pytest.warns(ConvergenceWarning, match="unstable"),
+            pytest.raises(ValueError, match="solver='sgd' diverged in pass"),
+        ):
+            kernel_sgd(K, np.arange(40), y, np.ones(40), BetaBernoulli(), alpha=1e4, rng=rng)

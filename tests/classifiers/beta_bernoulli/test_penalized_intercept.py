@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import approx_fprime
+
+from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective, polished
+from directrix.losses import Logistic
+from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.objectives import DataObjective
+from directrix.solve import lbfgs
+
+
+def objective(loss=None, share=0.4, n=200, ridge=0.01):
+    rng = np.random.default_rng(0)
+    positive = rng.random(n) < share
+    X = rng.normal(size=(n, 3)) + 0.7 * positive[:, None]
+    return SteadyObjective(X, positive, rng.uniform(0.5, 2.0, n), loss or BetaBernoulli(), ridge)
+
+
+def test_its_gradient_is_that_of_finite_differences():
+    # So far out that what is added counts.
+    ours, point = objective(), np.array([0.3, -0.2, 0.5, 1e4])
+    expected = approx_fprime(point, lambda at: ours(at)[0], 1e-5)
+    np.testing.assert_allclose(ours(point)[1], expected, rtol=0, atol=1e-6)
+    assert ours(point)[1][-1] == pytest.approx(1e-4)
+
+
+def test_next_to_nothing_is_added():
+    ours = objective()
+    plain = DataObjective(ours.X, ours.positive, ours.weight, ours.loss, ours.ridge)
+    point = np.array([0.3, -0.2, 0.5, 1.0])
+    assert abs(ours(point)[0] - plain(point)[0]) < 1e-7
+
+
+def test_an_intercept_without_a_best_value_has_one():
+    # One in twenty is positive, and the loss knows none below three in twenty.
+    ours = objective(BetaBernoulli(0.3), share=0.05, ridge=10.0)
+    line = polished(ours, lbfgs(ours, np.zeros(4), tol=1e-9, ftol=0.0).coef)
+    other = polished(ours, lbfgs(ours, np.full(4, -3.0), tol=1e-9, ftol=0.0).coef)
+    assert -25.0 < line[-1] < -8.0
+    np.testing.assert_allclose(other, line, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
+def test_polishing_ends_at_the_minimum_to_rounding(kind):
+    plain = objective()
+    ours = SteadyObjective(kind(plain.X), plain.positive, plain.weight, plain.loss, plain.ridge)
+    near = lbfgs(ours, np.zeros(4)).coef
+    line = polished(ours, near)
+    assert np.linalg.norm(ours(near)[1]) > 1e-8
+    assert np.linalg.norm(ours(line)[1]) < 1e-15
+    assert ours(line)[0] <= ours(near)[0]
+
+
+def test_a_step_that_leads_away_is_not_taken():
+    # On the plateau the curvature is next to nothing, and below zero.
+    ours = objective(ridge=0.0)
+    far = np.array([-30.0, -30.0, -30.0, 5.0])
+    line = polished(ours, far)
+    assert np.isfinite(line).all()
+    assert np.linalg.norm(ours(line)[1]) <= np.linalg.norm(ours(far)[1])
+
+
+def test_a_loss_without_curvature_is_left_where_it_is():
+    class Uncurved(Logistic):
+        def curvature(self, *_):
+            return None
+
+    ours = objective(Uncurved())
+    near = lbfgs(ours, np.zeros(4)).coef
+    np.testing.assert_array_equal(polished(ours, near), near)

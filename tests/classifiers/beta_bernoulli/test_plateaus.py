@@ -1,0 +1,137 @@
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from scipy.special import expit
+
+from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, JointObjective, learn
+from directrix.classifiers.beta_bernoulli.plateaus import (
+    checked_plateaus,
+    even_score,
+    from_rates,
+    loss_of,
+    pair_of,
+    probability,
+)
+from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.objectives import DataObjective
+
+
+def objective(loss=None, n=80, d=3, ridge=0.05):
+    rng = np.random.default_rng(0)
+    positive = rng.random(n) < 0.4
+    X = rng.normal(size=(n, d)) + positive[:, None]
+    weight = rng.uniform(0.5, 2.0, n)
+    return DataObjective(X, positive, weight, loss or BetaBernoulli(0.2, 0.4), ridge)
+
+
+class TestNames:
+    rows = np.array([True, True, True, False]), np.array([1.0, 1.0, 2.0, 1.0])
+
+    @pytest.mark.parametrize(
+        ("plateaus", "expected"),
+        [
+            ("robust", (0.15, 0.7)),
+            ("weak", (1 / 102, 100 / 102)),  # alpha = beta = 1, n = 100
+            ("empirical", (0.4, 0.5)),  # alpha = 4, beta = 1, n = 5
+            ((0.1, 0.8), (0.1, 0.8)),
+            ((0.0, 0.6), (0.0, 0.6)),
+            ((0.3, 0.7), (0.3, 0.7)),
+            ((0.0, 1.0), (0.0, 1.0)),
+        ],
+    )
+    def test_a_name_or_a_pair_is_the_range_of_the_probabilities(self, plateaus, expected):
+        loss = loss_of(checked_plateaus(plateaus), *self.rows, None)
+        assert pair_of(loss) == pytest.approx(expected, abs=1e-15)
+        ends = probability(loss, np.array([0.0, 1.0]))
+        assert ends == pytest.approx([expected[0], sum(expected)], abs=1e-15)
+
+    @pytest.mark.parametrize(
+        "plateaus", ["strong", (0.1,), (-0.1, 0.5), (0.5, 0.0), (0.5, 0.6), (np.nan, 0.5), 0.3]
+    )
+    def test_what_is_neither_is_refused(self, plateaus):
+        with pytest.raises(ValueError, match=r"plateaus must be 'robust', .* a pair \(a, b\)"):
+            checked_plateaus(plateaus)
+
+
+def test_plateaus_of_rates_are_these_rates():
+    # 3 of 4 positives found, 4 of 6 negatives: the ends are TPR and 1 - TNR (eq. 27-28).
+    positive = np.array([True] * 4 + [False] * 6)
+    scores = np.array([1.0, 2.0, 3.0, -1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 0.0])
+    a, b = pair_of(from_rates(positive, np.ones(10), scores))
+    assert a + b == pytest.approx(3 / 4)
+    assert 1 - a == pytest.approx(4 / 6)
+
+
+def test_plateaus_of_a_line_without_errors_are_inside():
+    positive = np.array([True, False])
+    loss = from_rates(positive, np.ones(2), np.array([1.0, -1.0]))
+    assert 0 < loss.mixing < 0.05
+    assert loss.prior_mean == 0.5
+    wrong = from_rates(positive, np.ones(2), np.array([-1.0, 1.0]))
+    assert wrong.mixing == 0.9
+
+
+class TestEvenScore:
+    @pytest.mark.parametrize("gamma", [1.0, 3.0])
+    @pytest.mark.parametrize("pair", [(0.15, 0.7), (0.05, 0.7), (0.4, 0.5), (0.0, 1.0)])
+    def test_there_the_probability_is_one_half(self, pair, gamma):
+        loss = replace(loss_of(pair, None, None, None), gamma=gamma)
+        score = np.array([even_score(loss)])
+        assert probability(loss, expit(gamma * score)) == pytest.approx(0.5, abs=1e-14)
+
+    @pytest.mark.parametrize(("pair", "side"), [((0.0, 0.4), inf), ((0.6, 0.3), -inf)])
+    def test_it_may_be_nowhere(self, pair, side):
+        assert even_score(loss_of(pair, None, None, None)) == side
+
+
+class TestLearning:
+    @pytest.mark.parametrize(
+        "names", [("mixing",), ("prior_mean",), ("gamma",), LEARNABLE], ids="-".join
+    )
+    def test_the_gradient_is_that_of_finite_differences(self, names):
+        joint = JointObjective(objective(), names)
+        rng = np.random.default_rng(1)
+        for _ in range(3):
+            point = rng.normal(size=4 + len(names))
+            expected = approx_fprime(point, lambda at: joint(at)[0], 1e-7)
+            np.testing.assert_allclose(joint(point)[1], expected, rtol=0, atol=2e-6)
+
+    def test_the_start_is_the_loss_that_was_given(self):
+        joint = JointObjective(objective(BetaBernoulli(0.3, 0.6, 2.0)), LEARNABLE)
+        point = joint.start(np.arange(4.0))
+        coef, own = joint.split(point)
+        np.testing.assert_array_equal(coef, np.arange(4.0))
+        loss, _ = joint.loss_at(own)
+        assert (loss.mixing, loss.prior_mean, loss.gamma) == pytest.approx((0.3, 0.6, 2.0))
+
+    def test_the_ends_of_a_range_can_be_left(self):
+        joint = JointObjective(objective(BetaBernoulli(0.0, 1.0)), LEARNABLE)
+        assert np.isfinite(joint.start(np.zeros(4))).all()
+
+    def test_far_points_have_a_value(self):
+        joint = JointObjective(objective(), LEARNABLE)
+        for far in (-1e3, 1e3):
+            value, grad = joint(np.append(np.zeros(4), [far] * 3))
+            assert np.isfinite(value)
+            assert np.isfinite(grad).all()
+
+    def test_what_is_not_named_stays(self):
+        learned = learn(objective(BetaBernoulli(0.2, 0.3)), np.zeros(4), ("mixing",))
+        assert learned.loss.prior_mean == 0.3
+        assert learned.loss.gamma == 1.0
+        assert learned.loss.mixing != 0.2
+
+    def test_flipped_labels_are_told_from_overlap(self):
+        rng = np.random.default_rng(0)
+        n = 4000
+        X = rng.normal(size=(n, 1))
+        truth = rng.random(n) < expit(8.0 * X[:, 0])
+        flip = rng.random(n) < np.where(truth, 0.1, 0.25)
+        rows = DataObjective(X, truth ^ flip, np.ones(n), BetaBernoulli(0.5, 0.5), 1e-4)
+        loss = learn(rows, np.ones(2), ("mixing", "prior_mean"), tol=1e-8, ftol=1e-12).loss
+        a, b = pair_of(loss)
+        assert a == pytest.approx(0.25, abs=0.03)
+        assert a + b == pytest.approx(0.9, abs=0.03)

@@ -1,0 +1,282 @@
+import os
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris, load_svmlight_file
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from directrix import DirectClassifier, Moments
+from directrix.classifiers.direct.fit import _Clock
+from directrix.frontier.compare import Compared, compared
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.search import MomentLines, Pool, coarse
+from directrix.frontier.select import OneStandardError
+from directrix.losses import BetaBernoulli, Logistic
+from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
+
+DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+
+# On easy rows logistic regression is as good, and it says so.
+pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+
+
+def rows(n=600, d=5, seed=0, share=0.3):
+    """Two classes that a line tells apart, and a tenth of the negatives far out."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    X = rng.normal(size=(n, d))
+    X[:, 0] += 2.0 * y
+    far = ~y & (rng.random(n) < 0.1)
+    X[far, 1] += 6.0
+    X[far, 0] += 4.0
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = rows()
+    return DirectClassifier(RecallAtFPR(0.05)).fit(X, y)
+
+
+class TestPool:
+    def test_it_has_logistic_regression_fisher_and_the_robust_fit(self):
+        X, y = rows(300)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        part = X, y, np.ones(300), np.arange(300) % 3
+        moments = Moments.of(*part[:3], fold=part[3])
+        pool = Pool(RowFrontier(*part), Error(), lambda: MomentLines.of(moments, *part))
+        found = pool.fill()
+        losses = [recipe.loss for recipe in pool.rows.recipes if recipe.ratio is None]
+        assert Logistic() in losses
+        assert any(isinstance(loss, BetaBernoulli) for loss in losses)
+        families = [origin.family for origin in pool.origins]
+        assert families.count("moments") >= 4
+        assert len(pool.origins) == len(pool.curves) == len(pool.scores) == len(found.losses)
+        assert len({origin.name for origin in pool.origins}) == len(pool.origins)
+
+    def test_logistic_regression_is_scikit_learns(self):
+        X, y = rows(400)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        pool = Pool(RowFrontier(X, y, np.ones(400), np.arange(400) % 2), Error())
+        pool.fill()
+        place = next(k for k, r in enumerate(pool.rows.recipes) if r.ratio is None)
+        ridge = pool.rows.recipes[place].ridge
+        theirs = LogisticRegression(C=1 / (400 * ridge), tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(pool.rows.solved(place)[:-1], theirs.coef_[0], rtol=0, atol=2e-3)
+
+    def test_rankings_go_on_with_pairs(self):
+        X, y = rows(300)
+        pool = Pool(RowFrontier(X, y, np.ones(300), np.arange(300) % 3), AUC())
+        pool.fill()
+        assert any("pairwise" in origin.name for origin in pool.origins)
+
+    @pytest.mark.parametrize(("n", "all_are_made"), [(300, True), (2000, False)])
+    def test_where_rows_are_many_two_folds_tell_which_lines_are_worth_all(
+        self, n, all_are_made, monkeypatch
+    ):
+        # One alone, or those that it starts from might be kept for their own sake.
+        monkeypatch.setattr("directrix.frontier.search._KEPT", 1)
+        X, y = rows(n)
+        fold = np.arange(n) % 5
+        pool = Pool(RowFrontier(X, y, np.ones(n), fold), RecallAtFPR(0.05))
+        pool.fill()
+        frontier = pool.rows
+        assert (frontier.made == list(range(len(frontier.recipes)))) == all_are_made
+        # Whatever a line starts from is there, too; so is logistic regression, with every ridge.
+        starts = {frontier.recipes[place].start for place in frontier.made} - {None}
+        assert starts <= set(frontier.made)
+        assert {0, 1, 2, 3} <= set(frontier.made)
+        if not all_are_made:
+            # The best of the coarse sweep on two folds is made; one that is far behind is not.
+            sweep = range(len(coarse()))
+            tried = [frontier.trial(place, [0, 1]) for place in sweep]
+            losses = compared(pool.metric, tried).losses
+            assert int(losses.argmin()) in frontier.made
+            assert not set(sweep) <= set(frontier.made)
+
+
+class TestChoice:
+    def compared(self):
+        of_folds = np.array([[0.10, 0.30], [0.11, 0.33], [0.20, 0.40], [0.12, 0.30]])
+        return Compared(of_folds.mean(axis=1), of_folds.mean(axis=1), of_folds)
+
+    def test_the_smoothest_within_one_paired_error_of_the_best(self):
+        found = self.compared()
+        # Differences to the first: 0.02 ± 0.01, 0.1 ± 0, 0.01 ± 0.01.
+        assert found.errors(0) == pytest.approx([0.0, 0.01, 0.0, 0.01])
+        assert OneStandardError.of(found, [3.0, 0.0, 0.0, 1.0])(found.losses) == 3
+        assert OneStandardError.of(found, [0.0, 0.0, 0.0, 1.0])(found.losses) == 0
+
+    def test_without_folds_the_best(self):
+        found = Compared(np.array([0.2, 0.1]), np.array([0.2, 0.1]), np.empty((2, 0)))
+        assert OneStandardError.of(found, [0.0, 5.0])(found.losses) == 1
+
+
+@pytest.mark.skipif(not (DATA / "magic04.svm.bz2").exists(), reason="needs the data sets")
+def test_at_few_false_positives_it_catches_twice_as_many(figure):
+    X, y = load_svmlight_file(str(DATA / "magic04.svm.bz2"))
+    X, y = X.toarray(), y > 0
+    kept = np.random.default_rng(0).permutation(len(y))
+    train, test = kept[:4000], kept[4000:]
+    metric = RecallAtFPR(0.01)
+    ours = DirectClassifier(metric).fit(X[train], y[train])
+    theirs = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[train], y[train])
+    caught = [metric.score(y[test], each.decision_function(X[test])) for each in (ours, theirs)]
+    figure(f"magic04, recall at FPR 1 %: {caught[0]:.3f}, logistic {caught[1]:.3f}")
+    assert caught[0] > 2 * caught[1]
+    assert ours.report_.gap.mean > 0.05
+
+
+def test_on_real_rows_it_is_no_worse_than_logistic_regression(figure):
+    X, y = load_breast_cancer(return_X_y=True)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    ours = cross_val_score(DirectClassifier(), X, y, cv=folds)
+    theirs = cross_val_score(make_pipeline(StandardScaler(), LogisticRegression()), X, y, cv=folds)
+    figure(f"breast cancer: accuracy {ours.mean():.3f}, logistic {theirs.mean():.3f}")
+    assert ours.mean() > theirs.mean() - 0.01
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+@pytest.mark.filterwarnings("ignore:.*every row:UserWarning")
+def test_every_metric_can_be_asked_for(row):
+    X, y = rows(200, 3)
+    ours = DirectClassifier(row.example, cv=2, time_budget=0.5).fit(X, y)
+    assert np.isfinite(ours.decision_function(X)).all()
+    assert ours.operating_point_.metric == row.example
+
+
+def test_each_of_several_metrics_is_fitted_as_if_alone():
+    X, y = rows(300, 3)
+    metrics = [Error(), RecallAtFPR(0.1), AUC(), PartialAUC(0.3)]
+    together = DirectClassifier(cv=2).fit_each(metrics, X, y)
+    for metric, ours in zip(metrics, together, strict=True):
+        alone = DirectClassifier(metric, cv=2).fit(X, y)
+        assert ours.metric == metric
+        assert ours.report_.chosen == alone.report_.chosen
+        np.testing.assert_allclose(ours.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
+
+
+class TestReport:
+    def test_it_names_what_was_chosen_and_why(self, fitted):
+        report = fitted.report_
+        text = str(report)
+        assert report.chosen in [own.name for own in report.tried]
+        assert report.why in text
+        assert "better than logistic regression by" in text
+        assert all(own.error >= 0 for own in report.tried)
+        # What decided is what is shown: best first, and the reason agrees with it.
+        values = [own.metric for own in report.tried]
+        assert values == sorted(values, reverse=report.metric.greater_is_better)
+        low, high = report.expected.low, report.expected.high
+        assert low <= report.expected.value <= high
+        assert f"on new rows expect {report.expected.value:.4f}" in text
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_the_best_is_called_so_only_where_it_is_first(self, seed):
+        report = DirectClassifier("f1", cv=3).fit(*rows(200, seed=seed)).report_
+        first = report.tried[0].name == report.chosen
+        assert ("it is the best" in report.why) == first
+        assert ("the simplest within one standard error" in report.why) != first
+
+    def test_html_says_the_same_and_escapes(self, fitted):
+        html = fitted.report_._repr_html_()
+        assert fitted.report_.chosen in html
+        assert "<table>" in html
+
+    @pytest.mark.filterwarnings("default:nothing beat logistic:UserWarning")
+    def test_where_nothing_beats_logistic_regression_it_says_so(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 3))
+        y = rng.random(200) < 1 / (1 + np.exp(-3 * X[:, 0]))
+        with pytest.warns(UserWarning, match="nothing beat logistic regression"):
+            ours = DirectClassifier().fit(X, y)
+        assert ours.report_.gap.mean <= 0
+        assert "logistic" in ours.report_.chosen
+
+
+class TestGuarantee:
+    def test_the_threshold_comes_from_rows_that_nothing_else_saw(self):
+        X, y = rows(1500)
+        plain = DirectClassifier(RecallAtFPR(0.1)).fit(X, y)
+        sure = DirectClassifier(RecallAtFPR(0.1), guarantee=0.95).fit(X, y)
+        point = sure.operating_point_
+        assert "guarantee" in point.rows
+        assert point.empirical.fpr < 0.1
+        assert plain.operating_point_.empirical.fpr <= 0.1
+        new, labels = rows(20_000, seed=5)
+        assert (sure.decision_function(new)[~labels] > 0).mean() <= 0.1
+
+    @pytest.mark.parametrize("guarantee", [0.0, 1.0, 2.0])
+    def test_a_confidence_is_between_zero_and_one(self, guarantee):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            DirectClassifier(RecallAtFPR(0.1), guarantee=guarantee).fit(*rows(50))
+
+    def test_it_is_refused_for_other_metrics(self):
+        with pytest.raises(ValueError, match="leave it out, or give limits="):
+            DirectClassifier("error", guarantee=0.95).fit(*rows(50))
+
+
+class TestBudget:
+    def test_fewer_candidates_are_tried_in_less_time(self):
+        X, y = rows(3000, 20)
+        short = DirectClassifier(time_budget=0.2).fit(X, y)
+        whole = DirectClassifier().fit(X, y)
+        assert len(short.report_.tried) < len(whole.report_.tried)
+
+    def test_a_candidate_that_is_tried_and_made_is_told_of_once(self):
+        told = []
+        clock = _Clock(None, lambda *counts: told.append(counts))
+        for done in (1, 1, 2):
+            assert not clock(done, 4)
+        assert told == [(1, 4), (2, 4)]
+
+    def test_it_is_seconds(self):
+        with pytest.raises(ValueError, match="seconds above zero"):
+            DirectClassifier(time_budget=0).fit(*rows(50))
+
+
+class TestClasses:
+    def test_several_classes_each_against_the_others(self):
+        X, y = load_iris(return_X_y=True)
+        names = np.array(["setosa", "versicolor", "virginica"])[y]
+        ours = DirectClassifier(cv=3).fit(X, names)
+        assert ours.coef_.shape == (3, 4)
+        assert ours.decision_function(X).shape == (150, 3)
+        probability = ours.predict_proba(X)
+        np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(ours.classes_[probability.argmax(axis=1)], ours.predict(X))
+        assert ours.score(X, names) > 0.93
+        assert len(ours.report_) == 3
+
+    @pytest.mark.parametrize("far", [-1.0, 1.0, 1e3, -1e3, 1e6, -1e6])
+    def test_probabilities_far_out_are_those_of_exact_arithmetic(self, far):
+        X, y = load_iris(return_X_y=True)
+        ours = DirectClassifier(cv=3).fit(X, y)
+        new = far * np.vstack([np.eye(4), -np.eye(4), [1, -1, 1, -1]])
+        odds = [[Decimal(one) for one in row] for row in ours.decision_function(new)]
+        with localcontext(Emax=MAX_EMAX, Emin=MIN_EMIN):
+            shares = [[1 / (1 + (-one).exp()) for one in row] for row in odds]
+            expected = [[float(one / sum(row)) for one in row] for row in shares]
+        probability = ours.predict_proba(new)
+        # Log-odds of 1e7 have a rounding of 1e-9, and probabilities that share.
+        np.testing.assert_allclose(probability, expected, rtol=1e-6, atol=1e-300)
+        predicted = probability[np.arange(len(new)), ours.predict(new)]
+        np.testing.assert_array_equal(predicted, probability.max(axis=1))
+
+    def test_two_classes_are_one_line(self, fitted):
+        assert fitted.coef_.shape == (1, 5)
+
+
+def test_sparse_rows_are_fitted_as_dense_ones_nearly():
+    X, y = rows(500)
+    X *= np.random.default_rng(1).random(X.shape) < 0.7
+    dense = DirectClassifier("auc", cv=2).fit(X, y)
+    thin = DirectClassifier("auc", cv=2).fit(sparse.csr_array(X), y)
+    apart = [AUC().score(y, each.decision_function(X)) for each in (dense, thin)]
+    assert apart[0] == pytest.approx(apart[1], abs=0.01)

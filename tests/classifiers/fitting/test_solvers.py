@@ -1,0 +1,178 @@
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from directrix import SmoothClassifier
+from directrix.classifiers.fitting.solvers import SOLVERS, solver_for
+from directrix.losses import (
+    BetaBernoulli,
+    BreakEven,
+    Hinge,
+    Logistic,
+    PairwiseHinge,
+    PairwiseSquare,
+    Ramp,
+    Sigmoid,
+    SquaredHinge,
+    ZeroOne,
+)
+from directrix.metrics import TABLE
+from directrix.objectives import DataObjective
+
+LOSSES = list(dict.fromkeys(loss for row in TABLE for loss in row.losses))
+#: For each solver losses that it minimises.
+GOES_TOGETHER = {
+    "lbfgs": [Logistic(), Sigmoid(), BetaBernoulli(), BreakEven()],
+    "nesterov": [Logistic(), SquaredHinge()],
+    "bundle": [Hinge(), PairwiseHinge(), BreakEven()],
+    "descent": [Logistic(), Sigmoid()],
+    "sla": [Sigmoid()],
+    "slam": [Sigmoid()],
+    "cccp": [Ramp(), Ramp(gamma=2.0)],
+    "vertex": [ZeroOne()],
+}
+pairs = pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        pytest.param(name, loss, id=f"{name}-{loss}")
+        for name, able in GOES_TOGETHER.items()
+        for loss in able
+    ],
+)
+
+
+def objective(loss, ridge=1e-2, holder=np.asarray):
+    rng = np.random.default_rng(0)
+    positive = rng.random(60) < 0.5
+    X = rng.normal(size=(60, 2))
+    X[:, 0] += 1.5 * positive
+    return DataObjective(holder(X), positive, rng.integers(1, 4, 60).astype(float), loss, ridge)
+
+
+def test_every_solver_is_tried_below():
+    assert set(GOES_TOGETHER) == set(SOLVERS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pairs
+def test_each_solver_lowers_the_objective_it_is_given(name, loss, holder):
+    # A search has no ridge, and one solver chooses its own: it is judged by the error.
+    function = objective(loss, 0.0 if name == "vertex" else 1e-2, holder)
+    exact = objective(ZeroOne(), 0.0, holder) if name == "slam" else function
+    start, seen = np.array([-0.5, 0.5, 0.1]), []
+    solution = solver_for(name, loss).run(
+        function,
+        start,
+        np.random.default_rng(0),
+        lambda coef, value: seen.append((coef.copy(), value)),
+    )
+    before, after = (exact(coef)[0] for coef in (start, solution.coef))
+    assert after < before
+    assert solution.coef.shape == (3,)
+    assert len(seen) == solution.n_iter > 0
+    if name not in ("sla", "slam", "bundle"):  # theirs are of a sharper loss than was given
+        assert solution.value == pytest.approx(after, rel=1e-9)
+        coef, value = seen[-1]
+        assert value == pytest.approx(function(coef)[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "nesterov", "descent", "cccp", "bundle", "vertex"])
+def test_a_callback_stops_a_solver(name):
+    loss = GOES_TOGETHER[name][0]
+    start, seen = np.array([-0.5, 0.5, 0.1]), []
+
+    def enough(_, value):
+        seen.append(value)
+        return True
+
+    solver_for(name, loss).run(objective(loss), start, np.random.default_rng(0), enough)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("loss", [Hinge(), PairwiseHinge(), BreakEven()], ids=str)
+def test_a_bundle_minimises_what_the_loss_smooths_and_bounds_it(loss):
+    function = objective(loss)
+    solution = SOLVERS["bundle"].run(function, np.zeros(3), np.random.default_rng(0), None)
+    sharp = function.sharpened(np.inf)
+    assert solution.value == pytest.approx(sharp(solution.coef)[0], rel=1e-9)
+    assert solution.lower_bound <= solution.value <= solution.lower_bound + 1.1e-3 * solution.value
+
+
+def test_a_bundle_without_a_ridge_is_refused():
+    with pytest.raises(ValueError, match="solver='bundle' needs a ridge: give alpha above zero"):
+        SOLVERS["bundle"].run(objective(Hinge(), 0.0), np.zeros(3), np.random.default_rng(0), None)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 3.0])
+def test_the_two_parts_of_a_ramp_are_descended_as_one(gamma):
+    loss = Ramp(gamma=gamma)
+    function = objective(loss)
+    start, values = np.array([-0.5, 0.5, 0.1]), []
+    SOLVERS["cccp"].run(
+        function, start, np.random.default_rng(0), lambda _, value: values.append(value)
+    )
+    assert values[0] <= function(start)[0]
+    assert (np.diff(values) <= 1e-12).all()
+
+
+def test_the_vertex_search_is_as_good_as_its_seed_says_and_no_worse_than_others():
+    function = objective(ZeroOne(), 0.0)
+    lines = [
+        SOLVERS["vertex"].run(function, np.array([1.0, 0.0, -0.7]), np.random.default_rng(0), None)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(lines[0].coef, lines[1].coef)
+    assert lines[0].value == pytest.approx(function(lines[0].coef)[0], abs=1e-15)
+    for loss in (Logistic(), Sigmoid()):
+        other = SOLVERS["lbfgs"].run(objective(loss), np.zeros(3), np.random.default_rng(0), None)
+        assert lines[0].value <= function(other.coef)[0]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_loss_that_a_solver_cannot_take_is_told_who_can(name, loss):
+    able = [other for other, solver in SOLVERS.items() if solver.fits(loss)]
+    assert able  # every loss of the table can be minimised
+    if name in able:
+        assert solver_for(name, loss) is SOLVERS[name]
+        return
+    message = f"solver={name!r} needs {SOLVERS[name].needs}; for {loss!r} give one of "
+    message += ", ".join(map(repr, able))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        solver_for(name, loss)
+    X, y = objective(loss).X, objective(loss).positive
+    with pytest.raises(ValueError, match=re.escape(message)):
+        SmoothClassifier(loss=loss, solver=name).fit(X, y)
+
+
+def test_who_can_take_what():
+    able = {
+        loss: {name for name, solver in SOLVERS.items() if solver.fits(loss)}
+        for loss in (Logistic(), Sigmoid(), Ramp(), ZeroOne(), BreakEven())
+    }
+    assert able[Logistic()] == able[BreakEven()] == {"lbfgs", "nesterov", "bundle", "descent"}
+    assert able[Sigmoid()] == {"lbfgs", "descent", "sla", "slam"}
+    assert able[Ramp()] == {"lbfgs", "descent", "cccp"}
+    assert able[ZeroOne()] == {"vertex"}
+
+
+def test_an_unknown_solver_is_told_the_known_ones():
+    with pytest.raises(ValueError, match="no solver named 'newton': give one of 'lbfgs', 'nest"):
+        solver_for("newton", Logistic())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_where_nothing_bounds_the_intercept_planes_stay_below():
+    rng = np.random.default_rng(0)
+    positive = rng.random(120) < 0.4
+    X = rng.normal(size=(120, 2))
+    X[:, 0] += 1.5 * positive
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    function = DataObjective(X, positive, np.ones(120), PairwiseSquare(), 1e-2)
+    best = SOLVERS["lbfgs"].run(function, np.zeros(3), rng, None)
+    planes = SOLVERS["bundle"].run(function, np.zeros(3), rng, None)
+    assert planes.lower_bound <= best.value <= planes.value + 1e-5
+    assert abs(planes.coef[-1]) < 1e-6
