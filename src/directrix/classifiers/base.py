@@ -1,8 +1,8 @@
-"""What every linear classifier of two classes is to scikit-learn."""
+"""Base classes of the classifiers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,22 +10,38 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from directrix.classifiers.fitting.class_weights import checked_weight
+from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.training_rows import KeyedRows
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.calibration import Calibration
+    from directrix.classifiers.fitting.finalize import FittedLine
+    from directrix.classifiers.fitting.operating_point import OperatingPoint
     from directrix.moments import Moments
 
 
+_Entry = TypeVar("_Entry")
+
+
 class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """A score ``coef_ @ x + intercept_``, a prediction where it is above zero, a probability."""
+    """Base class for binary linear classifiers.
+
+    A subclass sets ``classes_``, ``coef_`` and ``intercept_`` in `fit` and defines
+    ``predict_proba``; the positive class is the last of ``classes_``.
+    """
 
     classes_: AnyArray
     coef_: FloatArray
     intercept_: FloatArray
-    calibration_: Calibration
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: above zero is predicted the last class.
+        """Return the score of each row, ``coef_ @ x + intercept_``.
+
+        Rows with a score above zero are predicted to be of the last class.
 
         Parameters
         ----------
@@ -52,6 +68,49 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         labels: AnyArray = self.classes_[above]
         return labels
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def _set_feature_names(self, moments: Moments) -> None:
+        """Copy the number and the names of the features from a summary."""
+        self.n_features_in_ = moments.n_features
+        if moments.feature_names is not None:
+            self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
+        """Return features and labels as arrays, checked by scikit-learn."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset
+        )
+        return X, y
+
+
+class ThresholdClassifier(LinearClassifier):
+    """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
+
+    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of
+    ``coef_``: one for two classes, one per class for more. With two classes, ``operating_point_``
+    and ``calibration_`` are their only entries.
+    """
+
+    operating_points_: tuple[OperatingPoint, ...]
+    calibrations_: tuple[Calibration, ...]
+
+    @property
+    def operating_point_(self) -> OperatingPoint:
+        """The operating point of a classifier of two classes."""
+        return only_entry(self.operating_points_, "operating_point")
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The calibration of a classifier of two classes."""
+        return only_entry(self.calibrations_, "calibration")
+
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; ``calibration_.how`` says how it was made.
 
@@ -70,32 +129,62 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         positive = self.calibration_(scores)
         return np.column_stack([1.0 - positive, positive])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
+    def _prepare_rows(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        *,
+        cv: Any = None,
+        binary: bool = True,
+    ) -> KeyedRows:
+        """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
 
-    def _take_names(self, moments: Moments) -> None:
-        """Know the features as a summary does."""
-        self.n_features_in_ = moments.n_features
-        if moments.feature_names is not None:
-            self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`
+        cv : int, splitter or splits, optional
+        binary : bool
+            Whether more than two classes are refused.
+        """
+        X, y = self._validated(X, y)
+        if not binary:
+            check_classification_targets(y)
+        weight = checked_weight(sample_weight, X)
+        folds = None if cv is None else folds_given(cv, X, y, groups)
+        keyed = KeyedRows.of(X, y, weight, folds, groups)
+        classes = np.unique(keyed.y)
+        self.classes_ = classes if len(classes) > 2 and not binary else two_classes(keyed.y)
+        return keyed
 
-    def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
-        """Return features and labels that scikit-learn finds in order."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset
-        )
-        return X, y
+    def _copy_features(self, other: ThresholdClassifier) -> None:
+        """Take the classes and the features from a classifier fitted to the same rows."""
+        self.classes_, self.n_features_in_ = other.classes_, other.n_features_in_
+        if hasattr(other, "feature_names_in_"):
+            self.feature_names_in_ = other.feature_names_in_
+
+    def _set_lines(self, fitted: Sequence[FittedLine]) -> None:
+        """Store the fitted lines, one for each row of ``coef_``."""
+        lines = np.stack([entry.line for entry in fitted])
+        self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
+        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
+        self.calibrations_ = tuple(entry.calibration for entry in fitted)
+
+
+def only_entry(entries: tuple[_Entry, ...], noun: str) -> _Entry:
+    """Return the only entry of ``<noun>s_``; raise AttributeError if there is another number."""
+    if len(entries) != 1:
+        reason = f"has {len(entries)} of them, one per class" if entries else "has none yet"
+        msg = f"{noun}_ is for two classes, and this classifier {reason}: see {noun}s_"
+        raise AttributeError(msg)
+    return entries[0]
 
 
 def two_classes(y: AnyArray) -> AnyArray:
-    """Return the two labels there are, or say what to do about any other number of them."""
+    """Return the two labels of y; raise an error with a remedy for any other number of labels."""
     classes = np.unique(y)
-    check_classification_targets(classes)  # of all of y it would look for them once more
+    check_classification_targets(classes)  # given all of y, it would look for the labels again
     if len(classes) > 2:
         msg = (
             "Only binary classification is supported. The type of the target is "

@@ -18,7 +18,7 @@ from directrix.classifiers.smooth.initialization import start_of
 from directrix.displays import style
 from directrix.displays.scored import Scored, before_last_step, last_step
 from directrix.displays.words import words
-from directrix.frontier.compare import settled
+from directrix.frontier.compare import round_scores
 from directrix.frontier.recipes import Recipe
 from directrix.metrics import Curve, resolve
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers.smooth.history import Candidate
+    from directrix.classifiers.smooth.history import CandidateRecord
     from directrix.losses import Loss
     from directrix.metrics import Metric
 
@@ -159,7 +159,7 @@ class PathDisplay:
                 simplefilter("ignore", ConvergenceWarning)
                 line = solver.run(objective, line, np.random.default_rng(seed), None).coef
             values.append(objective(line)[0])
-            curve = Curve.of(rows.positive, settled(X @ line[:-1]), weight)
+            curve = Curve.of(rows.positive, round_scores(X @ line[:-1]), weight)
             exact.append(metric.best_value(curve))
         held_out = np.array([each.metric for each in path])
         names = tuple(_name(each.loss) for each in path)
@@ -199,7 +199,7 @@ class PathDisplay:
         return self
 
 
-def _levels(fitted: Any) -> list[Candidate]:
+def _levels(fitted: Any) -> list[CandidateRecord]:
     """Return the candidates of the chosen ridge and cost ratio, from the smoothest on."""
     same = [each for each in fitted.candidates_ if each.alpha == fitted.alpha_]
     sign = 1.0 if resolve(fitted.metric).greater_is_better else -1.0

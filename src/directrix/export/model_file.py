@@ -169,11 +169,8 @@ def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
         told = header["calibration"], header["operating_point"]
         require(told == (None, None), f"{kind} has its own probabilities")
     else:
-        calibrations = calibrations_from_plain(header["calibration"], n_lines)
-        attributes["calibration_"] = calibrations if several else calibrations[0]
-        points = points_from_plain(header["operating_point"], n_lines)
-        if points is not None:
-            attributes["operating_point_"] = points if several else points[0]
+        attributes["calibrations_"] = calibrations_from_plain(header["calibration"], n_lines)
+        attributes["operating_points_"] = points_from_plain(header["operating_point"], n_lines)
     classifier.__dict__.update(attributes)
     return classifier
 

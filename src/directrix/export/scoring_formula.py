@@ -131,8 +131,8 @@ class ScoringFormula:
 
 
 def _responses(classifier: Any) -> tuple[tuple[Sigmoid | Plateaus, ...], int | None]:
-    own = getattr(classifier, "calibration_", None)
-    if own is None:
+    calibrations = getattr(classifier, "calibrations_", None)
+    if calibrations is None:
         loss = classifier.loss_
         low, rise = pair_of(loss)
         high = 1.0 - loss.mixing * (1.0 - loss.prior_mean)
@@ -140,5 +140,4 @@ def _responses(classifier: Any) -> tuple[tuple[Sigmoid | Plateaus, ...], int | N
         always = int(even == -inf) if isinf(even) else None
         shift = float(classifier._shift)  # noqa: SLF001
         return (Plateaus(low, rise, high, loss.gamma, shift),), always
-    each = own if isinstance(own, list) else [own]
-    return tuple(Sigmoid(one.offset, one.below, one.above) for one in each), None
+    return tuple(Sigmoid(each.offset, each.below, each.above) for each in calibrations), None

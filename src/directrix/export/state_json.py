@@ -49,13 +49,13 @@ _KERNEL_PARAMS = ("coef0", "degree", "gamma")
 
 def calibrations_to_plain(classifier: Any) -> list[dict[str, Any]] | None:
     """Return the calibration of each line, or None where the model has its own probabilities."""
-    own = getattr(classifier, "calibration_", None)
-    if own is None:
+    calibrations = getattr(classifier, "calibrations_", None)
+    if calibrations is None:
         return None
-    return [to_plain_floats(asdict(each)) for each in (own if isinstance(own, list) else [own])]
+    return [to_plain_floats(asdict(calibration)) for calibration in calibrations]
 
 
-def calibrations_from_plain(plain: Any, n_lines: int) -> list[Calibration]:
+def calibrations_from_plain(plain: Any, n_lines: int) -> tuple[Calibration, ...]:
     """Return the calibration of each line."""
     require(_is_list(plain, n_lines), "it does not have a calibration for each line")
     read = []
@@ -66,15 +66,13 @@ def calibrations_from_plain(plain: Any, n_lines: int) -> list[Calibration]:
         fits = all(map(_is_finite, (offset, below, above))) and below > 0 < above
         require(fits and type(own["how"]) is str, "a calibration is not an increasing sigmoid")
         read.append(Calibration(offset, below, above, own["how"]))
-    return read
+    return tuple(read)
 
 
 def points_to_plain(classifier: Any) -> list[dict[str, Any]] | None:
     """Return the operating point of each line, or None where there is none."""
-    own = getattr(classifier, "operating_point_", None)
-    if own is None:
-        return None
-    return [_point(each) for each in (own if isinstance(own, list) else [own])]
+    points = getattr(classifier, "operating_points_", ())
+    return [_point(point) for point in points] or None
 
 
 def _point(point: OperatingPoint) -> dict[str, Any]:
@@ -93,10 +91,10 @@ def _point(point: OperatingPoint) -> dict[str, Any]:
     return plain
 
 
-def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
-    """Return the operating point of each line, or None where there is none."""
+def points_from_plain(plain: Any, n_lines: int) -> tuple[OperatingPoint, ...]:
+    """Return the operating point of each line; none from a classifier that has none yet."""
     if plain is None:
-        return None
+        return ()
     require(_is_list(plain, n_lines), "it does not have an operating point for each line")
     read = []
     for own in plain:
@@ -123,7 +121,7 @@ def points_from_plain(plain: Any, n_lines: int) -> list[OperatingPoint] | None:
                 metric, own["threshold"], predicted, empirical, rows, expected, ends, kept
             )
         )
-    return read
+    return tuple(read)
 
 
 def facts_to_plain(classifier: Any) -> dict[str, Any]:

@@ -1,74 +1,53 @@
-"""Candidate lines: some of every frontier, made of all rows and, fold by fold, of the others."""
+"""What a candidate is: one linear model to choose among, whatever it is made from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from directrix.frontier.compare import held_out_scores, scores_of, settled
-from directrix.frontier.moment_frontier import Frontier
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import FloatArray, IntArray
-    from directrix.moments import Moments
-    from directrix.risks import Risk
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.frontier.compare import Curves
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Lines to choose among. The k-th line of a fold and of all rows mean the same.
+class Candidate(Protocol):
+    """A line made from all rows and, fold by fold, from the rows of the other folds.
 
-    Parameters
-    ----------
-    frontiers : list of Frontier
-        One for each shrinkage.
-    lines : array of shape (k, d + 1)
-        Of all rows, intercept last.
-    without : list of arrays of shape (k, d + 1)
-        For each fold those of the other folds; empty where the moments have none.
+    Lines have the intercept last. `MomentCandidate` and `RowCandidate` are the two kinds;
+    comparison, selection and the final fit treat them alike.
     """
 
-    frontiers: list[Frontier]
-    lines: FloatArray
-    without: list[FloatArray]
-
-    @classmethod
-    def of(
-        cls, moments: Moments, risk: Risk | None, shrinkages: Sequence[str | float]
-    ) -> Candidates:
-        """Make the candidates of some moments, with folds or without.
-
-        The best line for a risk is among them, if one is given; the others serve every metric.
-        """
-        frontiers = [Frontier(moments, shrinkage) for shrinkage in shrinkages]
-        others = (moments.without_fold(k) for k in range(len(moments.folds)))
-        without = [_lines([Frontier(part, each) for each in shrinkages], risk) for part in others]
-        return cls(frontiers, _lines(frontiers, risk), without)
-
-    def frontier(self, place: int) -> Frontier:
-        """Return the frontier that a line is of."""
-        return self.frontiers[place // self._each]
-
-    def name(self, place: int) -> str:
-        """Return which frontier a line is of, and which of its lines it is."""
-        shrinkage = self.frontier(place).shrinkage
-        short = shrinkage if isinstance(shrinkage, str) else f"{shrinkage:.2g}"
-        return f"moments, shrinkage {short}, line {place % self._each + 1}"
-
-    def held_out(self, X: Any, fold: IntArray | None) -> FloatArray:
-        """Return scores of rows by lines that have not seen them, of shape (n, k)."""
-        if fold is None or not self.without:
-            return settled(scores_of(X, self.lines))
-        return settled(held_out_scores(X, fold, self.without))
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        ...
 
     @property
-    def _each(self) -> int:
-        return len(self.lines) // len(self.frontiers)
+    def complexity(self) -> float:
+        """Order of preference among candidates of equal quality: logistic regression has 0."""
+        ...
 
+    @property
+    def scores(self) -> FloatArray:
+        """Held-out scores of the rows, of shape (n,)."""
+        ...
 
-def _lines(frontiers: list[Frontier], risk: Risk | None) -> FloatArray:
-    return np.concatenate([each.family(each.candidates(risk)) for each in frontiers])
+    @property
+    def curves(self) -> Curves:
+        """Rates of the held-out scores at every threshold."""
+        ...
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows, of shape (d + 1,)."""
+        ...
+
+    @property
+    def fold_lines(self) -> Sequence[FloatArray]:
+        """For each fold the line made without it; empty if no rows are held out."""
+        ...
+
+    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
+        """Return the line of these rows: all there are, if the candidate was made from a sample."""
+        ...

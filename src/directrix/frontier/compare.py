@@ -1,10 +1,11 @@
-"""The choice among candidate lines: the exact metric on rows decides.
+"""Comparison of candidates by the exact metric on rows.
 
-One place, for every classifier: whoever has lines brings their scores here.
+Every classifier brings the scores of its candidates here.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,29 +18,31 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics import Metric
 
-#: Rows of each class that all candidates are compared on, and those that the best few are. The
-#: metrics of two candidates on the same rows differ by far less than each varies between samples.
+#: Rows of each class on which all candidates are compared, and those on which the best few are.
+#: The metrics of two candidates on the same rows differ by far less than each varies between
+#: samples.
 FIRST_ROWS, MOST_ROWS = 5_000, 25_000
 _FEW = 5
 _BLOCK = 1 << 16
-#: Of the metric's unit: one row in ten million. Where a class weighs next to nothing, all of its
-#: rows may be less.
+#: Difference that counts as a tie, in units of the metric: one row in ten million. Where a class
+#: weighs next to nothing, all of its rows may be less.
 _TIE = 1e-7
 _GRID = 2.0**40
 
 
-class Chosen(NamedTuple):
-    """The candidate that the rows prefer.
+@dataclass(frozen=True)
+class Chosen:
+    """The best candidate on some rows.
 
     Parameters
     ----------
-    place : int
-        Which one; of equals the first.
+    index : int
+        Which candidate; among equals the first.
     values : array
-        Metric of each candidate at its own best threshold.
+        Metric of each candidate at its best threshold.
     """
 
-    place: int
+    index: int
     values: FloatArray
 
 
@@ -50,69 +53,74 @@ def choose(
     weight: FloatArray,
     fold: IntArray | None = None,
 ) -> Chosen:
-    """Return the candidate of best metric on some rows.
+    """Return the candidate with the best metric on some rows.
 
-    With folds, the one with the best sum of the metric of all rows and the mean of those of the
-    folds. All rows together are the fairer judge, as one threshold must do for all; but they
-    judge the folds' lines by how well their scores agree, too.
+    With folds, the metric is the mean of two: that of all rows together, and the mean over folds.
+    All rows together are the fairer judge, because one threshold must serve them all; but they
+    also judge how well the scores of different folds agree.
 
     Parameters
     ----------
     metric : Metric
     positive : array of bool of shape (n,)
     scores : array of shape (n, k)
-        Scores of the rows by each of k candidates, of deviation about one.
+        Scores of the rows by each of k candidates, with a standard deviation of about one.
     weight : array of shape (n,)
     fold : array of int of shape (n,), optional
-        Of rows held out; each is scored by candidates made without its fold.
+        Fold of each row, if rows are scored by candidates made without their fold.
     """
-    return judge(metric, [curves_of(positive, column, weight, fold) for column in scores.T])
+    candidates = [held_out_curves(positive, column, weight, fold) for column in scores.T]
+    comparison = compare(metric, candidates)
+    return Chosen(comparison.best, comparison.values)
 
 
 class Curves(NamedTuple):
-    """What every threshold would give, of all rows and of each fold; a fold stands for all rows."""
+    """Rates at every threshold: of all rows, and of each fold scaled to the weight of all rows."""
 
     whole: Curve
-    parts: tuple[Curve, ...]
+    folds: tuple[Curve, ...]
 
 
-def curves_of(
+def held_out_curves(
     positive: AnyArray, scores: FloatArray, weight: FloatArray, fold: IntArray | None
 ) -> Curves:
     """Sort the scores of a candidate, once for every metric."""
-    scores = settled(scores)
-    total, parts = float(weight.sum()), []
+    scores = round_scores(scores)
+    total, folds = float(weight.sum()), []
     for number in () if fold is None else np.unique(fold):
-        own = np.flatnonzero(fold == number)
-        factor = total / float(weight[own].sum())  # a quota may be a count of all rows
-        parts.append(curves(positive[own], factor * weight[own])(scores[own]))
-    return Curves(curves(positive, weight)(scores), tuple(parts))
+        rows = np.flatnonzero(fold == number)
+        factor = total / float(weight[rows].sum())  # a quota may be a count of all rows
+        folds.append(curve_maker(positive[rows], factor * weight[rows])(scores[rows]))
+    return Curves(curve_maker(positive, weight)(scores), tuple(folds))
 
 
-class Compared(NamedTuple):
-    """Losses of candidates: the metric at its best threshold, turned so that less is better.
+class Comparison(NamedTuple):
+    """Losses of candidates: the metric at the best threshold, negated if greater is better.
 
     Parameters
     ----------
     values : array of shape (k,)
-        The metric itself, of all rows.
+        The metric on all rows.
     losses : array of shape (k,)
-        What decides: of all rows and the mean of the folds, half each.
-    of_folds : array of shape (k, folds)
+        What decides: the mean of the loss on all rows and the mean loss over folds.
+    fold_losses : array of shape (k, folds)
     """
 
     values: FloatArray
     losses: FloatArray
-    of_folds: FloatArray
+    fold_losses: FloatArray
 
     @property
     def best(self) -> int:
-        """The candidate of least loss; of equals the first."""
+        """Index of the candidate with the least loss; among equals the first."""
         return int(np.argmax(self.losses <= self.losses.min()))
 
-    def errors(self, other: int) -> FloatArray:
-        """Return the standard error over folds of each difference to one candidate; zero of one."""
-        differences = self.of_folds - self.of_folds[other]
+    def standard_errors(self, reference: int) -> FloatArray:
+        """Return the standard error over folds of each candidate's difference to one of them.
+
+        It is zero without folds.
+        """
+        differences = self.fold_losses - self.fold_losses[reference]
         folds = differences.shape[1]
         if folds < 2:
             return np.zeros(len(self.losses))
@@ -120,29 +128,25 @@ class Compared(NamedTuple):
         return error
 
 
-def compared(metric: Metric, candidates: Sequence[Curves]) -> Compared:
-    """Return the losses of candidates from their curves; equal to a tie is equal."""
-    values = np.array([metric.best_value(each.whole) for each in candidates])
-    parts = np.array([[metric.best_value(part) for part in each.parts] for each in candidates])
-    judged = (values + parts.mean(axis=1)) / 2.0 if parts.size else values
+def compare(metric: Metric, candidates: Sequence[Curves]) -> Comparison:
+    """Return the losses of candidates from their curves; near ties with the best become ties."""
+    values = np.array([metric.best_value(curves.whole) for curves in candidates])
+    folds = np.array(
+        [[metric.best_value(curve) for curve in curves.folds] for curves in candidates]
+    )
+    means = (values + folds.mean(axis=1)) / 2.0 if folds.size else values
     sign, tie = (-1.0 if metric.greater_is_better else 1.0), _TIE * metric.unit
-    losses = sign * judged
+    losses = sign * means
     losses[losses <= losses.min() + tie] = losses.min()
-    return Compared(values, losses, sign * parts.reshape(len(candidates), -1))
-
-
-def judge(metric: Metric, candidates: Sequence[Curves]) -> Chosen:
-    """Return the candidate of best metric, as `choose` does, from curves."""
-    found = compared(metric, candidates)
-    return Chosen(found.best, found.values)
+    return Comparison(values, losses, sign * folds.reshape(len(candidates), -1))
 
 
 def choose_line(
     metric: Metric, X: Any, positive: AnyArray, weight: FloatArray, lines: FloatArray
 ) -> int:
-    """Return which of many lines is best on many rows: all on some rows, the best few on more.
+    """Return the index of the best of many lines: all on some rows, the best few on more.
 
-    Rows are in the order of their keys: some are the first of each class.
+    Rows must be in the order of their keys: the first rows of each class are then a random sample.
 
     Parameters
     ----------
@@ -154,30 +158,30 @@ def choose_line(
     """
     left = np.arange(len(lines))
     for most in (FIRST_ROWS, MOST_ROWS):
-        index = first_of_classes(positive, most)
-        weights = standing_for(positive, weight, index)
-        chosen = choose(metric, positive[index], scores_of(X[index], lines[left]), weights)
-        if len(index) == len(positive):
+        rows = first_rows_per_class(positive, most)
+        weights = rescaled_weights(positive, weight, rows)
+        chosen = choose(metric, positive[rows], scores_of(X[rows], lines[left]), weights)
+        if len(rows) == len(positive):
             break
         losses = -chosen.values if metric.greater_is_better else chosen.values
         few = np.sort(np.argsort(losses, kind="stable")[:_FEW])
-        chosen, left = Chosen(int(np.searchsorted(few, chosen.place)), losses[few]), left[few]
-    return int(left[chosen.place])
+        chosen, left = Chosen(int(np.searchsorted(few, chosen.index)), losses[few]), left[few]
+    return int(left[chosen.index])
 
 
-def curves(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray], Curve]:
-    """Return what makes curves of scores; where weights differ by class alone, it costs half."""
-    own = positive.argmax(), positive.argmin()
-    factors = float(weight[own[0]]), float(weight[own[1]])
+def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray], Curve]:
+    """Return a function from scores to their curve; half the cost if weights depend on class."""
+    first_positive, first_negative = positive.argmax(), positive.argmin()
+    factors = float(weight[first_positive]), float(weight[first_negative])
     if np.array_equal(weight, np.where(positive, *factors)):
         return lambda scores: Curve.of(positive, scores).scaled(*factors)
     return lambda scores: Curve.of(positive, scores, weight)
 
 
-def settled(scores: FloatArray) -> FloatArray:
-    """Return scores rounded to 2⁻⁴⁰, so that equal rows tie.
+def round_scores(scores: FloatArray) -> FloatArray:
+    """Round scores to multiples of 2⁻⁴⁰, so that equal rows tie.
 
-    A matrix product may treat equal rows differently in the last digit, by where they stand.
+    A matrix product may differ in the last digit between equal rows at different positions.
     """
     rounded: FloatArray = np.rint(scores * _GRID) / _GRID
     return rounded
@@ -186,7 +190,7 @@ def settled(scores: FloatArray) -> FloatArray:
 def scores_of(X: Any, lines: FloatArray) -> FloatArray:
     """Return the scores of rows by lines (intercept last), of shape (n, k).
 
-    In blocks: a product with float32 rows would else turn all of them to float64 at once.
+    In blocks: a product with float32 rows would otherwise convert all of them to float64 at once.
     """
     coef, intercept = lines[:, :-1].T, lines[:, -1]
     scores = np.empty((X.shape[0], len(lines)))
@@ -195,28 +199,28 @@ def scores_of(X: Any, lines: FloatArray) -> FloatArray:
     return scores + intercept
 
 
-def held_out_scores(X: Any, fold: IntArray, lines_of_folds: Sequence[FloatArray]) -> FloatArray:
-    """Return scores of rows by candidates that have not seen them.
+def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) -> FloatArray:
+    """Return the scores of rows by lines made without their fold, of shape (n, k).
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
     fold : array of int of shape (n,)
-    lines_of_folds : sequence of arrays of shape (k, d + 1)
-        For each fold the candidates made without it.
+    fold_lines : sequence of arrays of shape (k, d + 1)
+        For each fold the lines made without it.
     """
-    scores = np.empty((X.shape[0], len(lines_of_folds[0])))
-    for number, lines in enumerate(lines_of_folds):
-        own = np.flatnonzero(fold == number)
-        scores[own] = scores_of(X[own], lines)
+    scores = np.empty((X.shape[0], len(fold_lines[0])))
+    for number, lines in enumerate(fold_lines):
+        rows = np.flatnonzero(fold == number)
+        scores[rows] = scores_of(X[rows], lines)
     return scores
 
 
-def first_of_classes(positive: AnyArray, most: int) -> IntArray:
+def first_rows_per_class(positive: AnyArray, most: int) -> IntArray:
     """Return the indices of the first rows of each class, in order.
 
-    Rows that are in the order of their keys are so drawn as by chance, and the same ones in
-    whatever order they were given.
+    If rows are in the order of their keys, this is a random sample of each class, and the same
+    one in whatever order the rows were given.
     """
     if len(positive) <= most:
         return np.arange(len(positive))
@@ -226,12 +230,12 @@ def first_of_classes(positive: AnyArray, most: int) -> IntArray:
     return np.flatnonzero(keep)
 
 
-def standing_for(positive: AnyArray, weight: FloatArray, chosen: IntArray) -> FloatArray:
-    """Return weights of the chosen rows that add up, in each class, to those of all rows."""
-    kept = weight[chosen]
-    if len(chosen) == len(positive):
+def rescaled_weights(positive: AnyArray, weight: FloatArray, index: IntArray) -> FloatArray:
+    """Return the weights of some rows, scaled so that each class keeps its total weight."""
+    kept = weight[index]
+    if len(index) == len(positive):
         return kept
     for side in (True, False):
-        whole, part = weight[positive == side].sum(), kept[positive[chosen] == side]
-        kept[positive[chosen] == side] = part * (whole / part.sum())
+        total, part = weight[positive == side].sum(), kept[positive[index] == side]
+        kept[positive[index] == side] = part * (total / part.sum())
     return kept

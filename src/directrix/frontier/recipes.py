@@ -1,4 +1,4 @@
-"""How lines of the rows are made: one cost sweep of a robust loss, and pairwise losses."""
+"""How the row frontier's lines are made: a cost sweep of a robust loss, and pairwise losses."""
 
 from __future__ import annotations
 
@@ -10,21 +10,31 @@ from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge, Ramp
 from directrix.objectives import DataObjective
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.losses import Loss
 
-#: Ridges of the mean loss of standardised features, the strongest first: of equals it is chosen.
+    #: What makes recipes the same: loss, ridge and cost ratio.
+    Key = tuple[Loss, float, float | None]
+
+#: Ridges of the mean loss of standardised features, strongest first: it wins a tie.
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-5)
-#: What a false positive costs, where 1 makes the classes equal.
+#: Cost ratios: the cost of a false positive, where 1 gives both classes equal weight.
 RATIOS = (1.0, 0.1, 10.0, 50.0)
-#: Sharpness of the loss with plateaus.
+#: Sharpness of the robust loss.
 GAMMAS = (1.0, 4.0)
-#: Labels that the loss takes to be noise: half of it is the height of its plateau.
+#: Share of labels that the robust loss takes to be noise; half of it is the height of its plateau.
 _MIXING = 0.2
-#: The plateau forgets rows far away; with a strong ridge, all are near.
+#: The robust loss disregards rows far from the line; under a stronger ridge no row is far.
 _STRONGEST_WITH_PLATEAU = 5e-3
+#: The robust loss without costs, as logistic regression has none.
+_ROBUST = BetaBernoulli(mixing=0.3)
+_ROBUST_RIDGES = (1e-2, 1e-3)
+#: Steps from a recipe to its neighbours.
+_RIDGE_STEP, _RATIO_STEP, _GAMMA_STEP = 10**0.5, 10**0.5, 2.0
+#: A cost-weighted logistic regression is less simple than a plain one.
+_COMPLEXITY_WITH_COSTS = 2.0
 
 
 class Recipe(NamedTuple):
@@ -35,15 +45,53 @@ class Recipe(NamedTuple):
     loss : Loss
     ridge : float
     ratio : float, optional
-        What a false positive costs, where 1 makes the classes equal; None leaves the weights.
-    start : int, optional
-        The candidate whose line it starts from.
+        Cost of a false positive, where 1 gives both classes equal weight; None keeps the weights.
+    start : Recipe, optional
+        The recipe whose line the descent starts from.
     """
 
     loss: Loss
     ridge: float
     ratio: float | None = None
-    start: int | None = None
+    start: Recipe | None = None
+
+    @property
+    def key(self) -> Key:
+        """What makes recipes the same: all but where the descent starts."""
+        return self.loss, self.ridge, self.ratio
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        details = [] if self.ratio is None else [f"false-positive cost {self.ratio:.2g}"]
+        if self.loss.sharpness is not None:
+            details.append(f"sharpness {self.loss.sharpness:.2g}")
+        details.append(f"ridge {self.ridge:.2g}")
+        return f"{self.loss.label} ({', '.join(details)})"
+
+    @property
+    def complexity(self) -> float:
+        """Order of preference among candidates of equal quality: logistic regression has 0."""
+        if self.loss.complexity == 0.0 and self.ratio is not None:
+            return _COMPLEXITY_WITH_COSTS
+        return self.loss.complexity
+
+    @property
+    def neighbours(self) -> list[Recipe]:
+        """Recipes one step away in ridge, cost ratio and sharpness, starting from this one."""
+        others = [
+            self._replace(ridge=self.ridge * step) for step in (_RIDGE_STEP, 1.0 / _RIDGE_STEP)
+        ]
+        if self.ratio is not None:
+            others += [
+                self._replace(ratio=self.ratio * step) for step in (_RATIO_STEP, 1.0 / _RATIO_STEP)
+            ]
+        if self.loss.sharpness is not None:
+            others += [
+                self._replace(loss=self.loss.sharpen(step))
+                for step in (_GAMMA_STEP, 1.0 / _GAMMA_STEP)
+            ]
+        return [other._replace(start=self) for other in others]
 
     def objective(self, X: Any, positive: AnyArray, weight: FloatArray) -> DataObjective:
         """Return what the line of these rows minimises."""
@@ -52,60 +100,76 @@ class Recipe(NamedTuple):
         return DataObjective(X, positive, weight, self.loss, self.ridge)
 
 
+def logistic_path() -> list[Recipe]:
+    """Return logistic regression with each ridge: the baseline of every comparison."""
+    recipes: list[Recipe] = []
+    for ridge in RIDGES:
+        recipes.append(Recipe(Logistic(), ridge, None, recipes[-1] if recipes else None))
+    return recipes
+
+
+def coarse_sweep() -> list[Recipe]:
+    """Return the recipes every metric begins with, after logistic regression.
+
+    A robust fit, and a cost sweep; each starts from logistic regression with the same ridge.
+    """
+    plain = {recipe.ridge: recipe for recipe in logistic_path()}
+    robust = [Recipe(_ROBUST, ridge, None, plain[ridge]) for ridge in _ROBUST_RIDGES]
+    return [*robust, *cost_sweep(starts=plain)]
+
+
 def cost_sweep(
     ridges: Sequence[float] = RIDGES,
     ratios: Sequence[float] = RATIOS,
     gammas: Sequence[float] = GAMMAS,
-) -> tuple[Recipe, ...]:
-    r"""Return the recipes of a sweep: weighted logistic fits, each sharpened to a plateau.
+    starts: Mapping[float, Recipe] | None = None,
+) -> list[Recipe]:
+    r"""Return the recipes of a sweep: weighted logistic fits, each followed by robust losses.
 
     The optimum of any metric of the two rates is Pareto-optimal among lines, and those on the
-    convex hull of the attainable rates minimise :math:`FN + \rho\, FP` for some ρ. Per ridge and
-    ρ: the logistic loss, then from there the Beta-Bernoulli loss, sharpness by sharpness; its
-    plateau lets go of rows far from the boundary, and fits the line where it cuts.
+    convex hull of the attainable rates minimise :math:`FN + \rho\, FP` for some ρ. For each ridge
+    and ρ: the logistic loss, then from there the Beta-Bernoulli loss, sharpness by sharpness. Its
+    plateau disregards rows far from the boundary, and so fits the line where it cuts.
+
+    Parameters
+    ----------
+    ridges, ratios, gammas : sequences of float
+    starts : mapping of float to Recipe, optional
+        For each ridge where its logistic fits start; by default from the logistic fit before.
     """
     recipes: list[Recipe] = []
+    last: Recipe | None = None
     for ridge in ridges:
         for ratio in ratios:
-            recipes.append(Recipe(Logistic(), ridge, ratio, _neighbour(recipes, ridge)))
+            last = Recipe(Logistic(), ridge, ratio, last if starts is None else starts[ridge])
+            recipes.append(last)
             if ridge > _STRONGEST_WITH_PLATEAU:
                 continue
             for gamma in gammas:
                 loss = BetaBernoulli(mixing=_MIXING, gamma=gamma)
-                recipes.append(Recipe(loss, ridge, ratio, len(recipes) - 1))
-    return tuple(recipes)
+                recipes.append(Recipe(loss, ridge, ratio, recipes[-1]))
+    return recipes
 
 
-def pairs(ridges: Iterable[float], start: int) -> list[Recipe]:
-    """Return convex pairwise losses, for rankings, from one candidate."""
-    return [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
+def ranking_continuation(ridges: Sequence[float], start: Recipe) -> list[Recipe]:
+    """Return pairwise losses, for rankings: convex ones, then a tight one from each."""
+    convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
+    return [*convex, *(Recipe(Ramp(PairwiseHinge()), each.ridge, None, each) for each in convex)]
 
 
-def tight_pairs(convex: Mapping[float, int]) -> list[Recipe]:
-    """Return tight pairwise losses, each from the convex one of its ridge, given by its place."""
-    return [Recipe(Ramp(PairwiseHinge()), ridge, None, place) for ridge, place in convex.items()]
-
-
-def _neighbour(recipes: list[Recipe], ridge: float) -> int | None:
-    """Return the last logistic fit of this ridge, or the last there is: the nearest start."""
-    logistic = [place for place, recipe in enumerate(recipes) if recipe.loss == Logistic()]
-    same = [place for place in logistic if recipes[place].ridge == ridge]
-    near = same or logistic
-    return near[-1] if near else None
-
-
-def path(loss: Loss, ridges: Sequence[float], levels: Sequence[float]) -> tuple[Recipe, ...]:
+def path(loss: Loss, ridges: Sequence[float], levels: Sequence[float]) -> list[Recipe]:
     """Return the recipes of one loss, sharpened level by level, for each ridge."""
     recipes: list[Recipe] = []
     for ridge in ridges:
-        for number, level in enumerate(levels):
-            start = len(recipes) - 1 if number else None
-            recipes.append(Recipe(loss.sharpen(level), ridge, None, start))
-    return tuple(recipes)
+        start: Recipe | None = None
+        for level in levels:
+            start = Recipe(loss.sharpen(level), ridge, None, start)
+            recipes.append(start)
+    return recipes
 
 
 def balanced(positive: AnyArray, weight: FloatArray, ratio: float) -> FloatArray:
-    """Return weights of which the negatives have the ratio to the positives."""
+    """Return weights with which the negatives have `ratio` times the weight of the positives."""
     n_pos = float(weight @ positive)
     factor = ratio * n_pos / (float(weight.sum()) - n_pos)
     return np.where(positive, weight, factor * weight)

@@ -1,41 +1,39 @@
-"""The frontier of the rows: lines of all recipes, made and judged when asked for."""
+"""The frontier of the rows: lines of all recipes, fitted and compared on demand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from directrix.frontier.compare import curves_of, judge, scores_of, settled
-from directrix.frontier.recipes import pairs, tight_pairs
-from directrix.losses import PairwiseHinge
+from directrix.frontier.compare import held_out_curves, round_scores, scores_of
 from directrix.moments.projection import ScoreMoments
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.compare import Chosen, Curves
-    from directrix.frontier.recipes import Recipe
-    from directrix.metrics import Metric
+    from directrix.frontier.compare import Curves
+    from directrix.frontier.recipes import Key, Recipe
     from directrix.objectives import DataObjective
     from directrix.solve.solution import Callback, Solution
 
     Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
 
-_ITERATIONS = 100
+#: Iterations of L-BFGS at most: of a candidate, and of the final fit.
+_ITERATIONS, _FINAL_ITERATIONS = 100, 500
 
 
 @dataclass
 class RowFrontier:
-    """Candidate lines of some rows and, fold by fold, of the others; made when asked for.
+    """Lines of some rows and, fold by fold, of the others; fitted on demand and remembered.
 
-    Lines are those of the features given, of scores with the classes' means about zero and
-    deviation one: held-out scores of different folds can be compared.
+    Lines are scaled so that held-out scores of different folds can be compared: the means of the
+    classes lie about zero, with a standard deviation of one.
 
     Parameters
     ----------
@@ -44,19 +42,22 @@ class RowFrontier:
     positive : array of bool of shape (n,)
     weight : array of shape (n,)
     fold : array of int of shape (n,), optional
-        Where rows are too few to be held out, candidates are compared on their own.
+        If rows are too few to hold some out, candidates are compared on their training rows.
     start : callable, optional
-        Of rows, their classes and weights: where recipes without a start begin; zero by default.
+        From rows, classes and weights to where recipes without a start begin; zero by default.
     solver : callable, optional
-        Of an objective, a start and a callback; L-BFGS by default.
+        Takes an objective, a start and a callback; L-BFGS by default.
     progress : callable, optional
-        Is called after each candidate with how many there are and how many are known of; twice of
-        one that was tried before it was made.
+        Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
+        candidate; a true result stops the search.
     fall : float
-        Relative fall of the objective in one iteration of L-BFGS at which it stops.
+        L-BFGS stops when one iteration lowers the objective by less than this share.
     keep_intercept : bool
         Whether a score of zero stays where the solver put it, instead of halfway between the
         means of the classes.
+    to_features : callable, optional
+        Maps a line of these rows to the units in which `RowCandidate.line` and `fold_lines` are
+        asked for; by default those of the rows.
     """
 
     X: Any
@@ -68,156 +69,248 @@ class RowFrontier:
     progress: Callable[[int, int], bool | None] | None = None
     fall: float = 1e-6
     keep_intercept: bool = False
-    recipes: list[Recipe] = field(default_factory=list)
-    #: Held-out scores of the candidates that are made, by their place, and the curves of these.
-    scores: dict[int, FloatArray] = field(default_factory=dict)
-    curves: dict[int, Curves] = field(default_factory=dict)
-    #: Whether ``progress`` has asked to stop: no more candidates are made then.
+    to_features: Callable[[FloatArray], FloatArray] | None = None
+    #: Whether ``progress`` has asked to stop: no more candidates are fitted then.
     stopped: bool = False
-    _parts: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
-    _begins: dict[int | None, FloatArray] = field(default_factory=dict)
-    _solved: dict[tuple[int, int | None], FloatArray] = field(default_factory=dict)
-    _tried: set[int] = field(default_factory=set)
+    #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
+    #: solutions of all rows and without each fold, the held-out scores and their curves.
+    recipes: dict[Key, Recipe] = field(default_factory=dict)
+    solutions: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
+    held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
+    _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
+    _starts: dict[int | None, FloatArray] = field(default_factory=dict)
+    _tried: set[Key] = field(default_factory=set)
+
+    def plan(self, recipes: Iterable[Recipe]) -> list[RowCandidate]:
+        """Return the candidate of each recipe, to be fitted on demand.
+
+        A recipe that was planned before, wherever it started from, is not planned again. The
+        recipes that the new ones start from are planned with them.
+        """
+        candidates = []
+        for recipe in recipes:
+            if recipe.key not in self.recipes:
+                if recipe.start is not None:
+                    self.plan([recipe.start])
+                self.recipes[recipe.key] = recipe
+            candidates.append(RowCandidate(self, self.recipes[recipe.key]))
+        return candidates
 
     @property
-    def made(self) -> list[int]:
-        """Places of the candidates that are made, in order."""
-        return sorted(self.curves)
-
-    def plan(self, recipes: Sequence[Recipe]) -> list[int]:
-        """Take in more candidates, to be made when asked for, and return their places.
-
-        Starts count from the first candidate there is.
-        """
-        first = len(self.recipes)
-        self.recipes += recipes
-        return list(range(first, len(self.recipes)))
-
-    def extend(self, recipes: Sequence[Recipe]) -> None:
-        """Take in more candidates and make them."""
-        for place in self.plan(recipes):
-            self.make(place)
-
-    def make(self, place: int) -> bool:
-        """Fit a candidate without each fold, unless it is too late; say whether it is made."""
-        if place not in self.curves:
-            if self.stopped:
-                return False
-            scores = settled(self._held_out(place, self.folds))
-            self.scores[place] = scores
-            self.curves[place] = curves_of(self.positive, scores, self.weight, self.fold)
-            self._tell(place)
-        return True
-
-    def trial(self, place: int, folds: Sequence[int]) -> Curves | None:
-        """Fit a candidate without each of some folds, and judge it on these; None if too late."""
-        if self.stopped and (place, folds[-1]) not in self._solved:
-            return None
-        scores = self._held_out(place, folds)
-        fold = np.zeros(len(scores), np.intp) if self.fold is None else self.fold
-        own = np.flatnonzero(np.isin(fold, folds))
-        factor = float(self.weight.sum() / self.weight[own].sum())  # they stand for all rows
-        weight = factor * self.weight[own]
-        found = curves_of(self.positive[own], scores[own], weight, fold[own])
-        self._tell(place)
-        return found
+    def fitted(self) -> list[RowCandidate]:
+        """The candidates that are fitted, in the order in which they were planned."""
+        return [
+            RowCandidate(self, recipe)
+            for key, recipe in self.recipes.items()
+            if key in self.held_out
+        ]
 
     @property
     def folds(self) -> list[int | None]:
-        """What candidates leave out, one after the other; nothing, if there are no folds."""
+        """The folds that are left out one by one; [None], for nothing, if there are no folds."""
         return [None] if self.fold is None else [int(number) for number in np.unique(self.fold)]
 
-    def solved(self, place: int, left_out: int | None = None) -> FloatArray:
-        """Return the line of a candidate as it was solved, of all rows or without a fold."""
-        if (place, left_out) not in self._solved:
-            start = self.start_of(place, left_out)
-            objective = self.recipes[place].objective(*self.without(left_out))
-            with catch_warnings():  # the last fit of the one chosen will say so
-                simplefilter("ignore", ConvergenceWarning)
-                found = self.solve(objective, start, None, _ITERATIONS)
-            self._solved[place, left_out] = found.coef
-        return self._solved[place, left_out]
+    def training_rows(self, left_out: int | None) -> tuple[Any, AnyArray, FloatArray]:
+        """Return the rows of the other folds; all rows for None."""
+        if left_out is None:
+            return self.X, self.positive, self.weight
+        if left_out not in self._training:
+            kept = np.flatnonzero(self.fold != left_out)
+            self._training[left_out] = self.X[kept], self.positive[kept], self.weight[kept]
+        return self._training[left_out]
 
-    def start_of(self, place: int, left_out: int | None = None) -> FloatArray:
-        """Return where the fit of a candidate begins: zero, or the line of another."""
-        begin = self.recipes[place].start
-        if begin is not None:
-            return self.solved(begin, left_out)
-        if left_out not in self._begins:
+    def first_start(self, left_out: int | None) -> FloatArray:
+        """Return where recipes without a start begin."""
+        if left_out not in self._starts:
             zero = np.zeros(self.X.shape[1] + 1)
-            own = zero if self.start is None else self.start(*self.without(left_out))
-            self._begins[left_out] = own
-        return self._begins[left_out]
+            self._starts[left_out] = (
+                zero if self.start is None else self.start(*self.training_rows(left_out))
+            )
+        return self._starts[left_out]
 
     def solve(
         self,
         objective: DataObjective,
         start: FloatArray,
-        callback: Callback | None,
-        most: int | None = None,
+        callback: Callback | None = None,
+        iterations: int = _ITERATIONS,
     ) -> Solution:
-        """Minimise; L-BFGS, where no solver is given, for so many iterations at most.
+        """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
 
         A candidate need not be solved to the last digit: rows decide whether it is any good.
         """
         if self.solver is not None:
             return self.solver(objective, start, callback)
-        stop = at_most(most or _ITERATIONS, callback)
+        stop = stop_after(iterations, callback)
         return lbfgs(objective, start, ftol=self.fall, callback=stop)
 
-    def best(self, metric: Metric) -> Chosen:
-        """Return the candidate of best metric on held-out rows; of equals the first.
+    def report_progress(self, candidate: RowCandidate) -> None:
+        """Report how many candidates were tried; stop if asked to.
 
-        For a ranking the sweep goes on with pairwise losses, convex and then tight; recipes that
-        come with a solver of their own do not.
+        A candidate that is first tried and then fitted counts once, but both are reported.
         """
-        found = self._best(metric)
-        swept = self.solver is None and not metric.cuts
-        if swept and not any(isinstance(r.loss, PairwiseHinge) for r in self.recipes):
-            ridges = sorted({recipe.ridge for recipe in self.recipes}, reverse=True)
-            places = {ridge: len(self.recipes) + k for k, ridge in enumerate(ridges)}
-            self.extend([*pairs(ridges, found.place), *tight_pairs(places)])
-            found = self._best(metric)
-        return found
-
-    def line(self, place: int, left_out: int | None = None) -> FloatArray:
-        """Return the line of a candidate, of scores that can be compared."""
-        line, rows = self.solved(place, left_out), self.without(left_out)
-        return comparable(line, *rows, keep_intercept=self.keep_intercept)
-
-    def without(self, fold: int | None) -> tuple[Any, AnyArray, FloatArray]:
-        """Return the rows of the other folds."""
-        if fold is None:
-            return self.X, self.positive, self.weight
-        if fold not in self._parts:
-            kept = np.flatnonzero(self.fold != fold)
-            self._parts[fold] = self.X[kept], self.positive[kept], self.weight[kept]
-        return self._parts[fold]
-
-    def _best(self, metric: Metric) -> Chosen:
-        found = judge(metric, [self.curves[place] for place in self.made])
-        return found._replace(place=self.made[found.place])
-
-    def _held_out(self, place: int, folds: Sequence[int | None]) -> FloatArray:
-        """Return the scores of rows by lines that have not seen them; zero in other folds."""
-        scores = np.zeros(len(self.positive))
-        for number in folds:
-            own = slice(None) if number is None else np.flatnonzero(self.fold == number)
-            scores[own] = scores_of(self.X[own], self.line(place, number)[None])[:, 0]
-        return scores
-
-    def _tell(self, place: int) -> None:
-        """Say how many candidates are made or tried, and hear whether to stop.
-
-        One that is tried and then made counts once, but either takes time: it is said twice.
-        """
-        self._tried.add(place)
-        done, known = len(self._tried), len(self.recipes)
-        if self.progress is not None and self.progress(done, known):
+        self._tried.add(candidate.recipe.key)
+        done, planned = len(self._tried), len(self.recipes)
+        if self.progress is not None and self.progress(done, planned):
             self.stopped = True  # for good
 
 
-def comparable(
+class Refit(NamedTuple):
+    """A candidate fitted to all rows: its line, and the objective that the solution minimises."""
+
+    line: FloatArray
+    objective: DataObjective
+    solution: Solution
+
+
+@dataclass(frozen=True, eq=False)
+class RowCandidate:
+    """The line of one recipe; see `Candidate`. What is known of it, the frontier remembers.
+
+    Parameters
+    ----------
+    frontier : RowFrontier
+    recipe : Recipe
+    """
+
+    frontier: RowFrontier
+    recipe: Recipe
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        return self.recipe.name
+
+    @property
+    def complexity(self) -> float:
+        """Order of preference among candidates of equal quality."""
+        return self.recipe.complexity
+
+    @property
+    def chain(self) -> list[RowCandidate]:
+        """The candidates that lead to this one, each starting from the one before."""
+        before = self._before()
+        return [self] if before is None else [*before.chain, self]
+
+    def fit(self) -> bool:
+        """Fit the candidate without each fold, unless time is up; return whether it is fitted."""
+        frontier = self.frontier
+        if self.recipe.key not in frontier.held_out:
+            if frontier.stopped:
+                return False
+            scores = round_scores(self._scores(frontier.folds))
+            curves = held_out_curves(frontier.positive, scores, frontier.weight, frontier.fold)
+            frontier.held_out[self.recipe.key] = scores, curves
+            frontier.report_progress(self)
+        return True
+
+    def trial(self, folds: Sequence[int]) -> Curves | None:
+        """Fit the candidate without each of some folds, and return its curves on their rows.
+
+        Returns None if time is up.
+        """
+        frontier = self.frontier
+        if frontier.stopped and (self.recipe.key, folds[-1]) not in frontier.solutions:
+            return None
+        scores = self._scores(folds)
+        fold = np.zeros(len(scores), np.intp) if frontier.fold is None else frontier.fold
+        rows = np.flatnonzero(np.isin(fold, folds))
+        factor = float(frontier.weight.sum() / frontier.weight[rows].sum())
+        weight = factor * frontier.weight[rows]  # these rows stand for all
+        curves = held_out_curves(frontier.positive[rows], scores[rows], weight, fold[rows])
+        frontier.report_progress(self)
+        return curves
+
+    @property
+    def scores(self) -> FloatArray:
+        """Held-out scores of the rows; the candidate must be fitted."""
+        return self.frontier.held_out[self.recipe.key][0]
+
+    @property
+    def curves(self) -> Curves:
+        """Rates of the held-out scores at every threshold; the candidate must be fitted."""
+        return self.frontier.held_out[self.recipe.key][1]
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows."""
+        return self._in_features(self._line(None))
+
+    @property
+    def fold_lines(self) -> list[FloatArray]:
+        """For each fold the line made without it."""
+        folds = [fold for fold in self.frontier.folds if fold is not None]
+        return [self._in_features(self._line(fold)) for fold in folds]
+
+    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
+        """Return the line of these rows, from where the candidate ended."""
+        objective = self.recipe.objective(X, positive, weight)
+        start = self.solution(None)
+        solution = self.frontier.solve(objective, start, None, _FINAL_ITERATIONS)
+        return self._scaled(solution.coef, X, positive, weight)
+
+    def traced_refit(
+        self, X: Any, positive: AnyArray, weight: FloatArray, trace: Callback
+    ) -> Refit:
+        """Fit the candidate to these rows once more, showing `trace` every step.
+
+        On the rows that the candidate was made from, the descent is repeated from its start.
+        """
+        frontier = self.frontier
+        objective = self.recipe.objective(X, positive, weight)
+        repeated = len(positive) == len(frontier.positive)
+        start = self._start(None) if repeated else self.solution(None)
+        iterations = _ITERATIONS if repeated else _FINAL_ITERATIONS
+        trace(start, objective(start)[0])
+        solution = frontier.solve(objective, start, trace, iterations)
+        return Refit(self._scaled(solution.coef, X, positive, weight), objective, solution)
+
+    def solution(self, left_out: int | None) -> FloatArray:
+        """Return the coefficients as they were solved for, of all rows or without a fold."""
+        frontier, key = self.frontier, (self.recipe.key, left_out)
+        if key not in frontier.solutions:
+            start = self._start(left_out)
+            objective = self.recipe.objective(*frontier.training_rows(left_out))
+            with catch_warnings():  # the final fit repeats this warning if it still applies
+                simplefilter("ignore", ConvergenceWarning)
+                frontier.solutions[key] = frontier.solve(objective, start).coef
+        return frontier.solutions[key]
+
+    def _before(self) -> RowCandidate | None:
+        """Return the candidate whose line the descent starts from."""
+        start = self.recipe.start
+        return None if start is None else self.frontier.plan([start])[0]
+
+    def _start(self, left_out: int | None) -> FloatArray:
+        before = self._before()
+        if before is None:
+            return self.frontier.first_start(left_out)
+        return before.solution(left_out)
+
+    def _line(self, left_out: int | None) -> FloatArray:
+        return self._scaled(self.solution(left_out), *self.frontier.training_rows(left_out))
+
+    def _scaled(
+        self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
+    ) -> FloatArray:
+        keep = self.frontier.keep_intercept
+        return scaled_line(line, X, positive, weight, keep_intercept=keep)
+
+    def _in_features(self, line: FloatArray) -> FloatArray:
+        to_features = self.frontier.to_features
+        return line if to_features is None else to_features(line)
+
+    def _scores(self, folds: Sequence[int | None]) -> FloatArray:
+        """Return the scores of the rows of some folds by lines made without them; others zero."""
+        frontier = self.frontier
+        scores = np.zeros(len(frontier.positive))
+        for number in folds:
+            rows = slice(None) if number is None else np.flatnonzero(frontier.fold == number)
+            scores[rows] = scores_of(frontier.X[rows], self._line(number)[None])[:, 0]
+        return scores
+
+
+def scaled_line(
     line: FloatArray,
     X: Any,
     positive: AnyArray,
@@ -225,9 +318,9 @@ def comparable(
     *,
     keep_intercept: bool = False,
 ) -> FloatArray:
-    """Return the line, shifted and scaled so that scores of both classes are about zero and one.
+    """Return a line shifted and scaled so that the scores of both classes lie about zero and one.
 
-    With ``keep_intercept`` it is scaled only, so that it predicts what it did.
+    With ``keep_intercept`` it is only scaled, so that its predictions stay the same.
     """
     numbers = ScoreMoments.of_scores(positive, scores_of(X, line[None])[:, 0], weight)
     moved = line.copy()
@@ -238,8 +331,8 @@ def comparable(
     return moved
 
 
-def at_most(iterations: int, callback: Callback | None = None) -> Callback:
-    """Return a callback that stops a solver, without a warning, after so many iterations."""
+def stop_after(iterations: int, callback: Callback | None = None) -> Callback:
+    """Return a callback that stops a solver after so many iterations, without a warning."""
     left = iterations
 
     def count(coef: FloatArray, value: float) -> bool:

@@ -28,6 +28,18 @@ class Loss(ABC):
     #: Whether adding a number to all scores changes nothing: the line then needs no intercept.
     shift_invariant: ClassVar[bool] = False
 
+    @property
+    def label(self) -> str:
+        return self.name.replace("_", " ")
+
+    @property
+    def sharpness(self) -> float | None:
+        return None
+
+    @property
+    def complexity(self) -> float:
+        return {"logistic": 0.0, "pairwise_hinge": 2.0}.get(self.name, 4.0)
+
     @abstractmethod
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray

@@ -81,6 +81,14 @@ class BetaBernoulli(Loss):
             gamma=float(-share @ ((1.0 - self.mixing) * right * (wrong / chance) * sign * scores)),
         )
 
+    @property
+    def sharpness(self) -> float | None:
+        return self.gamma
+
+    @property
+    def complexity(self) -> float:
+        return 3.0 + float(np.log2(self.gamma)) / 10.0
+
     def sharpen(self, level: float) -> Loss:
         """Return the loss with steeper sides; its plateaus stay. At infinity, the error."""
         return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)

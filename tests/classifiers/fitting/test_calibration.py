@@ -5,7 +5,11 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.fitting.calibration import Calibration, from_moments, from_scores
+from directrix.classifiers.fitting.calibration import (
+    Calibration,
+    calibration_from_moments,
+    calibration_from_scores,
+)
 from directrix.frontier.compare import FIRST_ROWS
 from directrix.moments.projection import ScoreMoments
 
@@ -30,7 +34,7 @@ def test_the_fit_is_the_logistic_regression_of_platts_targets(weighted):
     positive, scores, weight = scored()
     if not weighted:
         weight = np.ones(len(scores))
-    fit = from_scores(positive, scores, weight, "rows")
+    fit = calibration_from_scores(positive, scores, weight, "rows")
     # A row of target t is a positive of weight t and a negative of weight 1 − t.
     n_pos, n_neg = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
@@ -48,7 +52,7 @@ def test_the_fit_is_the_logistic_regression_of_platts_targets(weighted):
 @pytest.mark.parametrize("at", [0.5, 1 / 21, 0.9])
 def test_the_probability_at_the_threshold_is_as_stated(at):
     positive, scores, weight = scored()
-    fit = from_scores(positive, scores, weight, "rows", at)
+    fit = calibration_from_scores(positive, scores, weight, "rows", at)
     assert fit(0.0) == pytest.approx(at, rel=1e-12)
     n_pos, n_neg = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
@@ -66,16 +70,16 @@ def test_the_probability_at_the_threshold_is_as_stated(at):
 def test_weight_is_repetition():
     positive, scores, weight = scored()
     index = np.repeat(np.arange(len(weight)), weight.astype(int))
-    fit = from_scores(positive, scores, weight, "rows")
-    repeated = from_scores(positive[index], scores[index], np.ones(len(index)), "rows")
+    fit = calibration_from_scores(positive, scores, weight, "rows")
+    repeated = calibration_from_scores(positive[index], scores[index], np.ones(len(index)), "rows")
     assert fit(GRID) == pytest.approx(repeated(GRID), abs=1e-7)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3, 1e9])
 def test_units_of_the_scores_do_not_matter(unit):
     positive, scores, weight = scored()
-    fit = from_scores(positive, scores, weight, "rows")
-    other = from_scores(positive, unit * scores, weight, "rows")
+    fit = calibration_from_scores(positive, scores, weight, "rows")
+    other = calibration_from_scores(positive, unit * scores, weight, "rows")
     assert other(unit * GRID) == pytest.approx(fit(GRID), abs=1e-7)
 
 
@@ -94,7 +98,7 @@ HARD = {
 def test_probabilities_increase_and_stay_inside_whatever_the_scores(make, at):
     positive = np.arange(40) % 4 == 0
     scores = np.asarray(make(positive), dtype=float)
-    fit = from_scores(positive, scores, np.ones(40), "rows", at)
+    fit = calibration_from_scores(positive, scores, np.ones(40), "rows", at)
     levels = np.unique(np.append(scores, 0.0))
     probability = fit(levels)
     assert fit.below > 0
@@ -106,7 +110,7 @@ def test_probabilities_increase_and_stay_inside_whatever_the_scores(make, at):
 
 def test_rows_that_are_separated_get_platts_targets():
     positive = np.arange(40) % 4 == 0
-    fit = from_scores(positive, np.where(positive, 1.0, -1.0), np.ones(40), "rows")
+    fit = calibration_from_scores(positive, np.where(positive, 1.0, -1.0), np.ones(40), "rows")
     # Two levels and three parameters: the likeliest probability of each is its target.
     assert fit([1.0, -1.0]) == pytest.approx([11 / 12, 1 / 32], abs=1e-6)
 
@@ -114,7 +118,7 @@ def test_rows_that_are_separated_get_platts_targets():
 def test_what_ranks_nothing_gets_the_share_of_the_positives():
     positive = np.arange(4000) % 4 == 0
     scores = np.where(positive, -1.0, 1.0)  # worse than nothing, but a slope may not be negative
-    fit = from_scores(positive, scores, np.ones(4000), "rows")
+    fit = calibration_from_scores(positive, scores, np.ones(4000), "rows")
     assert fit([-1.0, 1.0]) == pytest.approx([0.25, 0.25], abs=1e-3)
 
 
@@ -122,7 +126,7 @@ def test_probabilities_are_those_of_the_rows():
     rng = np.random.default_rng(0)
     positive = rng.random(100_000) < 0.3
     scores = rng.normal(size=100_000) + 1.5 * positive - 0.5
-    fit = from_scores(positive, scores, np.ones(100_000), "rows")
+    fit = calibration_from_scores(positive, scores, np.ones(100_000), "rows")
     place = np.digitize(scores, np.quantile(scores, np.linspace(0, 1, 11)[1:-1]))
     for part in range(10):
         # Five deviations of the share of 10,000 rows.
@@ -132,10 +136,10 @@ def test_probabilities_are_those_of_the_rows():
 
 def test_it_says_which_rows_it_was_fitted_to():
     positive, scores, weight = scored(50)
-    assert from_scores(positive, scores, weight, "held-out rows").how == (
+    assert calibration_from_scores(positive, scores, weight, "held-out rows").how == (
         "sigmoid fitted to held-out rows"
     )
-    assert "moments" in from_moments(ScoreMoments(1.0, 1.0, -1.0, 1.0, 0.5)).how
+    assert "moments" in calibration_from_moments(ScoreMoments(1.0, 1.0, -1.0, 1.0, 0.5)).how
 
 
 def test_of_very_many_rows_a_sample_is_fitted():
@@ -143,7 +147,7 @@ def test_of_very_many_rows_a_sample_is_fitted():
     positive, scores, _ = scored(2 * n)
     weight = np.ones(2 * n)
     fit = calibrated(RowsAtHand(None, positive, weight, None), scores, None)
-    whole = from_scores(positive, scores, weight, "the rows themselves")
+    whole = calibration_from_scores(positive, scores, weight, "the rows themselves")
     assert fit.how == whole.how
     assert fit(GRID) != pytest.approx(whole(GRID), abs=1e-7)
     # Of 5,000 rows a class: slopes vary by some hundredths.
@@ -152,7 +156,7 @@ def test_of_very_many_rows_a_sample_is_fitted():
 
 @pytest.mark.parametrize("prior", [0.02, 0.5, 0.8])
 def test_of_normal_scores_of_one_variance_it_is_the_posterior(prior):
-    fit = from_moments(ScoreMoments(1.2, 2.5, -0.7, 2.5, prior))
+    fit = calibration_from_moments(ScoreMoments(1.2, 2.5, -0.7, 2.5, prior))
     likely = [
         share * norm.pdf(GRID, mean, np.sqrt(2.5))
         for share, mean in ((prior, 1.2), (1 - prior, -0.7))
@@ -161,7 +165,7 @@ def test_of_normal_scores_of_one_variance_it_is_the_posterior(prior):
 
 
 def test_of_normal_scores_of_two_variances_it_is_that_of_their_mean_by_prior():
-    fit = from_moments(ScoreMoments(1.0, 4.0, -1.0, 1.0, 0.25))
+    fit = calibration_from_moments(ScoreMoments(1.0, 4.0, -1.0, 1.0, 0.25))
     pooled = 0.25 * 4.0 + 0.75 * 1.0
     assert fit.below == fit.above == pytest.approx(2.0 / pooled)
     assert fit(0.0) == pytest.approx(0.25)  # half-way between the means the prior is left
@@ -169,9 +173,9 @@ def test_of_normal_scores_of_two_variances_it_is_that_of_their_mean_by_prior():
 
 def test_from_moments_the_probability_at_the_threshold_is_as_stated():
     numbers = ScoreMoments(1.0, 4.0, -1.0, 1.0, 0.25)
-    fit = from_moments(numbers, 1 / 21)
+    fit = calibration_from_moments(numbers, 1 / 21)
     assert fit.offset == pytest.approx(logit(1 / 21))
-    assert fit.below == from_moments(numbers).below
+    assert fit.below == calibration_from_moments(numbers).below
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ def test_from_moments_the_probability_at_the_threshold_is_as_stated():
     ids=["no spread", "nothing at all", "no gap", "the wrong way round"],
 )
 def test_from_moments_the_slope_is_positive_and_finite(numbers):
-    fit = from_moments(numbers)
+    fit = calibration_from_moments(numbers)
     assert 0 < fit.below < np.inf
     assert np.isfinite(fit.offset)
     assert (np.diff(fit(GRID)) > 0).all()

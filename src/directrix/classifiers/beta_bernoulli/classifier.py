@@ -17,7 +17,7 @@ from directrix.classifiers.beta_bernoulli.plateaus import even_score, pair_of, p
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.smooth.initialization import numbers
+from directrix.classifiers.smooth.initialization import validate_grid
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -157,7 +157,7 @@ class BetaBernoulliClassifier(LinearClassifier):
             Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
         """
         recipe = Recipe.of(self)
-        alphas = numbers(self.alpha, _ALPHAS, "alpha")
+        alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
         X, y = self._validated(X, y)
         weight = checked_weight(sample_weight, X)
         keyed = KeyedRows.of(X, y, weight, None, groups)

@@ -1,4 +1,4 @@
-"""DirectClassifier: the one to use. Lines of moments and of rows; held-out rows choose."""
+"""DirectClassifier: candidates of both frontiers, chosen by the exact metric on held-out rows."""
 
 from __future__ import annotations
 
@@ -11,80 +11,81 @@ from warnings import warn
 import numpy as np
 from scipy.special import log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.base import ThresholdClassifier, only_entry, two_classes
 from directrix.classifiers.direct.fit import DirectFit, Fitted
 from directrix.classifiers.direct.fit_source import DirectSource
-from directrix.classifiers.fitting.class_weights import checked_weight
-from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.guarantee import Guarantee
 from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
-from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.fitting.two_passes import TwoPasses
 from directrix.engines import HashFolds
+from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
 from directrix.frontier.moment_frontier import require_rows_of_both
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.direct.report import DirectReport
-    from directrix.classifiers.fitting.operating_point import OperatingPoint
     from directrix.metrics import Metric
 
+#: Folds, where ``cv`` does not say how many.
 _FOLDS = 5
 
 
-class DirectClassifier(CallbackSupportMixin, LinearClassifier):
+class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
     r"""A linear classifier trained for the metric that is reported.
 
-    .. math:: \hat w = \text{the smoothest of}\ \{w \in \mathcal F_{\text{moments}} \cup
+    .. math:: \hat w = \text{the simplest of}\ \{w \in \mathcal F_{\text{moments}} \cup
               \mathcal F_{\text{rows}} : M(w) \ge \max M - \mathrm{SE}\}
 
-    Lines of both frontiers are candidates: those of the class moments with several shrinkages
-    (Fisher's direction and shrunk LDA among them), and those of a cost sweep over the rows, from
-    logistic regression to losses with plateaus; for rankings, pairwise losses too. The exact
-    metric on held-out rows, all candidates on the same, chooses: first coarsely, then once more
-    around the best. Of those within one standard error of the best, by paired differences over
-    folds, the smoothest is taken, and fitted to all rows; threshold and probabilities come from
-    held-out scores.
+    Candidates come from both frontiers: lines of the class moments with several shrinkages
+    (Fisher's direction and shrunk linear discriminants among them), and lines of a cost sweep over
+    the rows, from logistic regression to robust losses; for rankings, pairwise losses too. All are
+    compared by the exact metric on the same held-out rows, first coarsely, then again around the
+    best. Of the candidates within one standard error of the best, by paired differences over
+    folds, the simplest is chosen and fitted to all rows; its threshold and its probabilities come
+    from held-out scores.
 
-    With more than two classes, each against the others: the metric is then the mean over classes.
+    More than two classes are fitted one-vs-rest; the metric is then the mean over classes.
 
     Parameters
     ----------
     metric : str or Metric
-        What to be good at: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``PrecisionAtRecall(0.9)``,
-        ``Cost(fp=1, fn=20)`` and so on; see `directrix.metrics`. Costs of single rows are their
-        ``sample_weight``.
+        Metric to optimise: "error", "auc", "f1", ``RecallAtFPR(0.01)``,
+        ``PrecisionAtRecall(0.9)``, ``Cost(fp=1, fn=20)`` and so on; see `directrix.metrics`. Costs
+        of single rows are their ``sample_weight``.
     cv : int, splitter or splits
-        Folds of rows held out. A number shares out each class, copies of equal rows as
-        independent rows are. Or a splitter of scikit-learn or its splits, where each row is
-        tested once.
+        Folds of held-out rows. A number stratifies by class and assigns copies of equal rows like
+        independent rows. Or a splitter of scikit-learn or its splits, which test each row once.
     guarantee : float, optional
-        Confidence with which limits are kept on new rows, by exact binomial bounds: that of the
-        metric (`RecallAtFPR`, `FPRAtRecall`, `PrecisionAtRecall`, `RecallAtPrecision`), or those
-        of `limits`. A third of the rows then sets the threshold and nothing else; each counts
-        once, whatever its weight.
+        Confidence with which limits are kept on new rows, by exact binomial bounds: the limit of
+        the metric (`RecallAtFPR`, `FPRAtRecall`, `PrecisionAtRecall`, `RecallAtPrecision`), or
+        those of `limits`. A third of the rows then sets the threshold and nothing else; each row
+        counts once, whatever its weight.
     limits : dict, optional
         Limits that are kept together, instead of the metric's own: ``{"fpr": 0.01, "alerts":
         0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
         "precision": 0.6}`` at least. Needs `guarantee`.
     time_budget : float, optional
-        Seconds. Fewer candidates are tried where they would not do.
+        Time budget in seconds; the search stops early when another candidate would exceed it.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (1, d) and (1,), or (k, d) and (k,) for k > 2 classes
-        Of more than two classes: the score of each against the others.
+        With more than two classes: the score of each class against the others.
     classes_ : array
-    report_ : DirectReport, or list of them
-        What was tried, what was chosen and why, and the gap to logistic regression.
-    operating_point_ : OperatingPoint, or list of them
-    calibration_ : Calibration, or list of them
+    reports_ : tuple of DirectReport
+        For each row of ``coef_``: the candidates that were tried, which was chosen and why, and
+        the gap to logistic regression. With two classes, ``report_`` is the only entry.
+    operating_points_ : tuple of OperatingPoint
+        For each row of ``coef_``: the threshold, and the rates to expect there. With two classes,
+        ``operating_point_`` is the only entry.
+    calibrations_ : tuple of Calibration
+        For each row of ``coef_``: from scores to probabilities. With two classes,
+        ``calibration_`` is the only entry.
 
     Examples
     --------
@@ -97,13 +98,12 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
     >>> X[:, 0] = np.where(y, 3 + 0.3 * X[:, 0], 4 * X[:, 0])
     >>> X[:, 1] += 1.5 * y
     >>> classifier = DirectClassifier(RecallAtFPR(0.01)).fit(X, y)
-    >>> bool(classifier.report_.gap.mean > 0)  # better than logistic regression
-    True
+    >>> print(classifier.report_)  # doctest: +ELLIPSIS
+    RecallAtFPR(fpr=0.01): ...
+    better than logistic regression by +0...
     """
 
-    report_: DirectReport | list[DirectReport]
-    operating_point_: OperatingPoint | list[OperatingPoint]
-    calibration_: Any
+    reports_: tuple[DirectReport, ...]
 
     def __init__(
         self,
@@ -122,9 +122,14 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         self.time_budget = time_budget
         self.class_weight = class_weight
 
+    @property
+    def report_(self) -> DirectReport:
+        """The report of a classifier of two classes."""
+        return only_entry(self.reports_, "report")
+
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit to rows.
+        """Fit to rows in memory.
 
         Parameters
         ----------
@@ -135,10 +140,11 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
             A row of whole weight k counts as k rows, which may be in different folds. A row of any
             other weight stays whole.
         groups : array of shape (n,), optional
-            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
+            Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         fits = Fits(self, X, y)
-        self._fit_all([resolve(self.metric)], [self], (X, y, sample_weight, groups), fits.one_more)
+        rows = X, y, sample_weight, groups
+        self._fit_metrics([resolve(self.metric)], [self], rows, fits.report_candidate)
         fits.end()
         return self
 
@@ -150,40 +156,40 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> list[Self]:
-        """Return a classifier for each of several metrics, which share the lines of the rows.
+        """Return a classifier for each of several metrics; they share their candidates.
 
         Parameters
         ----------
         metrics : sequence of str or Metric
         X, y, sample_weight, groups : as in `fit`
         """
-        each = [resolve(metric) for metric in metrics]
-        own = [copy(self).set_params(metric=metric) for metric in each]
-        self._fit_all(each, own, (X, y, sample_weight, groups), None)
-        return own
+        resolved = [resolve(metric) for metric in metrics]
+        classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
+        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), None)
+        return classifiers
 
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
-        """Fit to rows wherever they are, in two passes over them.
+        """Fit to rows wherever they are, in two passes over them; for two classes.
 
-        The first summarises folds and takes a sample of the rows of each class: both frontiers
-        are built from these. The second counts held-out scores of the
-        best candidates, over all rows, in histograms, from which the line, the threshold, the
-        rates and the probabilities come. For two classes. With a guarantee one more fold is set
-        apart in both passes: it builds and chooses nothing, and sets the threshold.
+        The first pass summarises folds and samples rows of each class, from which both frontiers
+        are built. The second counts held-out scores of the best candidates, over all rows, in
+        histograms, which give the line, the threshold, the rates and the probabilities. With a
+        guarantee, one more fold is set apart in both passes: nothing is built from it or chosen by
+        it, and it sets the threshold.
 
         Parameters
         ----------
         source : whatever `summarize` reads
         target : str, int or array
         fold : HashFolds, optional
-            How rows are held out; by default each row on its own, in as many folds as `cv`. Rows
-            of whole weight k stay in one fold here.
+            How rows are held out; by default each row independently, in as many folds as `cv`.
+            A row of whole weight k stays in one fold here.
         **options
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
         metric = resolve(self.metric)
-        self._check([metric])
+        self._check_parameters([metric])
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)
@@ -199,54 +205,49 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
                 raise ValueError(msg)
             folds = replace(folds, n_folds=folds.n_folds + 1)
         two = TwoPasses(source, target, folds, options)
-        how = DirectSource(metric, two, self.class_weight, guarantees[0] if guarantees else None)
-        surveyed = how.survey()
+        guarantee = guarantees[0] if guarantees else None
+        direct = DirectSource(metric, two, self.class_weight, guarantee)
+        surveyed = direct.survey()
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
         require_rows_of_both(moments)
-        self._take_names(moments)
-        self._keep([how.fitted(surveyed)])
+        self._set_feature_names(moments)
+        self._set_fits([direct.fit(surveyed)])
         return self
 
-    def _fit_all(
+    def _fit_metrics(
         self,
         metrics: list[Metric],
-        own: list[Self],
+        classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
-        told: Callable[[int, int], bool | None] | None,
+        progress: Callable[[int, int], bool | None] | None,
     ) -> None:
-        """Fit a classifier to each metric, of rows, labels, weights and groups."""
-        self._check(metrics)
-        X, y, sample_weight, groups = rows
-        X, y = self._validated(X, y)
-        check_classification_targets(y)
-        weight = checked_weight(sample_weight, X)
-        if groups is not None and self.guarantee is not None:
+        """Fit one classifier per metric to the same rows, labels, weights and groups."""
+        self._check_parameters(metrics)
+        if rows[3] is not None and self.guarantee is not None:
+            self._validated(*rows[:2])
             msg = (
                 "guarantee= counts independent rows, and rows of one group are not: give one row "
                 "of each group and no groups=, or leave guarantee= out"
             )
             raise ValueError(msg)
-        folds = folds_given(self.cv, X, y, groups)
-        keyed = KeyedRows.of(X, y, weight, folds, groups)
-        classes = np.unique(keyed.y)
-        classes = two_classes(keyed.y) if len(classes) < 3 else classes
+        keyed = self._prepare_rows(*rows, cv=self.cv, binary=False)
+        classes = self.classes_
         keyed = keyed.weighted(self.class_weight, classes)
         positives = classes[1:] if len(classes) == 2 else classes
         seconds = None if self.time_budget is None else self.time_budget / len(positives)
-        n_folds = _FOLDS if folds is not None else int(self.cv)
-        how = DirectFit(metrics, n_folds, self._guarantees(metrics), seconds, told)
-        by_class = [how.run(keyed, label) for label in positives]
-        for one, fitted in zip(own, zip(*by_class, strict=True), strict=True):
-            one.classes_, one.n_features_in_ = classes, self.n_features_in_
-            if hasattr(self, "feature_names_in_"):
-                one.feature_names_in_ = self.feature_names_in_
-            one._keep(fitted)  # noqa: SLF001
+        n_folds = int(self.cv) if keyed.fold is None else _FOLDS
+        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), seconds, progress)
+        by_class = [direct.run(keyed, label) for label in positives]
+        for classifier, fits in zip(classifiers, zip(*by_class, strict=True), strict=True):
+            classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
+            classifier._set_fits(fits)  # noqa: SLF001
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: above zero is predicted the last class.
+        """Return the score of each row, ``coef_ @ x + intercept_``.
 
-        Of more than two classes: the log-odds of each against the others.
+        Rows with a score above zero are predicted to be of the last class. With more than two
+        classes: the log-odds of each class against the others.
 
         Parameters
         ----------
@@ -262,12 +263,13 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         odds = [
-            own.log_odds(column) for own, column in zip(self.calibration_, scores.T, strict=True)
+            calibration.log_odds(column)
+            for calibration, column in zip(self.calibrations_, scores.T, strict=True)
         ]
         return np.column_stack(odds)
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class of each row: at the operating point, or of several the most probable.
+        """Return the class of each row, at the operating point; the most probable of several.
 
         Parameters
         ----------
@@ -282,7 +284,7 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, from held-out scores.
 
-        Of more than two classes: the sigmoids of their log-odds, divided by their sum.
+        With more than two classes: the sigmoids of their log-odds, divided by their sum.
 
         Parameters
         ----------
@@ -295,11 +297,12 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().predict_proba(X)
-        # Far out all sigmoids may be too small for a float; their ratios are not.
-        shared: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
-        return shared
+        # Far out all sigmoids may underflow; their ratios do not.
+        probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
+        return probability
 
-    def _check(self, metrics: list[Metric]) -> None:
+    def _check_parameters(self, metrics: list[Metric]) -> None:
+        """Refuse parameters that do not go together."""
         if self.limits is not None and self.guarantee is None:
             msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
             raise ValueError(msg)
@@ -314,22 +317,16 @@ class DirectClassifier(CallbackSupportMixin, LinearClassifier):
             return None
         return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
 
-    def _keep(self, each: Sequence[Fitted]) -> None:
-        """Keep the lines, and what is known of them: one, or one for each class."""
-        lines = np.stack([own.line for own in each])
-        self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
-        calibrations = [own.calibration for own in each]
-        points = [own.operating_point for own in each]
-        reports = [own.report for own in each]
-        one = len(each) == 1
-        self.calibration_ = calibrations[0] if one else calibrations
-        self.operating_point_ = points[0] if one else points
-        self.report_ = reports[0] if one else reports
-        if all(own.report.gap.mean <= 0 for own in each):
+    def _set_fits(self, fits: Sequence[Fitted]) -> None:
+        """Store the fits, one for each row of ``coef_``."""
+        self._set_lines([fit.fitted for fit in fits])
+        self.reports_ = tuple(fit.report for fit in fits)
+        if all(report.gap.mean <= 0 for report in self.reports_):
             warn(
                 "nothing beat logistic regression on held-out rows: it is the simpler choice. See "
                 "report_ for what was tried; other features help more than other lines here.",
-                stacklevel=4,
+                NotBetterThanBaselineWarning,
+                stacklevel=find_stacklevel(),
             )
 
     def __sklearn_tags__(self) -> Any:

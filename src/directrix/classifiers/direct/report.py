@@ -1,4 +1,4 @@
-"""What DirectClassifier did: the candidates, what was chosen and why, and the gap to logistic."""
+"""DirectReport: the candidates that were tried, which was chosen and why."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.frontier.compare import Compared
-    from directrix.frontier.search import Origin
+    from directrix.classifiers.fitting.assessment import Assessment
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Comparison
     from directrix.metrics import Metric
 
 _LEVEL = 0.95
@@ -22,7 +23,7 @@ _SHOWN = 10
 
 
 class Tried(NamedTuple):
-    """A candidate.
+    """A candidate that was tried.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class Tried(NamedTuple):
     metric : float
         On held-out rows, at its best threshold: what the candidates were compared by.
     error : float
-        Standard error of it over folds; NaN without folds.
+        Standard error of the metric over folds; NaN without folds.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Tried(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A figure to expect on new rows, with its 95 % interval."""
+    """Expected value on new rows, with its 95 % interval."""
 
     value: float
     low: float
@@ -52,7 +53,7 @@ class Gap(NamedTuple):
     Parameters
     ----------
     mean, low, high : float
-        To be expected on new rows, with a 95 % interval over folds, paired.
+        Expected on new rows, with a 95 % interval from paired differences over folds.
     """
 
     mean: float
@@ -62,7 +63,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class DirectReport:
-    """The candidates, best first, and the choice. ``print`` it, or show it in a notebook.
+    """Report of a fit: the candidates, best first, and the choice; for ``print`` and notebooks.
 
     Parameters
     ----------
@@ -92,58 +93,75 @@ class DirectReport:
         cls,
         metric: Metric,
         rows: str,
-        origins: Sequence[Origin],
-        found: Compared,
-        place: int,
-        expected: Estimate,
+        candidates: Sequence[Candidate],
+        comparison: Comparison,
+        chosen: int,
+        assessment: Assessment,
         better: float,
     ) -> DirectReport:
-        """Take what was compared, which candidate was chosen, and what to expect of it."""
+        """Report a comparison.
+
+        Parameters
+        ----------
+        metric : Metric
+        rows : str
+            Which rows the candidates were compared on.
+        candidates : sequence of Candidate
+        comparison : Comparison
+        chosen : int
+            Index of the chosen candidate.
+        assessment : Assessment
+            Of the chosen candidate.
+        better : float
+            How much better than logistic regression it is expected to be.
+        """
         sign = -1.0 if metric.greater_is_better else 1.0
-        order = np.argsort(found.losses, kind="stable")
+        losses, fold_losses = comparison.losses, comparison.fold_losses
         tried = tuple(
-            Tried(origins[k].name, float(sign * found.losses[k]), _error(found.of_folds[k]))
-            for k in order
+            Tried(candidates[k].name, float(sign * losses[k]), _standard_error(fold_losses[k]))
+            for k in np.argsort(losses, kind="stable")
         )
-        logistic = [k for k, origin in enumerate(origins) if origin.roughness == 0.0]
-        other = min(logistic, key=lambda k: found.losses[k])
-        reach = _reach(found.of_folds[other] - found.of_folds[place])
+        logistic = [k for k, candidate in enumerate(candidates) if candidate.complexity == 0.0]
+        baseline = min(logistic, key=lambda k: losses[k])
+        reach = _half_width(fold_losses[baseline] - fold_losses[chosen])
         gap = Gap(better, better - reach, better + reach)
-        best = int(found.best)
+        expected = Estimate(assessment.expected.metric, *assessment.intervals.metric)
+        best = comparison.best
         why = "it is the best on held-out rows"
-        if place != best:
-            lost = float(found.losses[place] - found.losses[best])
-            error = float(found.errors(best)[place])
+        if chosen != best:
+            behind = float(losses[chosen] - losses[best])
+            error = float(comparison.standard_errors(best)[chosen])
             why = (
                 f"the simplest within one standard error ({error:.4f}) of the best, "
-                f"{origins[best].name}, which is better by {lost:.4f}"
+                f"{candidates[best].name}, which is better by {behind:.4f}"
             )
-        return cls(metric, rows, tried, origins[place].name, why, expected, gap)
+        return cls(metric, rows, tried, candidates[chosen].name, why, expected, gap)
 
     def __str__(self) -> str:
         value = self.expected
+        width = max(len(tried.name) for tried in self.tried[:_SHOWN])
         lines = [
             f"{self.metric}: {self.chosen}",
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
             f"better than logistic regression by {_signed(self.gap)}",
             "",
-            f"{'candidate':<52}{'metric':>9}  standard error over folds",
+            f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds",
         ]
-        for own in self.tried[:_SHOWN]:
-            mark = "*" if own.name == self.chosen else " "
-            lines.append(f"{mark} {own.name:<50}{own.metric:9.4f}  {_error_text(own)}")
+        for tried in self.tried[:_SHOWN]:
+            mark = "*" if tried.name == self.chosen else " "
+            lines.append(f"{mark} {tried.name:<{width}}{tried.metric:9.4f}  {_error_text(tried)}")
         if len(self.tried) > _SHOWN:
             lines.append(f"  and {len(self.tried) - _SHOWN} more in .tried")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return the same as a table for notebooks."""
+        """Return the report as HTML for notebooks."""
         rows = "".join(
-            f"<tr><td>{'<b>' * (own.name == self.chosen)}{escape(own.name)}"
-            f"{'</b>' * (own.name == self.chosen)}</td><td>{own.metric:.4f}</td>"
-            f"<td>{_error_text(own)}</td></tr>"
-            for own in self.tried[:_SHOWN]
+            f"<tr><td>{'<b>' * (tried.name == self.chosen)}{escape(tried.name)}"
+            f"{'</b>' * (tried.name == self.chosen)}</td><td>{tried.metric:.4f}</td>"
+            f"<td>{_error_text(tried)}</td></tr>"
+            for tried in self.tried[:_SHOWN]
         )
         value = self.expected
         return (
@@ -156,12 +174,12 @@ class DirectReport:
         )
 
 
-def _error_text(own: Tried) -> str:
-    """Return the standard error in words; histograms of all rows have none."""
-    return "" if np.isnan(own.error) else f"{own.error:.4f}"
+def _error_text(tried: Tried) -> str:
+    """Return the standard error as text; empty without folds."""
+    return "" if np.isnan(tried.error) else f"{tried.error:.4f}"
 
 
-def _error(values: FloatArray) -> float:
+def _standard_error(values: FloatArray) -> float:
     """Return the standard error of a mean over folds."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
@@ -171,12 +189,12 @@ def _signed(gap: Gap) -> str:
     return f"{gap.mean:+.4f}{interval}"
 
 
-def _reach(values: FloatArray) -> float:
-    r"""Return half of the interval of a mean over folds, which share their training rows.
+def _half_width(values: FloatArray) -> float:
+    r"""Return half the width of the interval of a mean over folds, which share training rows.
 
     .. math:: t_{K - 1}\, s \sqrt{1/K + 1/(K - 1)}
 
-    Nadeau and Bengio 2003. Without folds nothing is known of it.
+    Nadeau and Bengio 2003. NaN without folds.
     """
     folds = len(values)
     if folds < 2:

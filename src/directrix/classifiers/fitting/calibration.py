@@ -52,7 +52,7 @@ class Calibration:
         return probability
 
 
-def from_scores(
+def calibration_from_scores(
     positive: AnyArray,
     scores: FloatArray,
     weight: FloatArray,
@@ -114,7 +114,9 @@ def from_scores(
     return Calibration(offset, float(below), float(above), f"sigmoid fitted to {which_rows}")
 
 
-def from_moments(scores: ScoreMoments, at_threshold: float | None = None) -> Calibration:
+def calibration_from_moments(
+    scores: ScoreMoments, at_threshold: float | None = None
+) -> Calibration:
     r"""Take the sigmoid of two normal classes of equal variance.
 
     .. math:: a = \frac{m_+ - m_-}{v}, \quad c = \log\frac{\pi}{1 - \pi} - \frac{m_+^2 - m_-^2}{2v},

@@ -10,6 +10,7 @@ from warnings import warn
 import numpy as np
 
 from directrix.classifiers.fitting.intervals import Rates, Sizes, effective_rows, rates_of
+from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier.cross_choice import (
     ScoresInParts,
     choose_without_parts,
@@ -20,37 +21,37 @@ from directrix.frontier.cross_choice import (
 from directrix.frontier.select import LeastLoss, OneStandardError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.frontier.compare import Compared
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Comparison
     from directrix.frontier.cross_choice import Rule
     from directrix.metrics import Metric
     from directrix.metrics.base import Limit
 
-#: Candidates that are chosen among again without some rows: of all, and of each kind.
-_CANDIDATES, _OF_KIND = 24, 3
+#: Candidates among which the choice is repeated without some rows: in all, and per complexity.
+_CANDIDATES, _PER_COMPLEXITY = 24, 3
 #: A limit that no row may break: a share of 0 is none.
 _NONE = 1e-12
 _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 
 
-class FewRowsWarning(UserWarning):
-    """Rows are too few for what is asked of them."""
-
-
 @dataclass(frozen=True)
 class Selection:
-    """Candidates that were compared, and how one of them was chosen.
+    """The candidates that were compared, and which of them was chosen by what rule.
 
     Parameters
     ----------
     rows : TrainingRows
-        That they were compared on.
+        Rows on which they were compared.
     scores : array of shape (n, k)
-        Held-out scores of these rows.
+        Held-out scores of these rows by each candidate.
     losses, values : array of shape (k,)
-        What decided, and the metric of all rows together.
+        What decided, and the metric on all rows together.
     chosen : int
+        Index of the chosen candidate.
     rule : LeastLoss or OneStandardError
     """
 
@@ -65,21 +66,23 @@ class Selection:
     def of(
         cls,
         rows: TrainingRows,
-        scores: list[FloatArray],
-        found: Compared,
+        candidates: Sequence[Candidate],
+        comparison: Comparison,
         chosen: int,
         rule: LeastLoss | OneStandardError | None = None,
     ) -> Selection:
-        """Keep the candidates that some of the rows could have chosen."""
+        """Keep the candidates that might have been chosen without some of the rows."""
         rule = LeastLoss() if rule is None else rule
-        kinds = [0.0] * len(scores) if rule.kinds is None else rule.kinds.tolist()
-        kept = most_promising(found.losses, kinds, _CANDIDATES, _OF_KIND)
+        complexities = [candidate.complexity for candidate in candidates]
+        if rule.complexities is None:
+            complexities = [0.0] * len(candidates)
+        kept = most_promising(comparison.losses, complexities, _CANDIDATES, _PER_COMPLEXITY)
         kept = np.union1d(kept, [chosen])
         return cls(
             rows,
-            np.column_stack([scores[k] for k in kept]),
-            found.losses[kept],
-            found.values[kept],
+            np.column_stack([candidates[k].scores for k in kept]),
+            comparison.losses[kept],
+            comparison.values[kept],
             int(np.searchsorted(kept, chosen)),
             rule.among(kept),
         )
@@ -90,9 +93,9 @@ class Selection:
         columns[:, self.chosen] = scores
         return replace(self, scores=columns)
 
-    def of_kind(self, kind: float) -> IntArray:
-        """Return the candidates of a kind."""
-        return np.flatnonzero(self.rule.kinds == kind)
+    def with_complexity(self, complexity: float) -> IntArray:
+        """Return the indices of the candidates of this complexity."""
+        return np.flatnonzero(self.rule.complexities == complexity)
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ def limit_by_order(limit: Limit, sizes: Sizes) -> float:
             f"a limit of {value:g} on the {_RATES[limit.rate]} needs {needed:.0f} {name} to be "
             f"kept in expectation, and there are {n_rows:.0f}: give more rows, or a looser limit",
             FewRowsWarning,
-            stacklevel=7,
+            stacklevel=find_stacklevel(),
         )
     strict = max(share - (1.0 - share) / n_rows, _NONE)
     return strict if limit.at_most else 1.0 - strict

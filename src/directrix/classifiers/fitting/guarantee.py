@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.stats import binom
 
+from directrix.classifiers.fitting.assessment import Assessment
 from directrix.classifiers.fitting.choice import sizes_of
 from directrix.classifiers.fitting.intervals import intervals_of, rates_of
-from directrix.classifiers.fitting.operating_point import OperatingPoint
-from directrix.frontier.compare import curves
+from directrix.frontier.compare import curve_maker
 from directrix.metrics import Curve
 
 if TYPE_CHECKING:
@@ -312,10 +312,10 @@ def rows_needed(limit: float, confidence: float) -> int:
     return int(np.ceil(np.log(1.0 - confidence) / np.log(1.0 - limit)))
 
 
-def guaranteed_point(
+def assess_guaranteed(
     metric: Metric, guarantee: Guarantee, curve: Curve, place: int, sizes: Any
-) -> OperatingPoint:
-    """Return what rows that only set the threshold say of it.
+) -> Assessment:
+    """Assess a guaranteed threshold on the rows set apart, which did nothing but set it.
 
     The threshold is next to one of their scores: where k of n rows are on the wrong side of it,
     k + 1 of n + 1 new ones are to be expected. Other rates are as they are on these rows.
@@ -341,18 +341,18 @@ def guaranteed_point(
     expected = rates_of(metric, tpr, fpr, curve.prior, value)
     intervals = intervals_of(metric, expected, curve, sizes)
     name = "rows set apart for the guarantee"
-    return OperatingPoint(metric, 0.0, seen, seen, name, expected, intervals, str(guarantee))
+    return Assessment(seen, expected, intervals, name, guarantee=str(guarantee))
 
 
 def threshold_from_rows(
     metric: Metric, guarantee: Guarantee, apart: TrainingRows, scores: FloatArray, grid: Any
-) -> tuple[float, OperatingPoint]:
+) -> tuple[float, Assessment]:
     """Return the threshold that rows set apart keep the limits at, and what they say of it."""
-    counted = curves(apart.positive, np.ones(len(scores)))(scores)  # each row once
+    counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # each row once
     threshold = guarantee.threshold(metric, counted, grid)
-    curve = curves(apart.positive, apart.weight)(scores)
+    curve = curve_maker(apart.positive, apart.weight)(scores)
     place = int(np.count_nonzero(curve.levels > threshold))
-    return threshold, guaranteed_point(metric, guarantee, curve, place, sizes_of(apart))
+    return threshold, assess_guaranteed(metric, guarantee, curve, place, sizes_of(apart))
 
 
 def limit_of(metric: Metric) -> RateLimit:

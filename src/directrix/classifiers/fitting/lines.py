@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.frontier.compare import scores_of, settled
+from directrix.frontier.compare import round_scores, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Lines(NamedTuple):
             In the units of the lines.
         """
         every = scores_of(rows.X, np.stack([self.refit, *self.without]))
-        refit, held_out = self.refit.copy(), settled(every[:, 0])
+        refit, held_out = self.refit.copy(), round_scores(every[:, 0])
         if not self.without:
             return Aligned(refit, held_out, every)
         for number in range(every.shape[1]):
@@ -55,7 +55,7 @@ class Lines(NamedTuple):
             centre, scale = centre_and_scale(
                 every[fitted, number], rows.positive[fitted], rows.weight[fitted]
             )
-            every[:, number] = settled((every[:, number] - centre) / scale)
+            every[:, number] = round_scores((every[:, number] - centre) / scale)
             if number == 0:
                 refit[-1] -= centre
                 refit /= scale

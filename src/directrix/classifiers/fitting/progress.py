@@ -36,8 +36,8 @@ class Fits:
         if self._context is not None:
             self._context.call_on_fit_task_begin(**self._about)
 
-    def one_more(self, done: int, known: int) -> bool:  # noqa: ARG002
-        """Tell that a candidate has been fitted; return whether a callback asks to stop."""
+    def report_candidate(self, done: int, planned: int) -> bool:  # noqa: ARG002
+        """Report that a candidate was fitted; return whether a callback asks to stop."""
         if self._context is None:
             return False
         part = self._context.subcontext(task_name="candidate")

@@ -14,7 +14,7 @@ import numpy as np
 from directrix.classifiers.fitting.class_weights import weights_by_class
 from directrix.classifiers.fitting.folds import checked_groups, group_folds, require_both_classes
 from directrix.classifiers.fitting.standardization import Standardization
-from directrix.frontier.compare import first_of_classes, standing_for
+from directrix.frontier.compare import first_rows_per_class, rescaled_weights
 from directrix.moments.row_hash import row_hash
 from directrix.moments.row_keys import copy_keys, copy_numbers, labelled, stratified_folds
 from directrix.moments.rows import as_rows
@@ -61,8 +61,8 @@ class TrainingRows(NamedTuple):
 
         Rows are in the order of their keys, so the first are drawn as by chance.
         """
-        index = first_of_classes(self.positive, most)
-        weight = standing_for(self.positive, self.weight, index)
+        index = first_rows_per_class(self.positive, most)
+        weight = rescaled_weights(self.positive, self.weight, index)
         return TrainingRows(self.X[index], self.positive[index], weight)
 
 
@@ -180,8 +180,8 @@ class KeyedRows:
         entry_positive = self.y[self.index] == label
         weight = self.entry_weight * self.factor[self.index]
         most = len(entry_positive) if most is None else most
-        chosen = first_of_classes(entry_positive, most)
-        weight = standing_for(entry_positive, weight, chosen)
+        chosen = first_rows_per_class(entry_positive, most)
+        weight = rescaled_weights(entry_positive, weight, chosen)
         rows, entry_positive = self.index[chosen], entry_positive[chosen]
         group = None if self.group is None else self.group[rows]
         if self.fold is not None:

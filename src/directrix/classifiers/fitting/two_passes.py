@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.fitting import calibration
-from directrix.classifiers.fitting.calibration import Calibration
+from directrix.classifiers.fitting.assessment import Assessment
+from directrix.classifiers.fitting.calibration import Calibration, calibration_from_scores
 from directrix.classifiers.fitting.choice import Choice
-from directrix.classifiers.fitting.finalize import Finalized
-from directrix.classifiers.fitting.guarantee import Guarantee, guaranteed_point
+from directrix.classifiers.fitting.finalize import FittedLine, fitted_line
+from directrix.classifiers.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.classifiers.fitting.intervals import Sizes
-from directrix.classifiers.fitting.operating_point import OperatingPoint
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
@@ -21,6 +21,8 @@ from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
 from directrix.frontier.cross_choice import ScoresInParts
 from directrix.frontier.select import LeastLoss
 from directrix.metrics import Curve
+from directrix.moments import Moments
+from directrix.moments.projection import project
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 from directrix.moments.tree import tree_sum
 
@@ -29,31 +31,53 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
 
 
-class Picked(NamedTuple):
-    """The candidate that the histograms prefer, and what they say of it.
+@dataclass(frozen=True)
+class HistogramChoice:
+    """The candidate that is best on score histograms of all rows, with its threshold.
 
     Parameters
     ----------
-    place : int
+    index : int
         Which candidate.
-    final : Finalized
-        Its threshold, and what to expect of it.
-    calibration : Calibration
+    threshold : float
+    assessment : Assessment
     values : array of shape (k,)
-        Metric of each candidate at its own best threshold.
+        Metric of each candidate at its best threshold.
     counts : array of shape (2, bins)
-        Held-out scores of the candidate, class weights included.
+        Held-out scores of the candidate, class weights included, negatives first.
     """
 
-    place: int
-    final: Finalized
-    calibration: Calibration
+    index: int
+    threshold: float
+    assessment: Assessment
     values: FloatArray
     counts: FloatArray
 
-    def calibration_at(self, threshold: float, at_threshold: float | None) -> Calibration:
-        """Return how probabilities are made of scores less another threshold."""
-        return _calibrated(self.counts, threshold, at_threshold)
+    def finalize(
+        self,
+        metric: Metric,
+        line: FloatArray,
+        moments: Moments,
+        guaranteed: tuple[float, Assessment] | None = None,
+    ) -> FittedLine:
+        """Return the line with its threshold, operating point and calibration.
+
+        Parameters
+        ----------
+        metric : Metric
+        line : array of shape (d + 1,)
+            Of the candidate, made from all rows.
+        moments : Moments
+            Summary of the rows, which predicts the rates.
+        guaranteed : tuple of float and Assessment, optional
+            Another threshold, which rows set apart have set.
+        """
+        threshold, assessment = guaranteed or (self.threshold, self.assessment)
+        line = line.copy()
+        line[-1] -= threshold
+        calibrate = partial(_calibrated, self.counts, threshold)
+        scores = project(moments, line)
+        return fitted_line(metric, line, scores, moments.weight, calibrate, assessment)
 
 
 @dataclass(frozen=True)
@@ -137,13 +161,10 @@ class TwoPasses:
         return replace(plan, identified=True), how
 
 
-def pick(
-    metric: Metric,
-    folds: tuple[ScoreHistogram, ...],
-    factors: tuple[float, float],
-    at_threshold: float | None,
-) -> Picked:
-    """Choose by the metric of the histograms, as rows would.
+def select_from_histograms(
+    metric: Metric, folds: tuple[ScoreHistogram, ...], factors: tuple[float, float]
+) -> HistogramChoice:
+    """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
     Parameters
     ----------
@@ -151,25 +172,22 @@ def pick(
     folds : tuple of ScoreHistogram
         Held-out scores of all candidates, fold by fold.
     factors : tuple of float
-        Class weights, of the negatives and of the positives.
-    at_threshold : float, optional
-        Probability at the threshold, where the metric says it.
+        Class weights of the negatives and of the positives.
     """
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
     values = np.array([metric.best_value(curve) for curve in curves])
     losses = -values if metric.greater_is_better else values
     rule = LeastLoss()
-    place = rule(losses)
-    sizes = Sizes(*(float(each) for each in (histogram.weight**2 / histogram.weight_sq)[::-1]))
+    index = rule(losses)
+    n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     parts = ScoresInParts(np.stack([_above(fold.counts, factors) for fold in folds])[None])
-    choice = Choice(metric, parts, losses, values, rule, sizes, curves[place].prior)
-    best = choice.at.best(curves[place])
-    threshold = _edge(best.place)
-    final = Finalized.of(choice, threshold, curves[place], best.place)
-    sides = np.array(factors)[:, None] * histogram.counts[place]
-    fitted = _calibrated(sides, threshold, at_threshold)
-    return Picked(place, final, fitted, values, sides)
+    sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
+    choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior)
+    best = choice.at.best(curve)
+    assessment = Assessment.of(choice, curve, best.place, "held-out rows")
+    counts = np.array(factors)[:, None] * histogram.counts[index]
+    return HistogramChoice(index, _edge(best.place), assessment, values, counts)
 
 
 def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
@@ -178,7 +196,7 @@ def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None
     positive = np.repeat([False, True], len(centres()))
     weight = counts.ravel()
     kept = weight > 0
-    return calibration.from_scores(
+    return calibration_from_scores(
         positive[kept],
         scores[kept],
         weight[kept],
@@ -187,19 +205,19 @@ def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None
     )
 
 
-def guaranteed_by_histogram(
-    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, picked: Picked
-) -> tuple[float, OperatingPoint]:
-    """Return the threshold at which a histogram of rows set apart keeps the limits.
+def guaranteed_threshold(
+    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, chosen: HistogramChoice
+) -> tuple[float, Assessment]:
+    """Return the threshold at which the histogram of rows set apart keeps the limits.
 
     Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
     """
-    curve = _curve(apart.counts[picked.place], (1.0, 1.0))
-    grid = guarantee.grid(_curve(picked.counts, (1.0, 1.0)))
+    curve = _curve(apart.counts[chosen.index], (1.0, 1.0))
+    grid = guarantee.grid(_curve(chosen.counts, (1.0, 1.0)))
     threshold = guarantee.threshold(metric, curve, grid)
-    place = int(np.count_nonzero(centres() > threshold))
+    index = int(np.count_nonzero(centres() > threshold))
     sizes = Sizes(float(curve.positives), float(curve.negatives))
-    return _edge(place), guaranteed_point(metric, guarantee, curve, place, sizes)
+    return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
 
 
 def _edge(place: int) -> float:

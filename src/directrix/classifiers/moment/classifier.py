@@ -1,4 +1,4 @@
-"""MomentClassifier: the family of lines from the moments, the point on it from the rows."""
+"""MomentClassifier: candidates from class moments, chosen on rows or by the predicted risk."""
 
 from __future__ import annotations
 
@@ -7,36 +7,35 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.fitting import calibration
+from directrix.classifiers.base import ThresholdClassifier, two_classes
+from directrix.classifiers.fitting.calibration import Calibration
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.class_weights import checked_weight, class_factors, reweighted
-from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
+from directrix.classifiers.fitting.finalize import FittedLine, finalize, finalize_on_moments
 from directrix.classifiers.fitting.lines import Lines
-from directrix.classifiers.fitting.operating_point import OperatingPoint, predicted_rates
-from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
-from directrix.classifiers.fitting.two_passes import TwoPasses, pick
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
 from directrix.classifiers.moment.checks import (
     checked_metric,
     require_rows_in_folds,
     require_same_classes,
 )
 from directrix.engines import HashFolds
+from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import Frontier, choose, validated_shrinkage
-from directrix.frontier.candidates import Candidates
 from directrix.frontier.compare import (
     MOST_ROWS,
     choose_line,
-    compared,
-    curves_of,
+    compare,
+    held_out_curves,
     held_out_scores,
+    round_scores,
     scores_of,
-    settled,
 )
+from directrix.frontier.moment_candidates import MomentLines
 from directrix.frontier.moment_frontier import require_rows_of_both
 from directrix.frontier.shrinkage import usable_folds
 from directrix.moments import Moments, labels
-from directrix.moments.projection import project
 from directrix.moments.row_hash import row_hash
 from directrix.moments.row_keys import CopyCounter, folds_by_key, labelled
 from directrix.moments.rows import as_rows
@@ -44,61 +43,44 @@ from directrix.moments.rows import as_rows
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics import Metric
-    from directrix.moments.projection import ScoreMoments
 
 _FOLDS = 5
-#: Rows of the smaller class for each feature below which a line fits its own rows too well.
+#: With fewer rows of the smaller class per feature, a line fits its training rows too well.
 _ENOUGH = 100
-#: Shrinkages tried on rows.
-_SHARES = tuple(float(share) for share in np.geomspace(1e-3, 1.0, 7))
+#: Shrinkages that are compared on rows.
+_SHRINKAGES = tuple(float(share) for share in np.geomspace(1e-3, 1.0, 7))
 
 
-class _Line(NamedTuple):
-    """A line, the four numbers of its scores, and how rows chose it where they did.
+class _TrainingRows(NamedTuple):
+    """All rows, which set the threshold, and those on which candidates are compared."""
 
-    Parameters
-    ----------
-    line : array of shape (d + 1,)
-    frontier : Frontier
-    numbers : ScoreMoments
-    selection : Selection, optional
-    without : list of arrays
-        The lines without each fold.
-    rows : TrainingRows, optional
-        That set the threshold.
-    """
-
-    line: FloatArray
-    frontier: Frontier
-    numbers: ScoreMoments
-    selection: Selection | None = None
-    without: list[FloatArray] | None = None
-    rows: TrainingRows | None = None
+    rows: TrainingRows
+    seen: TrainingRows
 
 
-class MomentClassifier(LinearClassifier):
+class MomentClassifier(ThresholdClassifier):
     r"""A linear classifier trained for a metric from the moments of the classes.
 
     .. math:: w(\theta) = (\cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-)^{-1} (\mu_+ - \mu_-)
 
-    holds the best line for every metric if the scores of each class are normal. The moments give
-    this family in one pass over the rows; the exact metric on the rows chooses θ and the
+    contains the best line for every metric if the scores of each class are normal. The moments
+    give this family in one pass over the rows; the exact metric on the rows chooses θ and the
     threshold.
 
     Parameters
     ----------
     metric : str or Metric
-        What to be good at: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
+        Metric to optimise: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
         so on; see `directrix.metrics`.
     shrinkage : "oas", "cv" or float
         Share of a multiple of the identity in each covariance of the standardised features. "oas"
-        takes it from the moments, "cv" from held-out folds.
+        estimates it from the moments, "cv" chooses it on held-out folds.
     choose : "rows" or "moments"
-        What decides which line of the family it is. "rows": the exact metric of some 25 lines, on
-        held-out folds where the smaller class has fewer than 100 rows a feature. "moments": the
-        metric as a risk of normal scores; nothing but the summary is used.
+        What chooses the line. "rows": the exact metric of some 25 lines, on held-out folds if the
+        smaller class has fewer than 100 rows per feature. "moments": the metric as a risk of
+        normal scores, from the summary alone.
     class_weight : dict, "balanced" or None
-        Weight of each class, as in scikit-learn. It changes what counts, never the moments of a
+        Weight of each class, as in scikit-learn. It changes the prior, never the moments of a
         class.
 
     Attributes
@@ -107,15 +89,16 @@ class MomentClassifier(LinearClassifier):
     intercept_ : array of shape (1,)
     classes_ : array of shape (2,)
     moments_ : Moments
-        Of the rows, as they are: save it, add tomorrow's to it, and `fit_moments`.
+        Summary of the rows, without class weights: save it, add tomorrow's to it, and call
+        `fit_moments`.
     frontier_ : Frontier
         The family of lines.
     operating_point_ : OperatingPoint
-        Threshold, rates and metric: predicted from the moments and, with rows, measured.
+        The threshold, and the rates: predicted from the moments and, with rows, measured.
     calibration_ : Calibration
-        How probabilities are made of scores.
+        From scores to probabilities.
     shrinkage_ : "oas" or float
-        The shrinkage used.
+        The shrinkage that was used.
 
     Examples
     --------
@@ -130,7 +113,6 @@ class MomentClassifier(LinearClassifier):
 
     moments_: Moments
     frontier_: Frontier
-    operating_point_: OperatingPoint
     shrinkage_: str | float
 
     def __init__(
@@ -158,13 +140,10 @@ class MomentClassifier(LinearClassifier):
             A row of whole weight k counts as k rows, which may be in different folds. A row of any
             other weight stays whole.
         groups : array of shape (n,), optional
-            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
+            Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         metric = checked_metric(self)
-        X, y = self._validated(X, y)
-        weight = checked_weight(sample_weight, X)
-        keyed = KeyedRows.of(X, y, weight, None, groups)
-        self.classes_ = two_classes(keyed.y)
+        keyed = self._prepare_rows(X, y, sample_weight, groups)
         rows = keyed.all_rows(self.classes_[1])
         if self._holds_out(rows):
             rows = keyed.training_rows(self.classes_[1], _FOLDS)
@@ -176,7 +155,7 @@ class MomentClassifier(LinearClassifier):
         if rows.fold is None:
             weighted = keyed.weighted(self.class_weight, self.classes_)
             seen = weighted.training_rows(self.classes_[1], 1, MOST_ROWS)
-        self._learn(moments, metric, (rows, seen) if self.choose == "rows" else None)
+        self._learn(moments, metric, _TrainingRows(rows, seen) if self.choose == "rows" else None)
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -185,12 +164,12 @@ class MomentClassifier(LinearClassifier):
         Parameters
         ----------
         moments : Moments
-            Of two classes. With folds, where ``shrinkage="cv"``.
+            Of two classes; with folds, if ``shrinkage="cv"``.
         """
         metric = checked_metric(self)
         require_rows_of_both(moments)
         self.classes_ = np.array(labels.two(moments.classes))
-        self._take_names(moments)
+        self._set_feature_names(moments)
         self._learn(moments, metric, None)
         return self
 
@@ -229,15 +208,15 @@ class MomentClassifier(LinearClassifier):
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
         """Learn from rows wherever they are, in two passes over them.
 
-        The first summarises folds; the second counts held-out scores of all candidate lines in
-        histograms, from which the line, the threshold, the rates and the probabilities come.
+        The first summarises folds; the second counts held-out scores of all candidates in
+        histograms, which give the line, the threshold, the rates and the probabilities.
 
         Parameters
         ----------
         source : whatever `summarize` reads
         target : str, int or array
         fold : HashFolds, optional
-            How rows are held out; by default in five folds, each row on its own.
+            How rows are held out; by default each row independently, in five folds.
         **options
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
@@ -248,17 +227,15 @@ class MomentClassifier(LinearClassifier):
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
         require_rows_in_folds(moments)
-        self._take_names(moments)
+        self._set_feature_names(moments)
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         factors = class_factors(self.class_weight, moments)
-        counted = reweighted(moments, factors)
-        candidates = self._candidates(counted, metric)
-        folds = two.histograms(candidates.without, surveyed)
-        picked = pick(metric, folds, factors, metric.break_even(counted.prior))
-        line = candidates.lines[picked.place]
-        line[-1] -= picked.final.threshold
-        self.frontier_, self.calibration_ = candidates.frontier(picked.place), picked.calibration
-        self._settle(metric, line, project(counted, line), counted, picked.final, "held-out rows")
+        weighted = reweighted(moments, factors)
+        lines = self._lines(weighted, metric)
+        folds = two.histograms(lines.fold_lines, surveyed)
+        chosen = select_from_histograms(metric, folds, factors)
+        fitted = chosen.finalize(metric, lines.lines[chosen.index], weighted)
+        self._set_fit(lines.frontier(chosen.index), fitted)
         return self
 
     def _summary(self, X: Any, y: AnyArray, weight: FloatArray, fold: IntArray | None) -> Moments:
@@ -266,103 +243,79 @@ class MomentClassifier(LinearClassifier):
         return Moments.of(X, y, weight, classes=self.classes_, feature_names=names, fold=fold)
 
     def _holds_out(self, rows: TrainingRows) -> bool:
-        """Whether rows have to be held out: few of them, or a shrinkage to be validated."""
+        """Whether rows must be held out: they are few, or they choose the shrinkage."""
         smaller = min(rows.weight[rows.positive].sum(), rows.weight[~rows.positive].sum())
         few = self.choose == "rows" and smaller < _ENOUGH * rows.X.shape[1]
         return few or self.shrinkage == "cv"
 
-    def _learn(
-        self, moments: Moments, metric: Metric, rows: tuple[TrainingRows, TrainingRows] | None
-    ) -> None:
-        """Choose a line by rows, all of them and those that lines are compared on, or by risk."""
+    def _learn(self, moments: Moments, metric: Metric, rows: _TrainingRows | None) -> None:
+        """Choose a line by rows or, without them, by the risk."""
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
-        counted = reweighted(moments, class_factors(self.class_weight, moments))
+        weighted = reweighted(moments, class_factors(self.class_weight, moments))
         if rows is None:
-            found = self._by_risk(counted, metric)
+            self._set_fit(*self._by_risk(weighted, metric))
         else:
-            found = self._by_rows(counted, metric, *rows)
-        self.frontier_ = found.frontier
-        line, scores = found.line, found.numbers
-        at_threshold = metric.break_even(counted.prior)
-        final = name = None
-        if found.selection is None or found.rows is None:
-            self.calibration_ = calibration.from_moments(scores, at_threshold)
-        else:
-            lines = Lines(line, found.without or ())
-            line, held_out, final = finalize(metric, found.selection, lines, found.rows)
-            scores, name = project(counted, line), found.rows.name
-            self.calibration_ = calibrated(found.rows, held_out, at_threshold)
-        self._settle(metric, line, scores, counted, final, name)
+            self._set_fit(*self._by_rows(weighted, metric, *rows))
 
-    def _settle(
-        self,
-        metric: Metric,
-        line: FloatArray,
-        scores: ScoreMoments,
-        counted: Moments,
-        final: Finalized | None,
-        rows: str | None,
-    ) -> None:
-        """Keep a line, what it promises and what rows show."""
-        self.shrinkage_ = self.frontier_.shrinkage
-        self.coef_, self.intercept_ = line[None, :-1].copy(), line[-1:].copy()
-        self.operating_point_ = OperatingPoint(
-            metric,
-            -float(line[-1]),
-            predicted_rates(scores, metric, counted.weight),
-            None if final is None else final.empirical,
-            rows,
-            None if final is None else final.expected,
-            None if final is None else final.intervals,
-        )
+    def _set_fit(self, frontier: Frontier, fitted: FittedLine) -> None:
+        """Store the line and the frontier that it lies on."""
+        self.frontier_, self.shrinkage_ = frontier, frontier.shrinkage
+        self._set_lines([fitted])
 
-    def _by_risk(self, moments: Moments, metric: Metric) -> _Line:
-        """Return the line of least risk."""
+    def _by_risk(self, moments: Moments, metric: Metric) -> tuple[Frontier, FittedLine]:
+        """Return the line of least risk, and its frontier."""
         shrinkage = self.shrinkage
         if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
             shrinkage = "oas"
             warn(
                 "too few rows of both classes so far for shrinkage='cv': 'oas' is used",
-                stacklevel=4,
+                FewRowsWarning,
+                stacklevel=find_stacklevel(),
             )
         if shrinkage == "cv":
             shrinkage = validated_shrinkage(moments, metric).share
         frontier = Frontier(moments, shrinkage)
         model = frontier.best(metric)
-        return _Line(model.line, frontier, model.scores)
+        fitted = finalize_on_moments(metric, model.line, model.scores, moments.weight)
+        return frontier, fitted
 
     def _by_rows(
         self, moments: Moments, metric: Metric, rows: TrainingRows, seen: TrainingRows
-    ) -> _Line:
-        """Return the line that is best on rows, of those of the family, and its scores there."""
-        summary = moments if rows.fold is not None else moments.unfolded()
-        candidates = self._candidates(summary, metric)
-        lines = candidates.lines
-        without = None
+    ) -> tuple[Frontier, FittedLine]:
+        """Return the line of the family that is best on rows, and its frontier."""
+        held_out = rows.fold is not None
+        lines = self._lines(moments if held_out else moments.unfolded(), metric)
         if rows.fold is None:
-            place = choose_line(metric, seen.X, seen.positive, seen.weight, lines)
-            compared_on = scores_of(seen.X, lines)
+            index = choose_line(metric, seen.X, seen.positive, seen.weight, lines.lines)
+            scores = scores_of(seen.X, lines.lines)
             # A ranking has no threshold that all rows would have to set.
             rows = rows if metric.cuts else seen
         else:
-            compared_on = held_out_scores(rows.X, rows.fold, candidates.without)
-            place = choose(metric, rows.positive, compared_on, rows.weight).place
-            without = [each[place] for each in candidates.without]
-        columns = [settled(column) for column in compared_on.T]
-        curves = [curves_of(seen.positive, each, seen.weight, None) for each in columns]
-        selection = Selection.of(seen, columns, compared(metric, curves), place)
-        numbers = project(moments, lines[place])
-        return _Line(lines[place], candidates.frontier(place), numbers, selection, without, rows)
+            scores = held_out_scores(rows.X, rows.fold, lines.fold_lines)
+            index = choose(metric, rows.positive, scores, rows.weight).index
+        scores = round_scores(scores)
+        curves = [held_out_curves(seen.positive, each, seen.weight, None) for each in scores.T]
+        candidates = lines.candidates(scores, curves, len(seen.positive))
+        selection = Selection.of(seen, candidates, compare(metric, curves), index)
+        chosen = candidates[index]
+        refit = Lines(chosen.line, chosen.fold_lines if held_out else ())
+        final = finalize(metric, selection, refit, rows=rows, moments=moments)
+        return lines.frontier(index), final.fitted
 
-    def _candidates(self, moments: Moments, metric: Metric) -> Candidates:
-        shrinkages = _SHARES if self.shrinkage == "cv" else (self.shrinkage,)
-        return Candidates.of(moments, metric.risk(moments.weight), shrinkages)
+    def _lines(self, moments: Moments, metric: Metric) -> MomentLines:
+        shrinkages = _SHRINKAGES if self.shrinkage == "cv" else (self.shrinkage,)
+        return MomentLines.of(moments, metric.risk(moments.weight), shrinkages)
 
     def _wait(self, moments: Moments) -> None:
         """Predict the one class there is, until rows of the other come."""
         side = int(moments.positive.count > 0)
         label, sign = self.classes_[side], 2.0 * side - 1.0
-        warn(f"all rows so far are of class {label!r}: give rows of the other too", stacklevel=3)
+        warn(
+            f"all rows so far are of class {label!r}: give rows of the other too",
+            FewRowsWarning,
+            stacklevel=find_stacklevel(),
+        )
         self.moments_ = moments
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
-        self.calibration_ = calibration.Calibration(0.0, 1.0, 1.0, "rows of one class only")
+        self.operating_points_ = ()
+        self.calibrations_ = (Calibration(0.0, 1.0, 1.0, "rows of one class only"),)

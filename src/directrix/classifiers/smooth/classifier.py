@@ -1,4 +1,4 @@
-"""SmoothClassifier: lines of a cost sweep over the rows, or of one loss; held-out rows choose."""
+"""SmoothClassifier: candidates of a cost sweep, or of one loss, chosen on held-out rows."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.base import ThresholdClassifier
 from directrix.classifiers.fitting.choice import Selection
-from directrix.classifiers.fitting.class_weights import checked_weight
-from directrix.classifiers.fitting.finalize import Finalized, calibrated, finalize
-from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.finalize import finalize, finalize_on_rows
 from directrix.classifiers.fitting.lines import Lines
-from directrix.classifiers.fitting.operating_point import OperatingPoint, predicted_rates
 from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.fitting.solvers import keeps_intercept, solver_for
-from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
-from directrix.classifiers.smooth.history import Candidate, History, Step, certified_gap
-from directrix.classifiers.smooth.initialization import numbers, start_of
-from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compared
-from directrix.frontier.recipes import GAMMAS, RIDGES, Recipe, cost_sweep, path
-from directrix.frontier.row_frontier import RowFrontier, comparable
+from directrix.classifiers.fitting.training_rows import Prepared, prepare
+from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
+from directrix.classifiers.smooth.initialization import start_of, validate_grid
+from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare
+from directrix.frontier.recipes import (
+    GAMMAS,
+    RIDGES,
+    Recipe,
+    cost_sweep,
+    path,
+    ranking_continuation,
+)
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Loss, ZeroOne
 from directrix.metrics import resolve, resolve_loss
-from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,57 +39,57 @@ if TYPE_CHECKING:
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 
-_MOST_ITERATIONS = 500
 
-
-class _Swept(NamedTuple):
-    """Candidate lines, and the rows in standardised units."""
+class _Sweep(NamedTuple):
+    """A frontier with its fitted candidates, and the rows in standardised units."""
 
     prepared: Prepared
     frontier: RowFrontier
 
 
-class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
-    r"""A linear classifier trained for a metric on all scores of the rows.
+class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
+    r"""A linear classifier trained for a metric on the scores of all rows.
 
     .. math:: \min_{w, b}\ L_\rho(X w + b) + \frac{\alpha}{2} \|w\|^2
 
     for a robust loss L at several costs ρ of a false positive: among these lines is a good one
-    for every metric with a threshold. For rankings, pairwise losses go on from the best of them.
-    The exact metric on held-out rows chooses the line and its threshold.
+    for every metric with a threshold. For rankings, pairwise losses continue from the best of
+    them. The exact metric on held-out rows chooses the line and its threshold.
 
-    Or give a loss, and that alone is minimised. The threshold still comes from held-out rows, with
-    one exception: for the error, ``loss="zero_one"`` is the metric itself and its minimum includes
-    the intercept, so the intercept of the solver is kept and `predict` makes the training errors
-    that the solver found. ``operating_point_`` has the rates of such lines on held-out rows.
+    Or give a loss, which alone is then minimised. The threshold still comes from held-out rows,
+    with one exception: for the error, ``loss="zero_one"`` is the metric itself and its minimum
+    includes the intercept, so the intercept of the solver is kept and `predict` makes the training
+    errors that the solver reports. ``operating_point_`` has the rates of such lines on held-out
+    rows.
 
     Parameters
     ----------
     metric : str or Metric
-        What to be good at: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
+        Metric to optimise: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
         so on; see `directrix.metrics`.
     loss : str, Loss or None
-        None is the sweep. A loss of `directrix.losses` is a paper's method: "break_even",
+        None is the cost sweep. A loss of `directrix.losses` is a paper's method: "break_even",
         "pairwise_hinge", "sigmoid", "ramp", ...; see the table of metrics.
     alpha : "auto", float or sequence of float
-        Ridge of the mean loss, for standardised features. Of several, held-out rows choose.
+        Ridge of the mean loss, for standardised features. Of several, held-out rows choose one.
     levels : "auto" or sequence of float
-        How many times as sharp as given the loss becomes, one after the other. Of the sweep: the
-        sharpness of its loss with plateaus, after the logistic loss.
+        Factors by which the loss is sharpened, one after the other. For the cost sweep: the
+        sharpness of its robust loss, which follows the logistic loss.
     start : "moments", "zero", "previous" or array of shape (d + 1,)
-        Where a loss is descended from: the line of the moments' frontier, zero, the line of the
-        last fit, or a line, intercept last. The sweep begins with a convex loss, at any start.
+        Where the descent of a loss starts: the best line of the moments, zero, the line of the
+        last fit, or a line, intercept last. The cost sweep begins with a convex loss, for which
+        the start does not matter.
     solver : str
-        "lbfgs", "nesterov", "bundle", "descent", "sla", "slam", "cccp" or "vertex"; the sweep is
-        solved with "lbfgs".
+        "lbfgs", "nesterov", "bundle", "descent", "sla", "slam", "cccp" or "vertex"; the cost sweep
+        uses "lbfgs".
     cv : int, splitter or splits
-        Folds of rows held out to choose a candidate and the threshold. A number shares out each
-        class, copies of equal rows as independent rows are. Or a splitter of scikit-learn or its
-        splits, where each row is tested once.
+        Folds of held-out rows, which choose the candidate and the threshold. A number stratifies
+        by class and assigns copies of equal rows like independent rows. Or a splitter of
+        scikit-learn or its splits, which test each row once.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
-        Of the vertex search.
+        Seed of the solver "vertex".
 
     Attributes
     ----------
@@ -94,16 +97,18 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
     intercept_ : array of shape (1,)
     classes_ : array of shape (2,)
     loss_, alpha_ : Loss and float
-        Of the chosen line.
-    candidates_ : tuple of Candidate
-        All that were tried, with their metric on held-out rows.
+        Of the chosen candidate.
+    candidates_ : tuple of CandidateRecord
+        All candidates that were tried, with their metric on held-out rows.
     history_ : tuple of Step
-        Value, metric and seconds of the iterations that led to the line.
+        Objective, metric and seconds of each iteration of the final fit.
     certified_gap_ : float or None
-        How far at most the line's objective is from the least there is, at infinite sharpness;
-        None where the objective is not convex, or says nothing of the intercept.
+        Upper bound of the distance between the line's objective and its minimum, at infinite
+        sharpness; None where the objective is not convex, or does not depend on the intercept.
     operating_point_ : OperatingPoint
+        The threshold, and the rates to expect there.
     calibration_ : Calibration
+        From scores to probabilities.
 
     Examples
     --------
@@ -118,10 +123,9 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
 
     loss_: Loss
     alpha_: float
-    candidates_: tuple[Candidate, ...]
+    candidates_: tuple[CandidateRecord, ...]
     history_: tuple[Step, ...]
     certified_gap_: float | None
-    operating_point_: OperatingPoint
 
     def __init__(
         self,
@@ -148,10 +152,10 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Make candidate lines, and choose one by the metric on held-out rows.
+        """Fit candidates, and choose one by the metric on held-out rows.
 
-        Of more than 25,000 rows of a class, a sample chooses; the line chosen is then fitted to
-        all.
+        If a class has more than 25,000 rows, a sample chooses; the chosen line is then fitted to
+        all rows.
 
         Parameters
         ----------
@@ -162,7 +166,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             A row of whole weight k counts as k rows, which may be in different folds. A row of any
             other weight stays whole.
         groups : array of shape (n,), optional
-            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
+            Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         metric = resolve(self.metric)
         fits = Fits(self, X, y)
@@ -188,26 +192,21 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         if self.loss is not None:
             msg = "a loss stands for one metric: give loss=None to sweep for several"
             raise ValueError(msg)
-        each = [resolve(metric) for metric in metrics]
-        swept = self._sweep(resolve(self.metric), (X, y, sample_weight, groups), None)
-        classifiers = [copy(self).set_params(metric=metric) for metric in each]
-        # Rankings last: they add candidates that the others would not have, alone.
-        for metric, one in sorted(
-            zip(each, classifiers, strict=True), key=lambda pair: not pair[0].cuts
+        resolved = [resolve(metric) for metric in metrics]
+        sweep = self._sweep(resolve(self.metric), (X, y, sample_weight, groups), None)
+        classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
+        # Rankings last: they add candidates that the other metrics would not have on their own.
+        for metric, classifier in sorted(
+            zip(resolved, classifiers, strict=True), key=lambda pair: not pair[0].cuts
         ):
-            one._choose(metric, swept)  # noqa: SLF001
+            classifier._choose(metric, sweep)  # noqa: SLF001 - a copy of this very classifier
         return classifiers
 
-    def _sweep(self, metric: Metric, given: tuple[Any, Any, Any, Any], fits: Fits | None) -> _Swept:
-        """Make the candidate lines, of rows, labels, weights and groups."""
-        X, y, sample_weight, groups = given
-        X, y = self._validated(X, y)
-        weight = checked_weight(sample_weight, X)
-        folds = folds_given(self.cv, X, y, groups)
-        keyed = KeyedRows.of(X, y, weight, folds, groups)
-        self.classes_ = two_classes(keyed.y)
+    def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], fits: Fits | None) -> _Sweep:
+        """Fit the candidates to rows, labels, weights and groups."""
+        keyed = self._prepare_rows(*rows, cv=self.cv)
         keyed = keyed.weighted(self.class_weight, self.classes_)
-        n_folds = int(self.cv) if folds is None else 0
+        n_folds = int(self.cv) if keyed.fold is None else 0
         prepared = prepare(keyed, self.classes_[1], n_folds, MOST_ROWS)
         start = start_of(self.start, self, metric, prepared.units)
         seen = prepared.seen
@@ -218,28 +217,50 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             seen.fold,
             start=None if self.loss is None else start,
             solver=self._solver(),
-            progress=None if fits is None else fits.one_more,
+            progress=None if fits is None else fits.report_candidate,
             keep_intercept=keeps_intercept(self.loss, metric),
         )
-        frontier.extend(self._recipes(metric))
-        return _Swept(prepared, frontier)
+        for candidate in frontier.plan(self._recipes(metric)):
+            candidate.fit()
+        return _Sweep(prepared, frontier)
 
-    def _choose(self, metric: Metric, swept: _Swept) -> None:
+    def _choose(self, metric: Metric, sweep: _Sweep) -> None:
         """Choose a candidate, fit it to all rows, and set its threshold."""
-        frontier = swept.frontier
-        place, values = frontier.best(metric)
+        frontier, (units, rows, seen) = sweep.frontier, sweep.prepared
+        candidates = self._candidates(metric, frontier)
+        comparison = compare(metric, [candidate.curves for candidate in candidates])
         self.candidates_ = tuple(
-            Candidate(recipe.loss, recipe.ridge, recipe.ratio, float(value))
-            for recipe, value in zip(
-                (frontier.recipes[made] for made in frontier.made), values, strict=True
-            )
+            CandidateRecord(*candidate.recipe.key, float(value))
+            for candidate, value in zip(candidates, comparison.values, strict=True)
         )
-        line = self._last_fit(metric, frontier, place, swept.prepared.rows)
-        self._settle(metric, swept, line, place)
+        chosen = candidates[comparison.best]
+        history = History(metric, rows.first(FIRST_ROWS))
+        refit = chosen.traced_refit(rows.X, rows.positive, rows.weight, history)
+        self.history_, self.n_iter_ = tuple(history.steps), refit.solution.n_iter
+        self.loss_, self.alpha_ = chosen.recipe.loss, chosen.recipe.ridge
+        self.certified_gap_ = certified_gap(refit.objective, refit.solution)
+        if frontier.keep_intercept:
+            line = units.line_back(refit.line)
+            fitted = finalize_on_rows(metric, seen, line, chosen.scores)
+        else:
+            selection = Selection.of(seen, candidates, comparison, comparison.best)
+            lines = Lines(refit.line, chosen.fold_lines)
+            fitted = finalize(metric, selection, lines, units=units).fitted
+        self._set_lines([fitted])
 
-    def _recipes(self, metric: Metric) -> tuple[Recipe, ...]:
-        """Return how the candidates are made; refuse what does not go together."""
-        ridges = numbers(self.alpha, RIDGES, "alpha")
+    def _candidates(self, metric: Metric, frontier: RowFrontier) -> list[RowCandidate]:
+        """Return all candidates; for a ranking the cost sweep continues with pairwise losses."""
+        fitted = frontier.fitted
+        if self.loss is None and not metric.cuts:
+            best = fitted[compare(metric, [candidate.curves for candidate in fitted]).best]
+            ridges = sorted({candidate.recipe.ridge for candidate in fitted}, reverse=True)
+            for candidate in frontier.plan(ranking_continuation(ridges, best.recipe)):
+                candidate.fit()
+        return frontier.fitted
+
+    def _recipes(self, metric: Metric) -> list[Recipe]:
+        """Return how the candidates are made; refuse parameters that do not go together."""
+        ridges = validate_grid(self.alpha, RIDGES, "alpha")
         if self.loss is None:
             if self.solver != "lbfgs":
                 msg = (
@@ -248,17 +269,17 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
                     "solver='vertex'."
                 )
                 raise ValueError(msg)
-            return cost_sweep(ridges, gammas=numbers(self.levels, GAMMAS, "levels"))
+            return cost_sweep(ridges, gammas=validate_grid(self.levels, GAMMAS, "levels"))
         loss = resolve_loss(self.loss, metric)
         solver_for(self.solver, loss)
         if isinstance(loss, ZeroOne):
             ridges = (0.0,)
-        return path(loss, ridges, numbers(self.levels, (1.0,), "levels"))
+        return path(loss, ridges, validate_grid(self.levels, (1.0,), "levels"))
 
     def _solver(
         self,
     ) -> Callable[[DataObjective, FloatArray, Callback | None], Solution] | None:
-        """Return how one objective is minimised; None for that of the sweep."""
+        """Return the solver of a given loss; None for the cost sweep."""
         if self.loss is None:
             return None
         seed = check_random_state(self.random_state).randint(2**31)
@@ -270,47 +291,3 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
             return solver.run(objective, start, np.random.default_rng(seed), callback)
 
         return solve
-
-    def _last_fit(
-        self, metric: Metric, frontier: RowFrontier, place: int, rows: TrainingRows
-    ) -> FloatArray:
-        """Fit the chosen candidate once more, to all rows, and keep what happened."""
-        recipe = frontier.recipes[place]
-        objective = recipe.objective(rows.X, rows.positive, rows.weight)
-        whole = len(rows.positive) == len(frontier.positive)
-        start = frontier.start_of(place) if whole else frontier.solved(place)
-        seen = History(metric, rows.first(FIRST_ROWS))
-        seen(start, objective(start)[0])
-        solution = frontier.solve(objective, start, seen, None if whole else _MOST_ITERATIONS)
-        self.history_, self.n_iter_ = tuple(seen.steps), solution.n_iter
-        self.loss_, self.alpha_ = recipe.loss, recipe.ridge
-        self.certified_gap_ = certified_gap(objective, solution)
-        keep = frontier.keep_intercept
-        return comparable(solution.coef, *rows[:3], keep_intercept=keep)
-
-    def _settle(self, metric: Metric, swept: _Swept, line: FloatArray, place: int) -> None:
-        """Set the threshold from held-out scores, or keep the solver's; note what they say."""
-        frontier, (units, _, rows) = swept.frontier, swept.prepared
-        scores = [frontier.scores[made] for made in frontier.made]
-        found = compared(metric, [frontier.curves[made] for made in frontier.made])
-        selection = Selection.of(rows, scores, found, frontier.made.index(place))
-        if frontier.keep_intercept:
-            held_out = frontier.scores[place]
-            final = Finalized.at_zero(metric, rows, held_out)
-        else:
-            folds = [k for k in frontier.folds if k is not None]
-            lines = Lines(line, [frontier.line(place, k) for k in folds])
-            line, held_out, final = finalize(metric, selection, lines)
-        numbers = ScoreMoments.of_scores(rows.positive, held_out, rows.weight)
-        self.calibration_ = calibrated(rows, held_out, metric.break_even(numbers.prior))
-        line = units.line_back(line)
-        self.coef_, self.intercept_ = line[None, :-1].copy(), line[-1:].copy()
-        self.operating_point_ = OperatingPoint(
-            metric,
-            -float(line[-1]),
-            predicted_rates(numbers, metric, float(rows.weight.sum())),
-            final.empirical,
-            rows.name,
-            final.expected,
-            final.intervals,
-        )

@@ -1,4 +1,4 @@
-"""What a fit to rows tells: the candidates tried, the steps taken, how near the least it ended."""
+"""What a fit to rows records: its candidates, its iterations, and how near to optimal it is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from directrix.frontier.compare import curves, settled
+from directrix.frontier.compare import curve_maker, round_scores
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from directrix.solve import Solution
 
 
-class Candidate(NamedTuple):
-    """A line that was tried, and its metric on held-out rows.
+class CandidateRecord(NamedTuple):
+    """A candidate that was tried, and its metric on held-out rows.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Candidate(NamedTuple):
     alpha : float
         Ridge.
     ratio : float or None
-        What a false positive cost, where 1 makes the classes equal.
+        Cost of a false positive, where 1 gives both classes equal weight.
     metric : float
     """
 
@@ -38,12 +38,12 @@ class Candidate(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One iteration of the last fit.
+    """One iteration of the final fit.
 
     Parameters
     ----------
     value : float
-        Of the objective.
+        Objective.
     metric : float
         Exact, on the training rows or a sample of them, at its best threshold.
     seconds : float
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 class History:
-    """Notes the steps of a solver; give it as its callback.
+    """Records the iterations of a solver, as its callback.
 
     Parameters
     ----------
@@ -68,19 +68,19 @@ class History:
     def __init__(self, metric: Metric, rows: TrainingRows) -> None:
         self.steps: list[Step] = []
         self._metric, self._X = metric, rows.X
-        self._curve = curves(rows.positive, rows.weight)
+        self._curve = curve_maker(rows.positive, rows.weight)
         self._began = perf_counter()
 
     def __call__(self, coef: FloatArray, value: float) -> None:
-        """Note a step, unless it has changed nothing, as most of a search."""
+        """Record an iteration, unless it changed nothing, as most of a search do not."""
         if self.steps and self.steps[-1].value == value:
             return
-        exact = self._metric.best_value(self._curve(settled(self._X @ coef[:-1])))
+        exact = self._metric.best_value(self._curve(round_scores(self._X @ coef[:-1])))
         self.steps.append(Step(value, exact, perf_counter() - self._began))
 
 
 def certified_gap(objective: DataObjective, solution: Solution) -> float | None:
-    r"""Return how far the objective is from its least, what it smooths included.
+    r"""Return an upper bound of the distance of the unsmoothed objective to its minimum.
 
     .. math:: J(w) - J^* \le J(w) - J_\kappa(w) + \frac{\|\nabla J_\kappa(w)\|^2}{2 \alpha}
 

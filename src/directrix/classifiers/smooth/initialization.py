@@ -1,4 +1,4 @@
-"""What the parameters ``start``, ``alpha`` and ``levels`` of a classifier stand for."""
+"""Where descents start, and the grids of ``alpha`` and ``levels``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization) -> Start | None:
-    """Return what says where the descents of some rows begin; None for zero.
+    """Return a function from rows to where their descent starts; None for zero.
 
     Parameters
     ----------
     start : "moments", "zero", "previous" or array of shape (d + 1,)
     classifier : LinearClassifier
-        Whose last line "previous" means.
+        Its last line is meant by "previous".
     metric : Metric
     units : Standardization
-        In which the descents are.
+        Units of the descents.
     """
     if not isinstance(start, str):
         line = np.asarray(start, dtype=np.float64)
@@ -54,14 +54,14 @@ def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization
     return None
 
 
-def numbers(given: Any, default: Sequence[float], name: str) -> tuple[float, ...]:
-    """Return one number or several as a tuple; "auto" is the default."""
+def validate_grid(given: Any, default: Sequence[float], name: str) -> tuple[float, ...]:
+    """Return a number or several as a tuple; "auto" is the default."""
     if isinstance(given, str):
         if given == "auto":
             return tuple(default)
     else:
-        numbers = tuple(np.atleast_1d(np.asarray(given, dtype=np.float64)).tolist())
-        if numbers and all(0 <= each < inf for each in numbers):
-            return numbers
+        values = tuple(np.atleast_1d(np.asarray(given, dtype=np.float64)).tolist())
+        if values and all(0 <= value < inf for value in values):
+            return values
     msg = f"{name} must be 'auto' or numbers from zero up, not {given!r}"
     raise ValueError(msg)

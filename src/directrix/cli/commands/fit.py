@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Annotated, Any
@@ -188,9 +189,10 @@ def _in_two_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
 
 def _tried(model: Any) -> dict[str, Any]:
     """Return what a DirectClassifier tried; no other tells as much."""
-    report = getattr(model, "report_", None)
-    if report is None or isinstance(report, list):
+    reports: Sequence[Any] = getattr(model, "reports_", ())
+    if len(reports) != 1:
         return {}
+    (report,) = reports
     return {
         "candidates": [own._asdict() for own in report.tried],
         "compared_on": report.rows,
@@ -202,9 +204,10 @@ def _tried(model: Any) -> dict[str, Any]:
 
 
 def _told(model: Any) -> list[str]:
-    report = getattr(model, "report_", None)
-    if report is None or isinstance(report, list):
+    reports: Sequence[Any] = getattr(model, "reports_", ())
+    if len(reports) != 1:
         return []
+    (report,) = reports
     gap = report.gap
     ends = "" if np.isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
     metric = in_one_line(metric_of_model(model))

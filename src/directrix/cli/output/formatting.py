@@ -37,10 +37,7 @@ def names_of(model: Any) -> list[str]:
 
 def points_of(model: Any) -> list[OperatingPoint]:
     """Return the operating points: one, one for each of several classes, or none."""
-    points = getattr(model, "operating_point_", None)
-    if points is None:
-        return []
-    return list(points) if isinstance(points, list) else [points]
+    return list(getattr(model, "operating_points_", ()))
 
 
 def point_facts(point: OperatingPoint) -> dict[str, Any]:

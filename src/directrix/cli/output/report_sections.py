@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,7 +173,8 @@ def _calibration(page: Page, told: Told) -> None:
     weight = np.ones(len(told.positive)) if told.found.weight is None else told.found.weight
     curve = Reliability.of(told.found.probability, told.positive, weight)
     brier = told.seen.at_threshold[-1]
-    how = getattr(getattr(told.model, "calibration_", None), "how", None)
+    calibrations: Sequence[Any] = getattr(told.model, "calibrations_", ())
+    how = calibrations[0].how if len(calibrations) == 1 else None
     page.say(
         f"Brier score {brier.value:.4f}; the probabilities miss the share of positives by "
         f"{curve.error:.4f} on average, over {len(curve.bins)} groups of rows."
