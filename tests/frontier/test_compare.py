@@ -6,12 +6,12 @@ from directrix.frontier import choose
 from directrix.frontier.compare import (
     FIRST_ROWS,
     choose_line,
-    curves,
-    first_of_classes,
+    curve_maker,
+    first_rows_per_class,
     held_out_scores,
+    rescaled_weights,
+    round_scores,
     scores_of,
-    settled,
-    standing_for,
 )
 from directrix.metrics import AUC, TABLE, Cost, Curve, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
@@ -46,7 +46,7 @@ def test_the_choice_is_that_of_brute_force(row, seed):
     tried = np.array([brute_force(row.example, positive, column, weight) for column in scores.T])
     assert chosen.values == pytest.approx(tried, abs=1e-12)
     best = tried.max() if row.example.greater_is_better else tried.min()
-    assert chosen.place == np.flatnonzero(np.abs(tried - best) <= 1e-12)[0]
+    assert chosen.index == np.flatnonzero(np.abs(tried - best) <= 1e-12)[0]
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
@@ -56,7 +56,7 @@ def test_of_equals_the_first_is_chosen(row):
     thrice = np.concatenate([scores, 2.0 * scores, scores / 8.0], axis=1)
     once = choose(row.example, positive, scores, weight)
     chosen = choose(row.example, positive, thrice, weight)
-    assert chosen.place == once.place
+    assert chosen.index == once.index
     np.testing.assert_array_equal(chosen.values, np.tile(once.values, 3))
 
 
@@ -65,13 +65,13 @@ def test_a_better_metric_by_rounding_alone_is_no_better():
     good = scores[:, scores[positive].mean(axis=0).argmax()]
     noise = np.random.default_rng(1).normal(size=len(good)) * 1e-14
     for both in ([good, good + noise], [good + noise, good]):
-        assert choose(AUC(), positive, np.stack(both, axis=1), weight).place == 0
+        assert choose(AUC(), positive, np.stack(both, axis=1), weight).index == 0
 
 
-def test_scores_that_differ_in_their_last_digits_alone_are_settled_to_ties():
+def test_scores_that_differ_in_their_last_digits_alone_are_rounded_to_ties():
     scores = np.array([1.0, 1.0 + 1e-13, -3.0, -3.0 - 1e-13, 1e-14, 0.0])
-    assert len(np.unique(settled(scores))) == 3
-    assert settled(scores) == pytest.approx(scores, abs=2.0**-41)
+    assert len(np.unique(round_scores(scores))) == 3
+    assert round_scores(scores) == pytest.approx(scores, abs=2.0**-41)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
@@ -81,14 +81,14 @@ def test_weight_is_repetition(row):
     weighted = choose(row.example, positive, scores, weight)
     repeated = choose(row.example, positive[index], scores[index], np.ones(len(index)))
     assert weighted.values == pytest.approx(repeated.values, abs=1e-13)
-    assert weighted.place == repeated.place
+    assert weighted.index == repeated.index
 
 
 @pytest.mark.parametrize("factors", [(1.0, 1.0), (3.0, 0.7), (0.2, 5.0)])
 def test_curves_of_weights_by_class_are_those_of_weights_by_row(factors):
     positive, scores, _ = labelled_scores()
     weight = np.where(positive, *factors)
-    quick = curves(positive, weight)(scores[:, 0])
+    quick = curve_maker(positive, weight)(scores[:, 0])
     slow = Curve.of(positive, scores[:, 0], weight)
     np.testing.assert_array_equal(quick.levels, slow.levels)
     assert quick.true_positives == pytest.approx(slow.true_positives, rel=1e-13)
@@ -98,7 +98,7 @@ def test_curves_of_weights_by_class_are_those_of_weights_by_row(factors):
 def test_curves_of_weights_by_row_use_each_of_them():
     positive, scores, weight = labelled_scores()
     weight[-1] += 1.0
-    curve = curves(positive, weight)(scores[:, 0])
+    curve = curve_maker(positive, weight)(scores[:, 0])
     own = Curve.of(positive, scores[:, 0], weight)
     np.testing.assert_array_equal(curve.true_positives, own.true_positives)
     np.testing.assert_array_equal(curve.false_positives, own.false_positives)
@@ -130,8 +130,8 @@ def sampled(most):
     rng = np.random.default_rng(5)
     positive = rng.random(3000) < 0.05
     weight = rng.uniform(0.5, 2.0, 3000)
-    index = first_of_classes(positive, most)
-    return positive, weight, index, standing_for(positive, weight, index)
+    index = first_rows_per_class(positive, most)
+    return positive, weight, index, rescaled_weights(positive, weight, index)
 
 
 @pytest.mark.parametrize("most", [40, 500, 5000])
@@ -201,7 +201,7 @@ def test_few_rows_are_all_used():
     rng = np.random.default_rng(0)
     lines = np.append(rng.normal(size=(50, 4)), np.zeros((50, 1)), axis=1)
     chosen = choose(Error(), positive, scores_of(X, lines), np.ones(len(X)))
-    assert choose_line(Error(), X, positive, np.ones(len(X)), lines) == chosen.place
+    assert choose_line(Error(), X, positive, np.ones(len(X)), lines) == chosen.index
 
 
 @pytest.mark.parametrize("n", [1, 1000, 70_000])  # the last is more than a block
@@ -242,7 +242,7 @@ def test_with_folds_all_rows_and_the_mean_of_the_folds_count_alike(row, seed):
     judged = whole + np.mean(parts, axis=0)
     best = judged.max() if row.example.greater_is_better else judged.min()
     chosen = choose(row.example, positive, scores, weight, fold)
-    assert chosen.place == np.flatnonzero(np.abs(judged - best) <= 1e-9)[0]
+    assert chosen.index == np.flatnonzero(np.abs(judged - best) <= 1e-9)[0]
     assert chosen.values == pytest.approx(whole, abs=1e-12)  # what is told is of all rows
 
 
@@ -262,11 +262,11 @@ def test_neither_all_rows_nor_the_folds_decide_alone():
     folds = [
         choose(Error(), positive[fold == k], scores[fold == k], ones[fold == k]) for k in (0, 1)
     ]
-    assert whole.place == 0
-    assert [each.place for each in folds] == [1, 1]
+    assert whole.index == 0
+    assert [each.index for each in folds] == [1, 1]
     chosen = choose(Error(), positive, scores, ones, fold)
     judged = (whole.values + (folds[0].values + folds[1].values) / 2.0) / 2.0
-    assert chosen.place == judged.argmin()
+    assert chosen.index == judged.argmin()
     np.testing.assert_array_equal(chosen.values, whole.values)
 
 
@@ -278,7 +278,7 @@ def test_a_quota_that_is_a_count_is_one_of_all_rows_in_each_fold_too():
     fold = np.arange(200) % 5
     count = choose(PrecisionAtK(50), positive, scores, np.ones(200), fold)
     share = choose(PrecisionAtK(0.25), positive, scores, np.ones(200), fold)
-    assert count.place == share.place
+    assert count.index == share.index
     assert count.values == pytest.approx(share.values, abs=1e-12)
 
 
@@ -286,7 +286,7 @@ def test_folds_need_not_be_numbered_in_a_row():
     positive, scores, weight = labelled_scores(n=240)
     fold = np.arange(240) // 2 % 3
     one, other = (choose(AUC(), positive, scores, weight, each) for each in (fold, 7 * fold + 2))
-    assert one.place == other.place
+    assert one.index == other.index
 
 
 def test_less_than_one_row_in_ten_million_is_a_tie():
@@ -296,11 +296,11 @@ def test_less_than_one_row_in_ten_million_is_a_tie():
     worse = np.where(positive, -2.0, -1.0)
     chosen = choose(Error(), positive, np.stack([worse, better], axis=1), weight)
     assert chosen.values[0] > chosen.values[1]
-    assert chosen.place == 0
+    assert chosen.index == 0
 
 
 def test_a_tie_is_small_against_the_costs():
     positive = np.array([True, False] * 10)
     scores = np.stack([np.where(positive, -1.0, 1.0), np.where(positive, 1.0, -1.0)], axis=1)
     chosen = choose(Cost(fp=1e-9, fn=2e-9), positive, scores, np.ones(20))
-    assert chosen.place == 1
+    assert chosen.index == 1

@@ -1,13 +1,15 @@
+import weakref
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 import directrix.frontier.row_frontier
-from directrix.frontier.compare import curves_of, scores_of, settled
-from directrix.frontier.recipes import Recipe, balanced, cost_sweep, path
-from directrix.frontier.row_frontier import RowFrontier, at_most, comparable
-from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge, Ramp, Sigmoid
-from directrix.metrics import AUC, MCC, PRBEP, Cost, Error, FBeta, PartialAUC, RecallAtFPR
+from directrix.frontier.compare import compare, held_out_curves, round_scores, scores_of
+from directrix.frontier.recipes import cost_sweep
+from directrix.frontier.row_frontier import RowFrontier, scaled_line, stop_after
+from directrix.metrics import MCC, PRBEP, Cost, Error, FBeta, RecallAtFPR
 from directrix.moments.projection import ScoreMoments
 from directrix.solve import lbfgs
 
@@ -24,8 +26,22 @@ def rows(n=120, d=3, seed=0):
 def swept(*, fold=True, **options):
     X, positive, weight, folds = rows()
     frontier = RowFrontier(X, positive, weight, folds if fold else None, **options)
-    frontier.extend(cost_sweep((1e-2, 1e-3), gammas=(1.0,)))
+    fit(frontier, cost_sweep((1e-2, 1e-3), gammas=(1.0,)))
     return frontier
+
+
+def fit(frontier, recipes):
+    """Plan recipes, fit their candidates, and return these."""
+    candidates = frontier.plan(recipes)
+    for candidate in candidates:
+        candidate.fit()
+    return candidates
+
+
+def compared(frontier, metric):
+    """Return the fitted candidates, and how they compare."""
+    candidates = frontier.fitted
+    return candidates, compare(metric, [candidate.curves for candidate in candidates])
 
 
 @pytest.fixture
@@ -41,54 +57,11 @@ def solves(monkeypatch):
     return seen
 
 
-def test_a_sweep_starts_where_it_has_been():
-    recipes = cost_sweep()
-    assert recipes[0].start is None
-    for place, recipe in enumerate(recipes[1:], 1):
-        assert 0 <= recipe.start < place
-        before = recipes[recipe.start]
-        if isinstance(recipe.loss, BetaBernoulli):  # sharpened, all else equal
-            assert (before.ridge, before.ratio) == (recipe.ridge, recipe.ratio)
-            assert getattr(before.loss, "gamma", 0.0) < recipe.loss.gamma
-        else:
-            assert before.loss == Logistic()
-    assert len(set(recipes)) == len(recipes) == 4 * 2 + 4 * 3 * 2
-    assert {recipe.ridge for recipe in recipes if recipe.loss != Logistic()} == {1e-3, 1e-5}
-
-
-def test_a_path_is_sharpened_level_by_level_and_begins_anew_for_each_ridge():
-    recipes = path(Sigmoid(), (0.1, 0.01), (1.0, 4.0, 16.0))
-    assert [recipe.ridge for recipe in recipes] == [0.1] * 3 + [0.01] * 3
-    assert [recipe.loss.gamma for recipe in recipes] == [1.0, 4.0, 16.0] * 2
-    assert [recipe.start for recipe in recipes] == [None, 0, 1, None, 3, 4]
-    assert {recipe.ratio for recipe in recipes} == {None}
-
-
-@pytest.mark.parametrize("ratio", [1.0, 0.1, 50.0])
-def test_balanced_weights_have_the_ratio_and_leave_the_positives(ratio):
-    _, positive, weight, _ = rows()
-    given = balanced(positive, weight, ratio)
-    assert given[~positive].sum() == pytest.approx(ratio * given[positive].sum(), rel=1e-12)
-    np.testing.assert_array_equal(given[positive], weight[positive])
-    assert np.ptp(given[~positive] / weight[~positive]) < 1e-12
-    # Twice the weights are the same costs.
-    assert balanced(positive, 2.0 * weight, ratio) == pytest.approx(2.0 * given, rel=1e-12)
-
-
-@pytest.mark.parametrize("ratio", [None, 10.0])
-def test_a_recipe_weighs_the_rows_by_its_ratio(ratio):
-    X, positive, weight, _ = rows()
-    objective = Recipe(Logistic(), 0.3, ratio).objective(X, positive, weight)
-    expected = weight if ratio is None else balanced(positive, weight, ratio)
-    np.testing.assert_array_equal(objective.weight, expected)
-    assert (objective.ridge, objective.loss) == (0.3, Logistic())
-
-
 @pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_comparable_scores_have_their_middle_at_zero_and_deviation_one(holder):
+def test_scaled_scores_have_their_middle_at_zero_and_deviation_one(holder):
     X, positive, weight, _ = rows()
     line = np.array([3.0, -1.0, 20.0, 7.0])
-    moved = comparable(line, holder(X), positive, weight)
+    moved = scaled_line(line, holder(X), positive, weight)
     scores = scores_of(X, moved[None])[:, 0]
     numbers = ScoreMoments.of_scores(positive, scores, weight)
     assert numbers.mean_pos + numbers.mean_neg == pytest.approx(0.0, abs=1e-12)
@@ -97,16 +70,16 @@ def test_comparable_scores_have_their_middle_at_zero_and_deviation_one(holder):
     assert moved[0] > 0  # the direction stays
     np.testing.assert_array_equal(line, [3.0, -1.0, 20.0, 7.0])
     # Of a line in other units nothing is left of them.
-    other = comparable(1e3 * line + [0, 0, 0, 55.0], holder(X), positive, weight)
+    other = scaled_line(1e3 * line + [0, 0, 0, 55.0], holder(X), positive, weight)
     assert other == pytest.approx(moved, rel=1e-10)
 
 
 def test_scores_without_variance_are_apart_by_one_or_zero():
     positive = np.array([True, True, False, False])
     X, weight = np.where(positive, 5.0, 1.0)[:, None], np.ones(4)
-    line = comparable(np.array([2.0, 1.0]), X, positive, weight)
+    line = scaled_line(np.array([2.0, 1.0]), X, positive, weight)
     assert (X @ line[:-1] + line[-1]).tolist() == [0.5, 0.5, -0.5, -0.5]
-    nothing = comparable(np.array([0.0, 3.0]), X, positive, weight)
+    nothing = scaled_line(np.array([0.0, 3.0]), X, positive, weight)
     assert nothing.tolist() == [0.0, 0.0]
 
 
@@ -116,92 +89,120 @@ SIX = [Error(), Cost(1, 20), FBeta(), MCC(), RecallAtFPR(0.1), PRBEP()]
 def test_one_sweep_serves_six_metrics(solves):
     frontier = swept()
     made = len(solves)
-    assert made == 12 * 3  # once for each fold: of all rows only the one that is chosen
-    chosen = [frontier.best(metric) for metric in SIX]
+    assert made == 12 * 3  # once for each fold; the chosen line alone is fitted to all rows
+    best = set()
+    for metric in SIX:
+        candidates, comparison = compared(frontier, metric)
+        assert comparison.values.shape == (12,)
+        chosen = comparison.best
+        best.add(chosen)
+        assert comparison.values[chosen] == metric.best_value(candidates[chosen].curves.whole)
     assert len(solves) == made
-    assert len({each.place for each in chosen}) > 1  # they do not all want the same
-    for metric, (place, values) in zip(SIX, chosen, strict=True):
-        assert values.shape == (12,)
-        held_out = frontier.curves[place].whole
-        assert values[place] == metric.best_value(held_out)
+    assert len(best) > 1  # they do not all want the same
 
 
-def test_for_rankings_pairs_are_added_once_from_the_best(solves):
+def test_a_recipe_that_is_planned_again_is_the_same_candidate(solves):
     frontier = swept()
-    best = frontier.best(Error())
     made = len(solves)
-    frontier.best(AUC())
-    added = frontier.recipes[12:]
-    losses = [PairwiseHinge()] * 2 + [Ramp(PairwiseHinge())] * 2
-    assert [recipe.loss for recipe in added] == losses
-    assert [recipe.ridge for recipe in added] == [1e-2, 1e-3] * 2
-    assert added[0].start == added[1].start < 12
-    assert [recipe.start for recipe in added[2:]] == [12, 13]
-    assert len(solves) == made + 4 * 3
-    frontier.best(PartialAUC(0.1))
-    frontier.best(AUC())
-    assert len(frontier.recipes) == 16
-    assert len(solves) == made + 4 * 3
-    assert len(best.values) == 12
+    again = fit(frontier, [recipe._replace(start=None) for recipe in cost_sweep((1e-2,))])
+    assert len(solves) == made
+    assert [candidate.recipe for candidate in again] == cost_sweep((1e-2,))
+    assert len(frontier.fitted) == len(frontier.recipes) == 12
 
 
-def test_a_solver_that_is_given_makes_its_own_recipes_alone():
-    X, positive, weight, fold = rows()
-    frontier = RowFrontier(
-        X, positive, weight, fold, solver=lambda objective, start, _: lbfgs(objective, start)
-    )
-    frontier.extend(path(Logistic(), (1e-2,), (1.0,)))
-    assert frontier.best(AUC()).place == 0
-    assert len(frontier.recipes) == 1
+def test_what_a_recipe_starts_from_is_planned_with_it():
+    frontier = RowFrontier(*rows())
+    last = cost_sweep((1e-3,), (1.0,), (1.0, 4.0))[-1]
+    (candidate,) = fit(frontier, [last])
+    chain = [step.recipe for step in candidate.chain]
+    assert chain == cost_sweep((1e-3,), (1.0,), (1.0, 4.0))
+    assert [each.recipe for each in frontier.fitted] == [last]
 
 
-@pytest.mark.parametrize("place", [0, 3, 11])
-def test_held_out_rows_are_scored_by_lines_that_have_not_seen_them(place):
+def test_the_frontier_is_freed_with_its_last_candidate():
+    frontier = swept()
+    watched = weakref.ref(frontier)
+    del frontier
+    assert watched() is None  # no cycle keeps the rows
+
+
+@pytest.mark.parametrize("index", [0, 3, 11])
+def test_held_out_rows_are_scored_by_lines_that_have_not_seen_them(index):
     frontier = swept()
     X, positive, weight, fold = rows()
+    candidate = frontier.fitted[index]
     for number in range(3):
-        own = fold == number
+        tested = fold == number
         # Whatever the rows held out are, and whichever class: the line without them is the same.
         other = RowFrontier(
-            np.where(own[:, None], 1e3, X), positive ^ own, weight + 5.0 * own, fold
+            np.where(tested[:, None], 1e3, X), positive ^ tested, weight + 5.0 * tested, fold
         )
-        other.extend(frontier.recipes[: place + 1])
-        line = frontier.solved(place, number)
-        np.testing.assert_array_equal(other.solved(place, number), line)
-        others = X[~own], positive[~own], weight[~own]
-        alone = RowFrontier(*others, None)
-        alone.extend(frontier.recipes[: place + 1])
-        np.testing.assert_array_equal(alone.solved(place), line)
-        scores = scores_of(X[own], comparable(line, *others)[None])[:, 0]
-        np.testing.assert_array_equal(frontier.scores[place][own], settled(scores))
+        line = candidate.solution(number)
+        np.testing.assert_array_equal(other.plan([candidate.recipe])[0].solution(number), line)
+        training = X[~tested], positive[~tested], weight[~tested]
+        alone = RowFrontier(*training, None).plan([candidate.recipe])[0]
+        np.testing.assert_array_equal(alone.solution(None), line)
+        scaled = scaled_line(line, *training)
+        np.testing.assert_array_equal(candidate.fold_lines[number], scaled)
+        scores = scores_of(X[tested], scaled[None])[:, 0]
+        np.testing.assert_array_equal(candidate.scores[tested], round_scores(scores))
 
 
-def test_rows_learnt_by_heart_do_not_count():
-    # As many features as rows: every line separates the rows it has seen, and knows nothing.
+def test_overfitted_training_rows_do_not_count():
+    # As many features as rows: every line separates its training rows, and knows nothing.
     rng = np.random.default_rng(0)
     X, positive = rng.normal(size=(60, 60)), np.arange(60) % 2 == 0
-    held_out, seen = (
-        RowFrontier(X, positive, np.ones(60), fold) for fold in (np.arange(60) // 2 % 3, None)
-    )
-    for frontier in (held_out, seen):
-        frontier.extend(cost_sweep((1e-3,), (1.0,), ()))
-    assert seen.best(Error()).values[0] == 0.0
-    assert held_out.best(Error()).values[0] > 0.25
+    errors = []
+    for fold in (np.arange(60) // 2 % 3, None):
+        frontier = RowFrontier(X, positive, np.ones(60), fold)
+        fit(frontier, cost_sweep((1e-3,), (1.0,), ()))
+        errors.append(compared(frontier, Error())[1].values[0])
+    assert errors[0] > 0.25
+    assert errors[1] == 0.0
 
 
 def test_without_folds_the_rows_themselves_are_scored():
     frontier = swept(fold=False)
     X, positive, weight, _ = rows()
     assert frontier.folds == [None]
-    for place, scores in frontier.scores.items():
-        line = frontier.line(place)
-        np.testing.assert_array_equal(scores, settled(scores_of(X, line[None])[:, 0]))
-        own = comparable(frontier.solved(place), X, positive, weight)
-        np.testing.assert_array_equal(line, own)
-    assert frontier.best(Error()).values.shape == (12,)
+    for candidate in frontier.fitted:
+        line = candidate.line
+        np.testing.assert_array_equal(
+            line, scaled_line(candidate.solution(None), X, positive, weight)
+        )
+        np.testing.assert_array_equal(
+            candidate.scores, round_scores(scores_of(X, line[None])[:, 0])
+        )
+        assert candidate.fold_lines == []
+    assert compared(frontier, Error())[1].values.shape == (12,)
 
 
-def test_descents_begin_where_they_are_told_to():
+def test_lines_are_given_in_the_units_that_are_asked_for():
+    frontier, twice = swept(), swept(to_features=lambda line: 2.0 * line)
+    for candidate, other in zip(frontier.fitted, twice.fitted, strict=True):
+        np.testing.assert_array_equal(other.line, 2.0 * candidate.line)
+        np.testing.assert_array_equal(other.fold_lines, 2.0 * np.stack(candidate.fold_lines))
+        np.testing.assert_array_equal(other.scores, candidate.scores)
+
+
+def test_a_refit_to_the_same_rows_goes_on_where_the_candidate_ended():
+    frontier = swept()
+    X, positive, weight, _ = rows()
+    for candidate in frontier.fitted:
+        objective = candidate.recipe.objective(X, positive, weight)
+        refit = candidate.refit(X, positive, weight)
+        np.testing.assert_allclose(refit, candidate.line, rtol=0, atol=0.05)
+        values = []
+        traced = candidate.traced_refit(X, positive, weight, partial(_record, values))
+        assert values[0][1] == objective(values[0][0])[0]
+        assert traced.solution.value <= values[0][1]
+
+
+def _record(values, coef, value):
+    values.append((coef, value))
+
+
+def test_descents_begin_at_the_given_start():
     begun = []
 
     def start(X, positive, weight):
@@ -211,44 +212,41 @@ def test_descents_begin_where_they_are_told_to():
     frontier = swept(start=start)
     X, _, weight, fold = rows()
     assert [n for n, _, _ in begun] == [len(X) - (fold == k).sum() for k in range(3)]
-    assert [frontier.start_of(0, k)[0] for k in range(3)] == [1.0, 2.0, 3.0]
-    np.testing.assert_array_equal(frontier.start_of(0), np.full(4, 4.0))
+    assert [frontier.first_start(k)[0] for k in range(3)] == [1.0, 2.0, 3.0]
+    np.testing.assert_array_equal(frontier.first_start(None), np.full(4, 4.0))
     assert begun[3] == (len(X), rows()[1].sum(), weight.sum())
-    np.testing.assert_array_equal(frontier.start_of(1), frontier.solved(0))
-    np.testing.assert_array_equal(swept().start_of(0), np.zeros(4))
+    np.testing.assert_array_equal(swept().first_start(None), np.zeros(4))
 
 
 @pytest.mark.parametrize("stop_at", [1, 5])
-def test_progress_is_told_and_can_stop_for_good(stop_at, solves):
-    told = []
+def test_progress_is_reported_and_can_stop_for_good(stop_at, solves):
+    reports = []
 
-    def progress(done, known):
-        told.append((done, known))
+    def progress(done, planned):
+        reports.append((done, planned))
         return done == stop_at
 
     frontier = swept(progress=progress)
-    assert told == [(done, 12) for done in range(1, stop_at + 1)]
-    assert frontier.made == list(frontier.scores) == list(range(stop_at))
+    assert reports == [(done, 12) for done in range(1, stop_at + 1)]
+    assert len(frontier.fitted) == stop_at
     made = len(solves)
-    assert frontier.best(AUC()).place < stop_at  # from those there are
+    assert not frontier.plan(cost_sweep((1e-5,)))[0].fit()
     assert len(solves) == made
-    assert len(told) == stop_at
+    assert len(reports) == stop_at
 
 
 def test_progress_that_returns_nothing_does_not_stop():
-    told = []
-    frontier = swept(progress=lambda done, known: told.append((done, known)))
-    frontier.best(AUC())
-    pairwise = [(done, 16) for done in range(13, 17)]  # convex and tight, for each of two ridges
-    assert told == [(done, 12) for done in range(1, 13)] + pairwise
+    reports = []
+    swept(progress=lambda done, planned: reports.append((done, planned)))
+    assert reports == [(done, 12) for done in range(1, 13)]
 
 
-def test_at_most_counts_down_and_listens():
+def test_stop_after_counts_down_and_listens():
     heard = []
-    count = at_most(3, lambda coef, value: heard.append((coef, value)))
+    count = stop_after(3, lambda coef, value: heard.append((coef, value)))
     assert [count(np.zeros(1), float(k)) for k in range(3)] == [False, False, True]
     assert [value for _, value in heard] == [0.0, 1.0, 2.0]
-    asks = at_most(3, lambda _, value: value > 0)
+    asks = stop_after(3, lambda _, value: value > 0)
     assert [asks(np.zeros(1), value) for value in (0.0, 1.0)] == [False, True]
 
 
@@ -256,41 +254,40 @@ class TestTrial:
     def test_two_folds_judge_lines_that_have_not_seen_them(self):
         frontier = swept()
         _, positive, weight, fold = rows()
-        own = fold < 2
-        found = frontier.trial(5, [0, 1])
-        scores, factor = frontier.scores[5][own], weight.sum() / weight[own].sum()
-        theirs = curves_of(positive[own], scores, factor * weight[own], fold[own])
-        assert Error().best_value(found.whole) == Error().best_value(theirs.whole)
-        assert len(found.parts) == 2
+        tested = fold < 2
+        candidate = frontier.fitted[5]
+        trial = candidate.trial([0, 1])
+        scores, factor = candidate.scores[tested], weight.sum() / weight[tested].sum()
+        theirs = held_out_curves(positive[tested], scores, factor * weight[tested], fold[tested])
+        assert Error().best_value(trial.whole) == Error().best_value(theirs.whole)
+        assert len(trial.folds) == 2
 
     def test_it_fits_what_is_needed_and_no_more(self, solves):
-        X, positive, weight, fold = rows()
-        frontier = RowFrontier(X, positive, weight, fold)
-        places = frontier.plan(cost_sweep((1e-2, 1e-3), gammas=(1.0,)))
+        frontier = RowFrontier(*rows())
+        first = frontier.plan(cost_sweep((1e-2, 1e-3), gammas=(1.0,)))[0]
         assert not solves
-        frontier.trial(places[0], [0, 1])
+        first.trial([0, 1])
         assert len(solves) == 2
-        frontier.make(places[0])
+        first.fit()
         assert len(solves) == 3
-        assert frontier.made == [0]
+        assert [candidate.recipe for candidate in frontier.fitted] == [first.recipe]
 
-    def test_whatever_takes_time_is_told(self):
-        told = []
-        frontier = RowFrontier(*rows(), progress=lambda *counts: told.append(counts))
-        frontier.plan(cost_sweep((1e-2,), gammas=()))
-        frontier.trial(0, [0, 1])
-        frontier.make(0)  # a fold more
-        frontier.make(0)
-        frontier.make(1)
-        assert told == [(1, 4), (1, 4), (2, 4)]
+    def test_trials_and_fits_are_both_reported(self):
+        reports = []
+        frontier = RowFrontier(*rows(), progress=lambda *counts: reports.append(counts))
+        first, second, *_ = frontier.plan(cost_sweep((1e-2,), gammas=()))
+        first.trial([0, 1])
+        first.fit()  # one more fold
+        first.fit()
+        second.fit()
+        assert reports == [(1, 4), (1, 4), (2, 4)]
 
     def test_once_stopped_only_what_is_known_is_tried(self):
-        X, positive, weight, fold = rows()
         answers = iter([True, False, False])
-        frontier = RowFrontier(X, positive, weight, fold, progress=lambda *_: next(answers))
-        frontier.plan(cost_sweep((1e-2,), gammas=()))
-        assert frontier.trial(0, [0, 1]) is not None
-        assert frontier.trial(1, [0, 1]) is None
-        assert not frontier.make(1)
-        assert frontier.trial(0, [0, 1]) is not None
-        assert frontier.stopped  # whatever was said since
+        frontier = RowFrontier(*rows(), progress=lambda *_: next(answers))
+        first, second, *_ = frontier.plan(cost_sweep((1e-2,), gammas=()))
+        assert first.trial([0, 1]) is not None
+        assert second.trial([0, 1]) is None
+        assert not second.fit()
+        assert first.trial([0, 1]) is not None
+        assert frontier.stopped  # whatever was answered since

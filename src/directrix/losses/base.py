@@ -30,7 +30,7 @@ class Loss(ABC):
 
     @property
     def label(self) -> str:
-        return self.name.replace("_", " ")
+        return {"logistic": "logistic regression"}.get(self.name, self.name.replace("_", " "))
 
     @property
     def sharpness(self) -> float | None:

@@ -11,16 +11,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from directrix import DirectClassifier, Moments
+from directrix import DirectClassifier
 from directrix.classifiers.direct.fit import _Clock
-from directrix.frontier.compare import Compared, compared
-from directrix.frontier.row_frontier import RowFrontier
-from directrix.frontier.search import MomentLines, Pool, coarse
-from directrix.frontier.select import OneStandardError
-from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
 
-DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 
 # On easy rows logistic regression is as good, and it says so.
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
@@ -42,80 +37,6 @@ def rows(n=600, d=5, seed=0, share=0.3):
 def fitted():
     X, y = rows()
     return DirectClassifier(RecallAtFPR(0.05)).fit(X, y)
-
-
-class TestPool:
-    def test_it_has_logistic_regression_fisher_and_the_robust_fit(self):
-        X, y = rows(300)
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-        part = X, y, np.ones(300), np.arange(300) % 3
-        moments = Moments.of(*part[:3], fold=part[3])
-        pool = Pool(RowFrontier(*part), Error(), lambda: MomentLines.of(moments, *part))
-        found = pool.fill()
-        losses = [recipe.loss for recipe in pool.rows.recipes if recipe.ratio is None]
-        assert Logistic() in losses
-        assert any(isinstance(loss, BetaBernoulli) for loss in losses)
-        families = [origin.family for origin in pool.origins]
-        assert families.count("moments") >= 4
-        assert len(pool.origins) == len(pool.curves) == len(pool.scores) == len(found.losses)
-        assert len({origin.name for origin in pool.origins}) == len(pool.origins)
-
-    def test_logistic_regression_is_scikit_learns(self):
-        X, y = rows(400)
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-        pool = Pool(RowFrontier(X, y, np.ones(400), np.arange(400) % 2), Error())
-        pool.fill()
-        place = next(k for k, r in enumerate(pool.rows.recipes) if r.ratio is None)
-        ridge = pool.rows.recipes[place].ridge
-        theirs = LogisticRegression(C=1 / (400 * ridge), tol=1e-8).fit(X, y)
-        np.testing.assert_allclose(pool.rows.solved(place)[:-1], theirs.coef_[0], rtol=0, atol=2e-3)
-
-    def test_rankings_go_on_with_pairs(self):
-        X, y = rows(300)
-        pool = Pool(RowFrontier(X, y, np.ones(300), np.arange(300) % 3), AUC())
-        pool.fill()
-        assert any("pairwise" in origin.name for origin in pool.origins)
-
-    @pytest.mark.parametrize(("n", "all_are_made"), [(300, True), (2000, False)])
-    def test_where_rows_are_many_two_folds_tell_which_lines_are_worth_all(
-        self, n, all_are_made, monkeypatch
-    ):
-        # One alone, or those that it starts from might be kept for their own sake.
-        monkeypatch.setattr("directrix.frontier.search._KEPT", 1)
-        X, y = rows(n)
-        fold = np.arange(n) % 5
-        pool = Pool(RowFrontier(X, y, np.ones(n), fold), RecallAtFPR(0.05))
-        pool.fill()
-        frontier = pool.rows
-        assert (frontier.made == list(range(len(frontier.recipes)))) == all_are_made
-        # Whatever a line starts from is there, too; so is logistic regression, with every ridge.
-        starts = {frontier.recipes[place].start for place in frontier.made} - {None}
-        assert starts <= set(frontier.made)
-        assert {0, 1, 2, 3} <= set(frontier.made)
-        if not all_are_made:
-            # The best of the coarse sweep on two folds is made; one that is far behind is not.
-            sweep = range(len(coarse()))
-            tried = [frontier.trial(place, [0, 1]) for place in sweep]
-            losses = compared(pool.metric, tried).losses
-            assert int(losses.argmin()) in frontier.made
-            assert not set(sweep) <= set(frontier.made)
-
-
-class TestChoice:
-    def compared(self):
-        of_folds = np.array([[0.10, 0.30], [0.11, 0.33], [0.20, 0.40], [0.12, 0.30]])
-        return Compared(of_folds.mean(axis=1), of_folds.mean(axis=1), of_folds)
-
-    def test_the_smoothest_within_one_paired_error_of_the_best(self):
-        found = self.compared()
-        # Differences to the first: 0.02 ± 0.01, 0.1 ± 0, 0.01 ± 0.01.
-        assert found.errors(0) == pytest.approx([0.0, 0.01, 0.0, 0.01])
-        assert OneStandardError.of(found, [3.0, 0.0, 0.0, 1.0])(found.losses) == 3
-        assert OneStandardError.of(found, [0.0, 0.0, 0.0, 1.0])(found.losses) == 0
-
-    def test_without_folds_the_best(self):
-        found = Compared(np.array([0.2, 0.1]), np.array([0.2, 0.1]), np.empty((2, 0)))
-        assert OneStandardError.of(found, [0.0, 5.0])(found.losses) == 1
 
 
 @pytest.mark.skipif(not (DATA / "magic04.svm.bz2").exists(), reason="needs the data sets")
@@ -252,7 +173,11 @@ class TestClasses:
         np.testing.assert_allclose(probability.sum(axis=1), 1.0)
         np.testing.assert_array_equal(ours.classes_[probability.argmax(axis=1)], ours.predict(X))
         assert ours.score(X, names) > 0.93
-        assert len(ours.report_) == 3
+        assert len(ours.reports_) == len(ours.operating_points_) == len(ours.calibrations_) == 3
+        for name in ("report_", "operating_point_", "calibration_"):
+            with pytest.raises(AttributeError, match="3 of them, one per class: see"):
+                getattr(ours, name)
+            assert not hasattr(ours, name)
 
     @pytest.mark.parametrize("far", [-1.0, 1.0, 1e3, -1e3, 1e6, -1e6])
     def test_probabilities_far_out_are_those_of_exact_arithmetic(self, far):

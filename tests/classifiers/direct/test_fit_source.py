@@ -55,7 +55,7 @@ def test_it_knows_names_classes_and_what_it_did(fitted):
     assert fitted.operating_point_.empirical.fpr <= 0.02
     assert "all rows" in str(fitted.report_)
     assert any("logistic regression" in own.name for own in fitted.report_.tried)
-    assert any("moments" in own.name for own in fitted.report_.tried)
+    assert any("discriminant" in own.name for own in fitted.report_.tried)
 
 
 def test_partitions_in_files_give_the_same_line(fitted, tmp_path):

@@ -30,7 +30,7 @@ from directrix.metrics import AUC, TABLE, BalancedError, Error, RecallAtFPR
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
 
-DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 
 
 def rows(n=300, d=3, seed=0, share=0.4):

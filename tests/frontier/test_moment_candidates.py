@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from directrix import Moments
+from directrix.frontier import Frontier
+from directrix.frontier.moment_candidates import SHRINKAGES, MomentLines, moment_candidates
+from directrix.metrics import Error
+
+
+def rows(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.4
+    X = rng.normal(size=(n, 3)) * np.where(y, 1.0, 2.0)[:, None]
+    X[:, 0] += 1.5 * y
+    return X, y, rng.uniform(0.5, 2.0, n), np.arange(n) % 4
+
+
+@pytest.fixture(scope="module")
+def candidates():
+    X, y, weight, fold = rows()
+    return moment_candidates(Moments.of(X, y, weight, fold=fold), X, y, weight, fold)
+
+
+def test_each_shrinkage_has_as_many_lines_and_each_a_name(candidates):
+    per_shrinkage = len(candidates) // len(SHRINKAGES)
+    names = [candidate.name for candidate in candidates]
+    assert len(set(names)) == len(names)
+    for k, shrinkage in enumerate(SHRINKAGES):
+        text = shrinkage if isinstance(shrinkage, str) else f"{shrinkage:.2g}"
+        block = names[k * per_shrinkage : (k + 1) * per_shrinkage]
+        assert all(f"shrinkage {text}, trade-off" in name for name in block)
+
+
+def test_held_out_scores_are_those_of_the_line_without_the_fold(candidates):
+    X, _, _, fold = rows()
+    for candidate in candidates:
+        for number, line in enumerate(candidate.fold_lines):
+            tested = fold == number
+            scores = X[tested] @ line[:-1] + line[-1]
+            np.testing.assert_allclose(candidate.scores[tested], scores, rtol=0, atol=1e-10)
+
+
+def test_a_refit_to_the_same_rows_is_the_line_itself(candidates):
+    X, y, weight, _ = rows()
+    for candidate in candidates:
+        np.testing.assert_array_equal(candidate.refit(X, y, weight), candidate.line)
+
+
+def test_a_refit_to_other_rows_is_the_same_line_of_their_moments(candidates):
+    X, y, weight, _ = rows(900, seed=1)
+    lines = MomentLines.of(Moments.of(X, y, weight), None, SHRINKAGES).lines
+    for candidate in candidates[:: len(candidates) // 7]:
+        np.testing.assert_array_equal(candidate.refit(X, y, weight), lines[candidate.index])
+
+
+def test_changing_a_line_that_was_handed_out_changes_nothing(candidates):
+    first = candidates[0]
+    line = first.line
+    first.line[:] = 0.0
+    np.testing.assert_array_equal(first.line, line)
+
+
+def test_the_best_line_for_a_risk_is_among_them():
+    X, y, weight, _ = rows()
+    moments = Moments.of(X, y, weight)
+    lines = MomentLines.of(moments, Error().risk(), ("oas",))
+    best = Frontier(moments, "oas").best(Error()).line
+    cosines = lines.lines[:, :-1] @ best[:-1] / np.linalg.norm(lines.lines[:, :-1], axis=1)
+    assert cosines.max() == pytest.approx(np.linalg.norm(best[:-1]), rel=1e-9)

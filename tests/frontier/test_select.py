@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from directrix.frontier.compare import Comparison
+from directrix.frontier.select import LeastLoss, OneStandardError
+
+
+def comparison():
+    fold_losses = np.array([[0.10, 0.30], [0.11, 0.33], [0.20, 0.40], [0.12, 0.30]])
+    return Comparison(fold_losses.mean(axis=1), fold_losses.mean(axis=1), fold_losses)
+
+
+def test_the_simplest_within_one_paired_error_of_the_best():
+    compared = comparison()
+    # Differences to the first: 0.02 ± 0.01, 0.1 ± 0, 0.01 ± 0.01.
+    assert compared.standard_errors(0) == pytest.approx([0.0, 0.01, 0.0, 0.01])
+    assert OneStandardError.of(compared, [3.0, 0.0, 0.0, 1.0])(compared.losses) == 3
+    assert OneStandardError.of(compared, [0.0, 0.0, 0.0, 1.0])(compared.losses) == 0
+
+
+def test_without_folds_the_best():
+    compared = Comparison(np.array([0.2, 0.1]), np.array([0.2, 0.1]), np.empty((2, 0)))
+    assert OneStandardError.of(compared, [0.0, 5.0])(compared.losses) == 1
+
+
+def test_the_least_loss_whatever_the_complexity_and_the_first_of_equals():
+    rule = LeastLoss()
+    assert rule(np.array([0.3, 0.1, 0.1])) == 1
+    assert rule.among(np.array([0, 2]))(np.array([0.3, 0.1])) == 1
+
+
+def test_a_rule_among_some_candidates_has_their_errors_and_complexities():
+    compared = comparison()
+    rule = OneStandardError.of(compared, [3.0, 0.0, 0.0, 1.0])
+    some = np.array([0, 3])
+    assert rule.among(some)(compared.losses[some]) == 1
+    np.testing.assert_array_equal(rule.among(some).complexities, [3.0, 1.0])
