@@ -1,4 +1,4 @@
-"""From scores to probabilities: a sigmoid, increasing in the score."""
+"""Calibration: probabilities from scores by a sigmoid that increases with the score."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments.projection import ScoreMoments
 
-_LEAST_SLOPE = 1e-6  # of scores of deviation one: a line that ranks nothing still has an order
-_STEEPEST = 20.0  # logarithm of the steepest slope tried
+_LEAST_SLOPE = 1e-6  # for scores of standard deviation one; keeps the sigmoid increasing
+_STEEPEST = 20.0  # logarithm of the steepest slope
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Calibration:
     below, above : float
         a and b, the slopes on either side of it.
     how : str
-        Where they come from.
+        How the parameters were obtained.
     """
 
     offset: float
@@ -59,19 +59,19 @@ def calibration_from_scores(
     which_rows: str,
     at_threshold: float | None = None,
 ) -> Calibration:
-    r"""Fit the sigmoid to rows by maximum likelihood (Platt 1999), one slope on either side.
+    r"""Fit the sigmoid to rows by maximum likelihood (Platt 1999), with a slope on either side.
 
-    Labels are replaced by :math:`(n_+ + 1) / (n_+ + 2)` and :math:`1 / (n_- + 2)`, so that rows
-    which the scores separate do not make the slopes infinite. scikit-learn's logistic regression
-    takes no such targets.
+    Labels are replaced by :math:`(n_+ + 1) / (n_+ + 2)` and :math:`1 / (n_- + 2)`, so that slopes
+    stay finite if the scores separate the classes. scikit-learn's logistic regression does not
+    accept such targets.
 
     Parameters
     ----------
     positive, scores, weight : array of shape (n,)
     which_rows : str
-        What to call the rows.
+        Name of the rows, for ``Calibration.how``.
     at_threshold : float, optional
-        Probability at score zero, where the metric says it: one half for the least error.
+        Probability at score zero, if the metric fixes it: one half for the error.
     """
     n_pos = float(weight @ positive)
     n_neg = float(weight.sum()) - n_pos
@@ -102,7 +102,7 @@ def calibration_from_scores(
         eta, residual, by = parts(parameters)
         curvature = (by * (share * expit(eta) * expit(-eta))) @ by.T
         curvature[[0, 1], [0, 1]] += by[:2] @ residual
-        # A side without rows has no slope of its own.
+        # A side without rows has no curvature.
         return curvature + _LEAST_SLOPE**2 * np.eye(len(by))  # type: ignore[no-any-return]
 
     start = np.array([0.0, 0.0, offset] if free else [0.0, 0.0])
@@ -117,13 +117,13 @@ def calibration_from_scores(
 def calibration_from_moments(
     scores: ScoreMoments, at_threshold: float | None = None
 ) -> Calibration:
-    r"""Take the sigmoid of two normal classes of equal variance.
+    r"""Return the sigmoid of two normal classes of equal variance.
 
     .. math:: a = \frac{m_+ - m_-}{v}, \quad c = \log\frac{\pi}{1 - \pi} - \frac{m_+^2 - m_-^2}{2v},
               \quad v = \pi v_+ + (1 - \pi) v_-
 
-    With the two variances themselves the log-odds would be a parabola, and the probability would
-    fall again beyond its top.
+    With unequal variances the log-odds would be a parabola, and the probability would not increase
+    everywhere.
     """
     variance = scores.prior * scores.var_pos + (1.0 - scores.prior) * scores.var_neg
     gap = scores.mean_pos - scores.mean_neg

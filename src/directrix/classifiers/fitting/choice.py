@@ -1,4 +1,4 @@
-"""A choice among candidates, and what it does on rows that had no part in it."""
+"""The choice among candidates, and what to expect of it on rows that had no part in it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
-#: A limit that no row may break: a share of 0 is none.
+#: Least share that a limit may be tightened to; zero is not a valid limit.
 _NONE = 1e-12
 _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 
@@ -100,18 +100,20 @@ class Selection:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a choice among candidates rests on: enough to make it again without some of the rows.
+    """A choice among candidates, with what is needed to repeat it without some of the rows.
 
     Parameters
     ----------
     metric : Metric
     parts : ScoresInParts
     losses, values : array of shape (k,)
-        What decided, and the metric of all rows together.
+        What decided, and the metric on all rows together.
     rule : callable
-        Of losses: which candidate is chosen.
+        From the losses to the index of the chosen candidate.
     sizes : Sizes
+        Effective sample sizes of the rows that set the threshold.
     prior : float
+        Share of positives.
     """
 
     metric: Metric
@@ -124,7 +126,7 @@ class Choice:
 
     @classmethod
     def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
-        """Share out the rows of a selection; the threshold rests on so many rows."""
+        """Divide the rows of a selection into parts."""
         rows = selection.rows
         parts = ScoresInParts.of(selection.scores, rows.positive, rows.weight, rows.group)
         return cls(
@@ -141,7 +143,7 @@ class Choice:
     def at(self) -> Metric:
         """The metric by which the threshold is set: its limit is kept in expectation on new rows.
 
-        Above the k-th highest of n scores, k of n + 1 new ones are to be expected, not k − 1 of n.
+        Of new rows, k in n + 1 are expected above the k-th highest of n scores, not k − 1 in n.
         """
         metric: Any = self.metric
         if metric.limit is None:
@@ -150,7 +152,7 @@ class Choice:
         return stricter
 
     def expected(self, rule: Rule | None = None) -> Rates:
-        """Return the rates and the metric to expect on new rows, of this rule or another."""
+        """Return the rates and the metric to expect on new rows, by this rule or another."""
         rule, at = self.rule if rule is None else rule, self.at
         pooled = -self.values if self.metric.greater_is_better else self.values
         shift = self.losses - pooled
@@ -165,12 +167,12 @@ class Choice:
 
 
 def limit_by_order(limit: Limit, sizes: Sizes) -> float:
-    r"""Return the share of the rows that set a threshold at which new rows keep a limit.
+    r"""Return the stricter limit for the rows at hand with which new rows keep a limit on average.
 
     .. math:: \frac{k + 1}{n + 1} \le \alpha \iff \frac kn \le \alpha - \frac{1 - \alpha}{n}
 
-    for k of n negatives above the threshold, and likewise for the positives below it. Of fewer
-    than :math:`1/\alpha - 1` rows none may be; that is said, as even then more are to be expected.
+    for k of n negatives above the threshold, and likewise for the positives below it. With fewer
+    than :math:`1/\alpha - 1` rows no threshold suffices: none may then be above, with a warning.
     """
     value = limit.value
     n_rows, share = sizes.n_neg, value if limit.at_most else 1.0 - value
@@ -192,14 +194,14 @@ def limit_by_order(limit: Limit, sizes: Sizes) -> float:
 
 
 def sizes_of(rows: TrainingRows) -> Sizes:
-    """Return the effective number of rows of each class; groups count as one row each."""
-    found = []
+    """Return the effective sample size of each class; a group counts as one row."""
+    sizes = []
     for side in (rows.positive, ~rows.positive):
         group, copies = (
             None if given is None else given[side] for given in (rows.group, rows.copies)
         )
-        found.append(effective_rows(rows.weight[side], group, copies))
-    return Sizes(*found)
+        sizes.append(effective_rows(rows.weight[side], group, copies))
+    return Sizes(*sizes)
 
 
 def prior_of(rows: TrainingRows) -> float:

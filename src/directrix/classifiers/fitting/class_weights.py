@@ -1,4 +1,4 @@
-"""Sample weights and class weights: how much a row counts."""
+"""Sample weights and class weights."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
-    """Return one finite weight per row, or refuse a negative or an extreme one.
+    """Return one finite weight per row; refuse negative and extreme weights.
 
     Parameters
     ----------
     sample_weight : array of shape (n,), number or None
-        None is one for each row.
+        None gives each row weight one.
     X : array or sparse matrix of shape (n, d)
     """
     weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -40,15 +40,15 @@ def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
 
 
 def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
-    """Return the factor of the negative and of the positive class.
+    """Return the class weights of the negatives and of the positives.
 
-    scikit-learn's ``compute_class_weight`` counts rows; here "balanced" is by their weights, so
-    that a row of weight k is k rows.
+    scikit-learn's ``compute_class_weight`` counts rows; here "balanced" sums their weights, so
+    that a row of weight k counts as k rows.
 
     Parameters
     ----------
     class_weight : dict, "balanced" or None
-        By label; a label that is not named has factor 1.
+        By label; a label that is not given has weight 1.
     moments : Moments
         Of two classes.
     """
@@ -58,18 +58,18 @@ def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
 
 
 def weights_by_class(
-    class_weight: Any, classes: AnyArray, place: AnyArray, weight: FloatArray
+    class_weight: Any, classes: AnyArray, code: AnyArray, weight: FloatArray
 ) -> FloatArray:
-    """Return weights of rows, each times the factor of its class; ``place`` says which that is."""
-    place = np.asarray(place, dtype=np.intp)
-    weights = np.bincount(place, weights=weight, minlength=len(classes))
-    factors = np.array(_factors(class_weight, classes.tolist(), weights.tolist()))
-    of_rows: FloatArray = weight * factors[place]
-    return of_rows
+    """Return the weights of rows times their class weights; ``code`` indexes ``classes``."""
+    code = np.asarray(code, dtype=np.intp)
+    totals = np.bincount(code, weights=weight, minlength=len(classes))
+    factors = np.array(_factors(class_weight, classes.tolist(), totals.tolist()))
+    weighted: FloatArray = weight * factors[code]
+    return weighted
 
 
 def _factors(class_weight: Any, labels: list[Any], weights: Sequence[float]) -> tuple[float, ...]:
-    """Return the factor of each class; refuse those that make a class weigh too much or little."""
+    """Return the weight of each class; refuse weights that make a class weigh too much or little."""
     factors = _given_factors(class_weight, labels, weights)
     for weight, factor in zip(weights, factors, strict=True):
         if weight:
@@ -85,7 +85,7 @@ def _given_factors(
     if isinstance(class_weight, str) and class_weight == "balanced":
         if not all(weights):
             return (1.0,) * len(labels)
-        return tuple(sum(weights) / (len(labels) * own) for own in weights)
+        return tuple(sum(weights) / (len(labels) * total) for total in weights)
     if not isinstance(class_weight, Mapping) or set(class_weight) - set(labels):
         msg = (
             f"class_weight must be 'balanced' or a dict with the labels {labels} as keys, not "
@@ -100,7 +100,7 @@ def _given_factors(
 
 
 def reweighted(moments: Moments, factors: tuple[float, float]) -> Moments:
-    """Return the moments with the prior that the factors give: within a class nothing changes."""
+    """Return the moments with the prior that class weights give; the classes stay the same."""
     if factors[0] == factors[1] or not (moments.positive.count and moments.negative.count):
         return moments
     odds = moments.prior / (1.0 - moments.prior) * factors[1] / factors[0]

@@ -1,4 +1,4 @@
-"""Folds that the user decides on: a splitter of scikit-learn, or groups that stay together."""
+"""Folds from the user: a splitter of scikit-learn, or groups of rows that stay together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | None:
-    """Return the folds that a splitter of scikit-learn, or the splits it makes, hold out.
+    """Return the fold in which a splitter of scikit-learn, or its splits, test each row.
 
-    None where a number of folds is asked for.
+    None if ``cv`` is a number of folds.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
 
 
 def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
-    """Return folds, or refuse one that no metric can be measured on."""
-    number = _lacking(fold, positive)
+    """Return the folds; refuse a fold without rows of both classes."""
+    number = _first_one_class_fold(fold, positive)
     if number is not None:
         msg = f"cv must hold out rows of both classes, of weight above zero, in split {number}"
         raise ValueError(msg)
@@ -61,9 +61,9 @@ def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
 
 
 def checked_groups(groups: Any, n_rows: int) -> IntArray:
-    """Return a number for each row that is the same for rows of one group.
+    """Return the number of each row's group.
 
-    Numbers follow a hash of the groups' names, so that they do not depend on the order of rows.
+    Numbers are in the order of a hash of the names, and so do not depend on the order of rows.
     """
     names = np.asarray(groups)
     if names.shape != (n_rows,):
@@ -74,7 +74,7 @@ def checked_groups(groups: Any, n_rows: int) -> IntArray:
 
 
 def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
-    """Return folds of whole groups, dealt out by the classes that are in a group.
+    """Return folds of whole groups, stratified by the classes that a group contains.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
         From `checked_groups`.
     positive : array of bool of shape (n,)
     n_folds : int
-        How many there are to be; fewer where groups are few.
+        Number of folds at most; fewer if groups are few.
     """
     names, member = np.unique(group, return_inverse=True)
     has = [np.bincount(member, side, len(names)) > 0 for side in (positive, ~positive)]
     for number in range(n_folds, 1, -1):
-        dealt = stratified_folds(names.astype(np.uint64), has[0] + 2 * has[1], number)
-        fold: IntArray = dealt[member]
-        if dealt.max() == number - 1 and _lacking(fold, positive) is None:
+        of_groups = stratified_folds(names.astype(np.uint64), has[0] + 2 * has[1], number)
+        fold: IntArray = of_groups[member]
+        if of_groups.max() == number - 1 and _first_one_class_fold(fold, positive) is None:
             return fold
     msg = (
         f"groups leave no two folds with rows of both classes: {int(has[0].sum())} groups have "
@@ -98,7 +98,7 @@ def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
     raise ValueError(msg)
 
 
-def _lacking(fold: IntArray, positive: AnyArray) -> int | None:
+def _first_one_class_fold(fold: IntArray, positive: AnyArray) -> int | None:
     """Return the first fold without rows of both classes."""
     for number in range(int(fold.max()) + 1):
         inside = positive[fold == number]

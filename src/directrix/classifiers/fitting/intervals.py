@@ -1,4 +1,4 @@
-"""Intervals of rates and metrics, from how many rows they rest on."""
+"""Confidence intervals of rates and metrics from effective sample sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DRAWS = 2000
 
 
 class Rates(NamedTuple):
-    """Rates at a threshold, and the metric."""
+    """Rates at a threshold, and the value of the metric."""
 
     tpr: float
     fpr: float
@@ -27,7 +27,7 @@ class Rates(NamedTuple):
 
 
 class Intervals(NamedTuple):
-    """Low and high end of each of the rates and of the metric."""
+    """Lower and upper end of the interval of each rate and of the metric."""
 
     tpr: tuple[float, float]
     fpr: tuple[float, float]
@@ -36,31 +36,30 @@ class Intervals(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Independent rows of equal weight that would be as sure.
+    """Effective sample size of each class.
 
     Parameters
     ----------
     n_pos, n_neg : float
-        Of each class.
     """
 
     n_pos: float
     n_neg: float
 
     def over(self, factor: float) -> Sizes:
-        """Return so many times fewer rows."""
+        """Return the sizes divided by a factor."""
         return Sizes(self.n_pos / factor, self.n_neg / factor)
 
 
 def intervals_of(
     metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float = _LEVEL
 ) -> Intervals:
-    r"""Return intervals of rates (Wilson) and of a metric.
+    r"""Return the intervals of rates (Wilson) and of a metric.
 
-    A metric with a threshold is a function of both rates and of the share of positives. These are
-    drawn from their posteriors, :math:`\mathrm{Beta}(k + \frac12, n - k + \frac12)` each, so that
-    nothing is held fixed that other rows would change, and an interval has a width even where no
-    row was wrong. A ranking has DeLong's interval.
+    A metric with a threshold is a function of both rates and of the share of positives. Each is
+    drawn from its posterior, :math:`\mathrm{Beta}(k + \frac12, n - k + \frac12)`, so that nothing
+    is held fixed that would differ in another sample, and an interval has positive width even if
+    no row was wrong. A ranking has DeLong's interval.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def intervals_of(
     level : float
     """
     predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
-    found = Intervals(
+    intervals = Intervals(
         wilson(rates.tpr, sizes.n_pos, level),
         wilson(rates.fpr, sizes.n_neg, level),
         wilson(rates.precision, predicted, level),
@@ -80,25 +79,27 @@ def intervals_of(
     )
     if not metric.cuts:
         variance = ranking_variance(curve, sizes, metric)
-        return found._replace(metric=on_logit_scale(rates.metric, variance, level))
-    tpr, fpr, share = _drawn(metric, rates, curve, sizes)
-    ends = {"metric": _between(metric.at_rates(tpr, fpr, share), rates.metric, level)}
+        return intervals._replace(metric=on_logit_scale(rates.metric, variance, level))
+    tpr, fpr, share = _posterior_draws(metric, rates, curve, sizes)
+    ends = {"metric": _quantile_interval(metric.at_rates(tpr, fpr, share), rates.metric, level)}
     if metric.limit is not None:
         if metric.limit.rate != "tpr":
-            ends["tpr"] = _between(tpr, rates.tpr, level)
+            ends["tpr"] = _quantile_interval(tpr, rates.tpr, level)
         if metric.limit.rate != "fpr":
-            ends["fpr"] = _between(fpr, rates.fpr, level)
-        ends["precision"] = _between(precision_of(tpr, fpr, share), rates.precision, level)
-    return found._replace(**ends)
+            ends["fpr"] = _quantile_interval(fpr, rates.fpr, level)
+        ends["precision"] = _quantile_interval(
+            precision_of(tpr, fpr, share), rates.precision, level
+        )
+    return intervals._replace(**ends)
 
 
-def _drawn(
+def _posterior_draws(
     metric: Metric, rates: Rates, curve: Curve, sizes: Sizes
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return draws of both rates and of the share of positives.
+    """Return posterior draws of both rates and of the share of positives.
 
-    Where a limit on one rate sets the threshold, the other rate moves along the curve with it: the
-    steeper the curve there, the less is known of it.
+    If a limit on one rate sets the threshold, the other rate moves with it along the curve: the
+    steeper the curve there, the less certain the other rate is.
     """
     rng = np.random.default_rng(0)
     n = sizes.n_pos + sizes.n_neg
@@ -116,8 +117,8 @@ def _drawn(
     return tpr, fpr, share
 
 
-def _between(draws: FloatArray, value: float, level: float) -> tuple[float, float]:
-    """Return the interval of draws; it holds the value itself."""
+def _quantile_interval(draws: FloatArray, value: float, level: float) -> tuple[float, float]:
+    """Return the central interval of draws, extended to contain the value."""
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail])
     return float(min(low, value)), float(max(high, value))
@@ -131,8 +132,8 @@ def ranking_variance(curve: Curve, sizes: Sizes, metric: Metric) -> float:
     DeLong, DeLong and Clarke-Pearson 1988; for α < 1 as Dodd and Pepe 2003. V of a positive is the
     share of the negatives within the limit that it is above; V of a negative within the limit is
     the share of positives between it and the limit, divided by α, and 0 beyond. Where classes are
-    separated all V are equal: the variance is then at least that of an area half a row from the
-    end (Hanley and McNeil 1982).
+    separated all V are equal: the variance is at least that of an area half a row below one
+    (Hanley and McNeil 1982).
     """
     limit = getattr(metric, "max_fpr", 1.0)
     steps = [np.diff(rows) for rows in (curve.true_positives, curve.false_positives)]
@@ -150,10 +151,10 @@ def ranking_variance(curve: Curve, sizes: Sizes, metric: Metric) -> float:
 
 
 def on_logit_scale(value: float, variance: float, level: float = _LEVEL) -> tuple[float, float]:
-    """Return a normal interval of a share on the scale of its log-odds: it stays within (0, 1)."""
+    """Return a normal interval of a share on the scale of its log-odds, which stays in (0, 1)."""
     inside = float(np.clip(value, 1e-9, 1.0 - 1e-9))
     deviation = float(np.sqrt(variance))
-    # Near an end the slope of the log-odds is that a deviation further in.
+    # Near 0 and 1 use the slope of the log-odds one standard deviation further in.
     at = float(np.clip(inside, min(deviation, 0.5), 1.0 - min(deviation, 0.5)))
     reach = float(ndtri(0.5 + level / 2.0)) * deviation / (at * (1.0 - at))
     ends = expit(logit(at) + reach * np.array([-1.0, 1.0]))
@@ -165,7 +166,7 @@ def wilson(share: float, n: float, level: float = _LEVEL) -> tuple[float, float]
 
     .. math:: \frac{p + z^2/2n \pm z \sqrt{p (1 - p) / n + z^2 / 4 n^2}}{1 + z^2 / n}
 
-    SciPy's takes whole counts; rows of unequal weight count in part.
+    SciPy's function takes integer counts; effective sample sizes are not integers.
     """
     if n <= 0:
         return 0.0, 1.0
@@ -174,7 +175,7 @@ def wilson(share: float, n: float, level: float = _LEVEL) -> tuple[float, float]
     reach = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
     below = 1.0 + z * z / n
     low, high = max((middle - reach) / below, 0.0), min((middle + reach) / below, 1.0)
-    return float(min(low, share)), float(max(high, share))  # at 0 and 1 but for rounding
+    return float(min(low, share)), float(max(high, share))  # rounding at 0 and 1
 
 
 def effective_rows(
@@ -182,8 +183,8 @@ def effective_rows(
 ) -> float:
     r"""Return the effective sample size, :math:`(\sum\omega)^2 / \sum\omega^2`.
 
-    Rows of one group count as one row with all their weight: they may all be alike. A row that
-    stands for k copies counts as k rows with a k-th of its weight each.
+    Rows of one group count as one row with all their weight, because they may all be alike. A row
+    that stands for k copies counts as k rows, each with a k-th of its weight.
     """
     if group is not None:
         member = np.unique(group, return_inverse=True)[1]
@@ -194,6 +195,7 @@ def effective_rows(
 
 
 def rates_of(metric: Metric, tpr: float, fpr: float, prior: float, value: float | None) -> Rates:
-    """Return rates with the precision and the metric; a ranking's value is given."""
-    found = float(metric.at_rates(tpr, fpr, prior)) if value is None else value
-    return Rates(tpr, fpr, float(precision_of(tpr, fpr, prior)), found)
+    """Return rates with the precision and the metric; `value` is given for a ranking."""
+    if value is None:
+        value = float(metric.at_rates(tpr, fpr, prior))
+    return Rates(tpr, fpr, float(precision_of(tpr, fpr, prior)), value)

@@ -1,4 +1,4 @@
-"""The lines of a chosen candidate, of all rows and without each fold, on one scale."""
+"""The lines of the chosen candidate, from all rows and without each fold, put on one scale."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
 
-#: Deviations from the middle of a class beyond which a score does not set the scale.
+#: Standard deviations from the centre of a class beyond which scores are clipped.
 _REACH = 3.5
-#: Between the tenths at both ends of a normal distribution, in deviations.
-_TENTHS = 2.563
+#: Distance between the first and the last decile of a normal distribution.
+_DECILES_OF_NORMAL = 2.563
 
 
 class Lines(NamedTuple):
-    """The chosen candidate, fitted to all rows and without each fold; intercepts last.
+    """The lines of the chosen candidate, intercepts last.
 
     Parameters
     ----------
     refit : array of shape (d + 1,)
+        Fitted to all rows.
     without : sequence of arrays of shape (d + 1,)
-        Empty where no rows are held out.
+        For each fold the line fitted without it; empty if no rows are held out.
     """
 
     refit: FloatArray
     without: Sequence[FloatArray] = ()
 
     def aligned(self, rows: TrainingRows) -> Aligned:
-        """Put all lines on one scale, that of the rows each was fitted to.
+        """Put all lines on one scale: centre and scale each by its scores on its training rows.
 
-        A threshold of held-out scores, which are of several lines, is then one of the refitted
-        line too.
+        Held-out scores come from several lines; a threshold on them is then also a threshold of
+        the refitted line.
 
         Parameters
         ----------
@@ -66,16 +67,16 @@ class Lines(NamedTuple):
 
 
 class Aligned(NamedTuple):
-    """Lines on one scale.
+    """Lines on one scale, and their scores.
 
     Parameters
     ----------
     refit : array of shape (d + 1,)
+        The refitted line.
     held_out : array of shape (n,)
-        Scores of rows by lines that have not seen them; by the refitted line where none are
-        held out.
+        Held-out scores of the rows; scores of the refitted line if no rows are held out.
     every : array of shape (n, 1 + folds)
-        Scores of all rows by the refitted line, and by those without each fold.
+        Scores of all rows by the refitted line, first, and by the line of each fold.
     """
 
     refit: FloatArray
@@ -86,20 +87,21 @@ class Aligned(NamedTuple):
 def centre_and_scale(
     scores: FloatArray, positive: AnyArray, weight: FloatArray
 ) -> tuple[float, float]:
-    """Return the middle between the classes, and the mean deviation within them.
+    """Return the midpoint of the class means, and the root mean within-class variance.
 
-    Of scores that are clipped where a normal class would have none: a row far out, which is in the
-    rows of one line and not in those of another, does not set the scale.
+    Scores are clipped where a normal class would have none: an outlier among the training rows of
+    one line, and not of another, must not set the scale.
     """
     means, variances = [], []
     for side in (positive, ~positive):
-        own, share = scores[side], weight[side] / weight[side].sum()
-        low, high = np.quantile(own, [0.1, 0.9])
-        reach = _REACH * (high - low) / _TENTHS
+        values, share = scores[side], weight[side] / weight[side].sum()
+        low, high = np.quantile(values, [0.1, 0.9])
+        reach = _REACH * (high - low) / _DECILES_OF_NORMAL
         if reach > 0:
-            own = np.clip(own, (low + high) / 2.0 - reach, (low + high) / 2.0 + reach)
-        mean = float(share @ own)
+            centre = (low + high) / 2.0
+            values = np.clip(values, centre - reach, centre + reach)
+        mean = float(share @ values)
         means.append(mean)
-        variances.append(float(share @ (own - mean) ** 2))
+        variances.append(float(share @ (values - mean) ** 2))
     scale = float(np.sqrt(np.mean(variances))) or abs(means[0] - means[1]) or 1.0
     return (means[0] + means[1]) / 2.0, scale

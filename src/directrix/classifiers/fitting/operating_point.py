@@ -1,4 +1,4 @@
-"""OperatingPoint: where a classifier cuts, what was seen there, and what to expect on new rows."""
+"""OperatingPoint: the threshold of a classifier, and the rates there."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where a classifier cuts, and the rates there.
+    """The threshold of a classifier, and the rates there.
 
     Parameters
     ----------
     metric : Metric
-        What the classifier was trained for.
+        Metric that the classifier was trained for.
     threshold : float
-        Least score ``coef_ @ x`` that is predicted positive: minus the intercept.
+        Rows with ``coef_ @ x`` above it are predicted positive: minus the intercept.
     predicted : Rates
-        From the four numbers of the scores, as if these were normal.
+        From the mean and variance of the scores of each class, as if these were normal.
     empirical : Rates, optional
-        On the rows that also chose the candidate and the threshold: too good to be true of others.
+        On the rows that also chose the candidate and the threshold, and therefore too good.
     rows : str, optional
-        Which rows these were.
+        Name of these rows.
     expected : Rates, optional
-        To be expected on new rows: of rows that chose neither candidate nor threshold.
+        Expected on new rows, which chose neither the candidate nor the threshold.
     intervals : Intervals, optional
-        95 % intervals of what is expected.
+        95 % intervals of the expected rates.
     guarantee : str, optional
         Limits that are kept on new rows, and with what confidence.
     """
@@ -71,44 +71,44 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class OnRows:
-    """What rows that chose nothing say of a classifier: its curve, and where it cuts.
+    """A classifier on rows that had no part in its fit: its curve and its threshold.
 
     Parameters
     ----------
     curve : Curve
-    place : int
+    index : int
         Index of the threshold on the curve.
     sizes : Sizes
-        Rows of each class; with weights, their effective number.
+        Effective sample size of each class.
     """
 
     curve: Curve
-    place: int
+    index: int
     sizes: Sizes
 
     def rates(self, metric: Metric) -> Rates:
         """Return the rates at the threshold, and the metric.
 
-        A metric that fixes its own threshold has it set on these rows.
+        A metric with a limit or a quota sets its own threshold on these rows.
         """
-        return self._rates(metric, self.place)
+        return self._rates(metric, self.index)
 
     def intervals(self, metric: Metric, level: float = 0.95) -> Intervals:
         """Return intervals of the rates and of the metric."""
         curve, sizes = self.curve, self.sizes
-        found = intervals_of(metric, self.rates(metric), curve, sizes, level)
+        intervals = intervals_of(metric, self.rates(metric), curve, sizes, level)
         if not metric.fixes_threshold:
-            return found
-        there = self._rates(metric, metric.best(curve).place)
-        of_metric = intervals_of(metric, there, curve, sizes, level).metric
-        return found._replace(metric=of_metric)
+            return intervals
+        best = self._rates(metric, metric.best(curve).place)
+        of_metric = intervals_of(metric, best, curve, sizes, level).metric
+        return intervals._replace(metric=of_metric)
 
-    def _rates(self, metric: Metric, place: int) -> Rates:
+    def _rates(self, metric: Metric, index: int) -> Rates:
         curve = self.curve
         tpr, fpr, precision = (
-            float(each[place]) for each in (curve.tpr, curve.fpr, curve.precision)
+            float(rate[index]) for rate in (curve.tpr, curve.fpr, curve.precision)
         )
-        return Rates(tpr, fpr, precision, metric.value_at(curve, place))
+        return Rates(tpr, fpr, precision, metric.value_at(curve, index))
 
 
 def predicted_rates(scores: ScoreMoments, metric: Metric, n_rows: float) -> Rates:

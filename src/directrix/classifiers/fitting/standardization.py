@@ -1,4 +1,4 @@
-"""Features of mean zero and deviation one, and lines between both units."""
+"""Standardised features, and lines converted between the two units."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray
 
-#: Between the quartiles of a normal feature of deviation one.
+#: Distance between the quartiles of a standard normal distribution.
 _QUARTILES_OF_NORMAL = 1.349
 _ROUNDING = 1e-12
-#: Between one over this and this, squares of deviations neither overflow nor vanish.
+#: Between its inverse and this, squares of deviations neither overflow nor underflow.
 _SAFE = 1e140
 
 
 @dataclass(frozen=True)
 class Standardization:
-    """How features are standardised; sparse ones are scaled alone, and stay sparse.
+    """Mean and scale of each feature; sparse features are only scaled, and stay sparse.
 
-    scikit-learn's StandardScaler would do, but for the lines, which must go there and back.
+    Unlike scikit-learn's StandardScaler it also converts lines between the two units.
 
     Parameters
     ----------
@@ -36,49 +36,49 @@ class Standardization:
 
     @classmethod
     def of(cls, X: Any, weight: FloatArray) -> Standardization:
-        """Take mean and deviation of some rows."""
+        """Return the standardisation by mean and standard deviation."""
         share = weight / weight.sum()
         if sparse.issparse(X):
             scale = _positive(_sparse_deviation(share, X.astype(np.float64)))
             return cls(np.zeros(X.shape[1]), _invertible(scale))
         mean = share @ X
-        with np.errstate(over="ignore"):  # of values next to the greatest float
+        with np.errstate(over="ignore"):  # values close to the largest float
             deviation = _dense_deviation(share, X - mean)
-        # What is left of a constant column of 1e12 is rounding, and no feature.
+        # In a constant column of 1e12 the deviation is nothing but rounding.
         deviation[deviation <= 1e-13 * np.abs(mean)] = 0.0
         return cls(mean, _invertible(_positive(deviation)))
 
     @classmethod
     def robust(cls, X: Any, weight: FloatArray) -> Standardization:
-        r"""Take median and quartiles of some rows, so that rows far out do not set the units.
+        r"""Return the standardisation by median and quartiles, which outliers do not affect.
 
         .. math:: s = \max\left(\frac{q_{3/4} - q_{1/4}}{1.349},\ \frac{\sigma}{10}\right)
 
-        which is the deviation of normal features; the deviation itself where the quartiles are
-        equal. Sparse features, whose quartiles are zero, are divided by their greatest size: by
-        their deviation, rare words would count for more than all others.
+        which is the standard deviation of normal features; the standard deviation itself if the
+        quartiles are equal. Sparse features, whose quartiles are zero, are divided by their largest
+        absolute value: divided by their deviation, rare words would dominate.
         """
         if sparse.issparse(X):
-            greatest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
-            return cls(np.zeros(X.shape[1]), _invertible(_positive(greatest)))
-        usual = cls.of(X, weight)
+            largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+            return cls(np.zeros(X.shape[1]), _invertible(_positive(largest)))
+        by_deviation = cls.of(X, weight)
         low, median, high = _quantiles(X, weight, (0.25, 0.5, 0.75))
-        spread = (high - low) / _QUARTILES_OF_NORMAL
-        scale = np.where(spread > 0, np.maximum(spread, usual.scale / 10.0), usual.scale)
+        spread, deviation = (high - low) / _QUARTILES_OF_NORMAL, by_deviation.scale
+        scale = np.where(spread > 0, np.maximum(spread, deviation / 10.0), deviation)
         return cls(median, _invertible(scale))
 
     def rows(self, X: Any) -> Any:
-        """Return rows, standardised, as float64."""
+        """Return the rows standardised, as float64."""
         if sparse.issparse(X):
             return sparse.csr_array(X) @ sparse.diags_array(1.0 / self.scale)
         return (X - self.mean) / self.scale
 
     def line_there(self, line: FloatArray) -> FloatArray:
-        """Return the line of standardised features with the scores of this one."""
+        """Convert a line of the features to the line of standardised features with equal scores."""
         return np.append(line[:-1] * self.scale, line[-1] + line[:-1] @ self.mean)
 
     def line_back(self, line: FloatArray) -> FloatArray:
-        """Return the line of the features themselves with the scores of this one."""
+        """Convert a line of standardised features to the line of the features with equal scores."""
         with np.errstate(over="ignore"):
             weight = line[:-1] / self.scale
         _require_finite(weight, self.scale)
@@ -86,29 +86,29 @@ class Standardization:
 
 
 def _quantiles(X: FloatArray, weight: FloatArray, shares: Sequence[float]) -> list[FloatArray]:
-    """Return for each share the least value that at least this share of the weight is up to.
+    """Return weighted quantiles: the least value up to which at least the share of weight lies.
 
-    NumPy has weights in `quantile` only from 2.0 on, and its own ties for weights that do not add
-    up exactly; a row of weight two is two rows here.
+    By hand, because a row of weight two must count as two rows; NumPy breaks ties differently when
+    weights do not add up exactly.
     """
     order = np.argsort(X, axis=0, kind="stable")
     below = np.cumsum(weight[order], axis=0)
-    places = ((below < share * (1.0 - _ROUNDING) * below[-1]).sum(axis=0) for share in shares)
+    ranks = ((below < share * (1.0 - _ROUNDING) * below[-1]).sum(axis=0) for share in shares)
     columns = np.arange(X.shape[1])
-    return [np.asarray(X[order[place, columns], columns], dtype=np.float64) for place in places]
+    return [np.asarray(X[order[rank, columns], columns], dtype=np.float64) for rank in ranks]
 
 
 def _dense_deviation(share: FloatArray, centred: FloatArray) -> FloatArray:
-    """Return the root mean square of each column, also where its squares are no floats."""
+    """Return the root mean square of each column, even if its squares over- or underflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         deviation: FloatArray = np.sqrt(share @ np.square(centred))
     extreme = _extreme(deviation)
     if extreme.size:
         part = centred[:, extreme]
-        greatest = np.abs(part).max(axis=0)
+        largest = np.abs(part).max(axis=0)
         with np.errstate(invalid="ignore"):
-            part = part / _positive(greatest)
-            deviation[extreme] = greatest * np.sqrt(share @ np.square(part))
+            part = part / _positive(largest)
+            deviation[extreme] = largest * np.sqrt(share @ np.square(part))
     return deviation
 
 
@@ -119,29 +119,29 @@ def _sparse_deviation(share: FloatArray, X: Any) -> FloatArray:
     extreme = _extreme(deviation)
     part = sparse.coo_array(sparse.csr_array(X)[:, extreme])
     if part.nnz:
-        greatest = abs(part).max(axis=0).toarray().ravel()
+        largest = abs(part).max(axis=0).toarray().ravel()
         row, column = part.coords
-        squares = share[row] * np.square(part.data / _positive(greatest)[column])
+        squares = share[row] * np.square(part.data / _positive(largest)[column])
         total = np.bincount(column, weights=squares, minlength=len(extreme))
-        deviation[extreme] = greatest * np.sqrt(total)
+        deviation[extreme] = largest * np.sqrt(total)
     return deviation
 
 
 def _extreme(deviation: FloatArray) -> Any:
-    """Return the columns whose squares may have overflowed or vanished."""
+    """Return the columns whose squares may have over- or underflowed."""
     with np.errstate(invalid="ignore"):
         return np.flatnonzero(~((deviation > 1.0 / _SAFE) & (deviation < _SAFE)))
 
 
 def _invertible(scale: FloatArray) -> FloatArray:
-    """Return the scale of each column, or refuse one that coefficients cannot be divided by."""
+    """Return the scale; refuse a column whose scale coefficients cannot be divided by."""
     with np.errstate(over="ignore", invalid="ignore"):
         _require_finite(1.0 / scale + scale, scale)
     return scale
 
 
 def _require_finite(coefficients: FloatArray, scale: FloatArray) -> None:
-    """Refuse coefficients that are no floats, and name the first column."""
+    """Refuse coefficients beyond the range of floats, and name the first column."""
     bad = np.flatnonzero(~np.isfinite(coefficients))
     if bad.size:
         msg = (

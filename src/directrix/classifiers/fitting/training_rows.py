@@ -1,7 +1,7 @@
-"""Training rows in an order of their own, with folds: where every fit to rows begins.
+"""Training rows in a canonical order, with folds: the beginning of every fit to rows.
 
-Rows are known by keys (`directrix.moments.row_keys`) and put in the order of these, so that nothing
-that comes after can depend on the order in which they were given.
+Rows are identified by keys (`directrix.moments.row_keys`) and sorted by them, so that no result
+depends on the order in which rows were given.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from directrix.moments.rows import as_rows
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-#: Copies that rows of whole weights are split into, in all.
+#: Rows with integer weights are split into this many copies in all, at most.
 _MOST_COPIES = 1 << 20
-#: Rows of a class from which on equal whole weights are no frequencies.
+#: If this many rows of a class have equal weights, the weights are not frequencies.
 _MANY = 50
 
 
 class TrainingRows(NamedTuple):
-    """Rows of two classes that candidates are made and compared on.
+    """Rows of two classes on which candidates are fitted and compared.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class TrainingRows(NamedTuple):
     positive : array of bool of shape (n,)
     weight : array of shape (n,)
     fold : array of int of shape (n,), optional
-        None where rows are too few to hold some out.
+        None if rows are too few to hold some out.
     group : array of int of shape (n,), optional
-        Rows of one group are dependent, and always in the same fold.
+        Rows of one group are dependent, and always in one fold.
     copies : array of int of shape (n,), optional
-        How many rows each stands for, where its weight is a frequency.
+        Number of rows that each row stands for, if its weight is a frequency.
     """
 
     X: Any
@@ -53,13 +53,13 @@ class TrainingRows(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call the rows that rates are measured on."""
+        """Name of the rows on which rates are measured."""
         return "the training rows" if self.fold is None else "held-out rows"
 
     def first(self, most: int) -> TrainingRows:
-        """Return the first rows of each class, with weights that stand for all; without folds.
+        """Return the first rows of each class, with the weight of all rows; without folds.
 
-        Rows are in the order of their keys, so the first are drawn as by chance.
+        Rows are in the order of their keys, so the first rows are a random sample.
         """
         index = first_rows_per_class(self.positive, most)
         weight = rescaled_weights(self.positive, self.weight, index)
@@ -68,9 +68,9 @@ class TrainingRows(NamedTuple):
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """Rows of weight above zero in the order of their keys, not yet copied.
+    """Rows of weight above zero, and entries sorted by key that refer to them.
 
-    A whole weight of k, where weights are frequencies, stands for k entries.
+    A row has one entry, or k entries if its weight k is a frequency.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ class KeyedRows:
     y : array of shape (m,)
     weight : array of shape (m,)
     index : array of int of shape (n,)
-        The row of each entry.
+        Row of each entry.
     keys : array of uint64 of shape (n,)
     entry_weight : array of shape (n,)
     factor : array of shape (m,)
         Class weight of each row.
     fold : array of int of shape (m,), optional
-        Folds that the user gave.
+        Folds given by the user.
     group : array of int of shape (m,), optional
     """
 
@@ -108,7 +108,7 @@ class KeyedRows:
         fold: IntArray | None = None,
         groups: Any = None,
     ) -> KeyedRows:
-        """Give keys to rows, and drop those of weight zero.
+        """Assign keys to rows, and drop rows of weight zero.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class KeyedRows:
         copies = copies_of(weight, y)
         index = np.repeat(np.arange(len(y)), copies)
         entry_weight = (weight / copies)[index]
-        # By the number of the class, so that what labels are called does not matter.
+        # By the number of the class, so that the names of labels do not matter.
         code = np.unique(y, return_inverse=True)[1]
         hashes = labelled(row_hash(as_rows(X)), code)[index]
         keys = copy_keys(hashes, copy_numbers(hashes, entry_weight))
@@ -138,13 +138,13 @@ class KeyedRows:
         return cls(X, y, weight, *entries, np.ones(len(y)), fold, group)
 
     def weighted(self, class_weight: Any, classes: AnyArray) -> KeyedRows:
-        """Return the rows with class weights, as scikit-learn has them."""
+        """Return the rows with class weights, as defined by scikit-learn."""
         code = np.searchsorted(classes, self.y)
         weight = weights_by_class(class_weight, classes, code, self.weight)
         return replace(self, factor=weight / self.weight)
 
     def only(self, chosen: IntArray) -> KeyedRows:
-        """Return some of the entries; their rows are then all the rows there are."""
+        """Return some of the entries, with their rows only."""
         rows, index = np.unique(self.index[chosen], return_inverse=True)
         weight: FloatArray = np.bincount(index, self.entry_weight[chosen]).astype(np.float64)
         return KeyedRows(
@@ -160,22 +160,22 @@ class KeyedRows:
         )
 
     def all_rows(self, label: Any) -> TrainingRows:
-        """Return all rows as they were given, without folds; `label` is the positive class."""
+        """Return all rows without copies and folds; `label` is the positive class."""
         copies = np.bincount(self.index, minlength=len(self.y))
         weight = self.weight * self.factor
         return TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
 
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
-        """Return the entries, or the first of each class, with folds.
+        """Return the entries as rows with folds, or only the first of each class.
 
         Parameters
         ----------
         label : label
             The positive class.
         n_folds : int
-            How many folds there are to be, where none were given; fewer where a class is small.
+            Number of folds, if none were given; fewer if a class is small.
         most : int, optional
-            Entries of each class.
+            Entries of each class at most.
         """
         entry_positive = self.y[self.index] == label
         weight = self.entry_weight * self.factor[self.index]
@@ -193,7 +193,7 @@ class KeyedRows:
         return TrainingRows(self.X[rows], entry_positive, weight, fold, group)
 
     def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
-        """Return all entries but one in `share` of each class, and those set apart.
+        """Set one in `share` entries of each class apart; return the others, and these.
 
         Parameters
         ----------
@@ -212,15 +212,15 @@ class KeyedRows:
 
 
 class Prepared(NamedTuple):
-    """Rows in standardised units: all of them, and those that candidates are compared on.
+    """Standardised rows: all of them, and those on which candidates are compared.
 
     Parameters
     ----------
     units : Standardization
     rows : TrainingRows
-        All rows, for the last fit.
+        All rows, for the final fit.
     seen : TrainingRows
-        With folds; the same where they are not too many.
+        With folds; the same rows unless they are too many.
     """
 
     units: Standardization
@@ -229,7 +229,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(keyed: KeyedRows, label: Any, n_folds: int, most: int) -> Prepared:
-    """Standardise rows and share them out to folds; see `KeyedRows.training_rows`."""
+    """Standardise rows and assign folds; see `KeyedRows.training_rows`."""
     seen = keyed.training_rows(label, n_folds, most)
     if len(seen.positive) == len(keyed.index):
         units = Standardization.of(seen.X, seen.weight)
@@ -241,19 +241,20 @@ def prepare(keyed: KeyedRows, label: Any, n_folds: int, most: int) -> Prepared:
 
 
 def class_folds(keys: AnyArray, positive: AnyArray, n_folds: int) -> IntArray | None:
-    """Return folds that share out each class; None where a class has one row only."""
+    """Return folds stratified by class; None if a class has one row only."""
     n_pos = int(np.count_nonzero(positive))
     n_folds = min(n_folds, n_pos, len(positive) - n_pos)
     return stratified_folds(keys, positive, n_folds) if n_folds > 1 else None
 
 
 def copies_of(weight: FloatArray, y: AnyArray) -> IntArray:
-    """Return how many copies each row stands for, which may be in different folds.
+    """Return the number of copies that each row stands for, which may be in different folds.
 
-    Whole weights are frequencies: a row of weight k stands for k rows. Where weights are not
-    whole, each row is one. So it is where all rows of a class of fifty or more weigh the same (ten
-    for each negative, of which one in ten was kept): that says how much a row counts, not that it
-    was seen ten times. Beyond a million copies in all, rows are split into fewer, heavier ones.
+    Integer weights are frequencies: a row of weight k stands for k rows. If any weight is not an
+    integer, each row is one copy. So is each row of a class of fifty or more rows that all have
+    the same weight (10 for negatives of which one in ten was kept): that says how much a row
+    counts, not that it was observed ten times. Beyond a million copies in all, rows are split into
+    fewer, heavier ones.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Two passes over rows that live elsewhere: fold moments, then score histograms."""
+"""Two passes over rows that live elsewhere: moments by fold, then score histograms."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class HistogramChoice:
 
 @dataclass(frozen=True)
 class TwoPasses:
-    """The two questions that are asked of a source, and nothing else.
+    """The two passes over a source of rows.
 
     Parameters
     ----------
@@ -109,21 +109,21 @@ class TwoPasses:
         Parameters
         ----------
         most, most_of_part : int
-            Rows of each class, in all and of one partition; 0 for no sample.
+            Rows of each class in the sample: in all, and per partition; 0 for no sample.
         apart : int, optional
-            A fold whose rows are not sampled.
+            Fold whose rows are not sampled.
         """
-        plan, how = self._plan()
+        plan, reading = self._plan()
         if plan.by is not None:
             msg = "fit_source makes one classifier; call it for each group, without by="
             raise TypeError(msg)
-        found: Surveyed = run(self.source, plan, Survey(most_of_part, apart), **how)
-        if None not in found.grouped.by_group:
+        surveyed: Surveyed = run(self.source, plan, Survey(most_of_part, apart), **reading)
+        if None not in surveyed.grouped.by_group:
             msg = "there are no rows to learn from"
             raise ValueError(msg)
-        if found.sample is None:
-            return found
-        return replace(found, sample=found.sample.at_most(most).ordered())
+        if surveyed.sample is None:
+            return surveyed
+        return replace(surveyed, sample=surveyed.sample.at_most(most).ordered())
 
     def histograms(self, lines: list[FloatArray], surveyed: Surveyed) -> tuple[ScoreHistogram, ...]:
         """Return the held-out scores of the candidates, fold by fold: the second pass.
@@ -131,13 +131,13 @@ class TwoPasses:
         Parameters
         ----------
         lines : list of arrays of shape (k, d + 1)
-            For each fold the candidates made without it.
+            For each fold the lines made without it.
         surveyed : Surveyed
-            What the first pass found.
+            Result of the first pass.
         """
-        plan, how = self._plan()
+        plan, reading = self._plan()
         positive = surveyed.grouped.by_group[None].classes[-1]
-        counted: Counted = run(self.source, plan, Histograms(np.stack(lines), positive), **how)
+        counted: Counted = run(self.source, plan, Histograms(np.stack(lines), positive), **reading)
         if counted.fingerprint != surveyed.fingerprint:
             msg = (
                 f"the second pass did not find the rows of the first: it read "
@@ -152,13 +152,13 @@ class TwoPasses:
         return counted.folds
 
     def _plan(self) -> tuple[Plan, dict[str, Any]]:
-        """Return which columns are what, and how they are to be read."""
+        """Return the roles of the columns, and the options of reading them."""
         roles = dict(self.options)
-        how: dict[str, Any] = {
+        reading: dict[str, Any] = {
             name: roles.pop(name) for name in ("engine", "progress") if name in roles
         }
         plan = Plan.of(target=self.target, fold=self.fold, **roles)
-        return replace(plan, identified=True), how
+        return replace(plan, identified=True), reading
 
 
 def select_from_histograms(
@@ -191,7 +191,7 @@ def select_from_histograms(
 
 
 def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
-    """Fit probabilities to a histogram of scores of both classes, negatives first."""
+    """Fit the calibration to a histogram of scores of both classes, negatives first."""
     scores = np.tile(centres() - threshold, 2)
     positive = np.repeat([False, True], len(centres()))
     weight = counts.ravel()
@@ -220,11 +220,11 @@ def guaranteed_threshold(
     return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
 
 
-def _edge(place: int) -> float:
-    """Return the threshold that so many of the highest bins are above."""
+def _edge(index: int) -> float:
+    """Return the threshold above which there are `index` bins."""
     cuts = edges()[::-1]
     cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
-    return float(cuts[place])
+    return float(cuts[index])
 
 
 def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
@@ -234,6 +234,6 @@ def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
 
 
 def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
-    """Return the curve of a histogram, all bins kept, so that places are edges."""
+    """Return the curve of a histogram; its thresholds are the edges of all bins."""
     negative, positive = _above(counts, factors)
     return Curve(centres()[::-1], positive, negative)

@@ -1,4 +1,4 @@
-"""What MomentClassifier refuses: parameters, and summaries that it cannot learn from."""
+"""Validation of the parameters and summaries of MomentClassifier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def checked_metric(classifier: MomentClassifier) -> Metric:
-    """Return the metric to train for, or refuse parameters that mean nothing."""
+    """Return the metric; refuse invalid parameters."""
     if classifier.choose not in ("rows", "moments"):
         msg = f"choose must be 'rows' or 'moments', not {classifier.choose!r}"
         raise ValueError(msg)
@@ -27,7 +27,7 @@ def checked_metric(classifier: MomentClassifier) -> Metric:
 
 
 def require_same_classes(classifier: MomentClassifier, classes: Any) -> None:
-    """Refuse to go on from a fit without its summary, or with other classes than it had."""
+    """Refuse to add rows to a fit that has no summary, or that has other classes."""
     if not hasattr(classifier, "coef_"):
         return
     if not hasattr(classifier, "moments_"):
@@ -48,7 +48,7 @@ def require_same_classes(classifier: MomentClassifier, classes: Any) -> None:
 
 
 def require_rows_in_folds(moments: Moments) -> None:
-    """Refuse so few rows that all of a class are in one fold."""
+    """Refuse a summary in which one fold has all rows of a class."""
     require_rows_of_both(moments)
     for number in range(len(moments.folds)):
         rest = moments.without_fold(number)
