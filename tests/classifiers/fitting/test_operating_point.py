@@ -41,8 +41,8 @@ def scored(n=1000, gap=1.5, seed=0, share=0.3):
 
 def on_rows(metric, positive, scores):
     curve = Curve.of(positive, scores)
-    place = metric.best(curve).place
-    return OnRows(curve, place, Sizes(float(positive.sum()), float((~positive).sum())))
+    index = metric.best(curve).place
+    return OnRows(curve, index, Sizes(float(positive.sum()), float((~positive).sum())))
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
@@ -76,7 +76,7 @@ def test_rows_of_unequal_weight_are_as_sure_as_fewer_equal_ones():
 def test_rates_are_those_of_the_predictions(row):
     positive, scores = scored()
     seen = on_rows(row.example, positive, scores)
-    threshold = seen.curve.threshold(seen.place)
+    threshold = seen.curve.threshold(seen.index)
     tn, fp, fn, tp = confusion_matrix(positive, scores > threshold).ravel()
     rates = seen.rates(row.example)
     assert rates.tpr == pytest.approx(tp / (tp + fn), abs=1e-15)
@@ -100,7 +100,7 @@ def test_intervals_hold_what_was_measured(row):
 def test_the_interval_of_precision_rests_on_the_rows_predicted_positive():
     positive, scores = scored()
     seen = on_rows(Error(), positive, scores)
-    above = scores > seen.curve.threshold(seen.place)
+    above = scores > seen.curve.threshold(seen.index)
     expected = binomtest(int((positive & above).sum()), int(above.sum())).proportion_ci(
         method="wilson"
     )

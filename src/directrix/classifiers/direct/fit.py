@@ -11,9 +11,8 @@ import numpy as np
 
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.choice import Selection
-from directrix.classifiers.fitting.finalize import FittedLine, finalize, finalize_on_rows
+from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.classifiers.fitting.lines import Lines
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
 from directrix.frontier.compare import MOST_ROWS, curve_maker, round_scores, scores_of
 from directrix.frontier.moment_candidates import MomentCandidate, moment_candidates
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.fitting.assessment import Assessment
+    from directrix.classifiers.fitting.operating_point import Assessment
     from directrix.metrics import Curve, Metric
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.assessment import Assessment
+    from directrix.classifiers.fitting.operating_point import Assessment
     from directrix.frontier.candidates import Candidate
     from directrix.frontier.compare import Comparison
     from directrix.metrics import Metric

@@ -69,7 +69,7 @@ def weights_by_class(
 
 
 def _factors(class_weight: Any, labels: list[Any], weights: Sequence[float]) -> tuple[float, ...]:
-    """Return the weight of each class; refuse weights that make a class weigh too much or little."""
+    """Return the weight of each class; refuse extreme ones."""
     factors = _given_factors(class_weight, labels, weights)
     for weight, factor in zip(weights, factors, strict=True):
         if weight:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from directrix.classifiers.fitting.assessment import Assessment
 from directrix.classifiers.fitting.choice import sizes_of
 from directrix.classifiers.fitting.intervals import intervals_of, rates_of
+from directrix.classifiers.fitting.operating_point import Assessment
 from directrix.frontier.compare import curve_maker
 from directrix.metrics import Curve
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.fitting.assessment import Assessment
 from directrix.classifiers.fitting.calibration import Calibration, calibration_from_scores
 from directrix.classifiers.fitting.choice import Choice
 from directrix.classifiers.fitting.finalize import FittedLine, fitted_line
 from directrix.classifiers.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.classifiers.fitting.intervals import Sizes
+from directrix.classifiers.fitting.operating_point import Assessment
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan

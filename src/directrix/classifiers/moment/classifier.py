@@ -11,8 +11,7 @@ from directrix.classifiers.base import ThresholdClassifier, two_classes
 from directrix.classifiers.fitting.calibration import Calibration
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.class_weights import checked_weight, class_factors, reweighted
-from directrix.classifiers.fitting.finalize import FittedLine, finalize, finalize_on_moments
-from directrix.classifiers.fitting.lines import Lines
+from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
 from directrix.classifiers.moment.checks import (

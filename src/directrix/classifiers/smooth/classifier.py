@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 
 from directrix.classifiers.base import ThresholdClassifier
 from directrix.classifiers.fitting.choice import Selection
-from directrix.classifiers.fitting.finalize import finalize, finalize_on_rows
-from directrix.classifiers.fitting.lines import Lines
+from directrix.classifiers.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
 from directrix.classifiers.fitting.solvers import keeps_intercept, solver_for
 from directrix.classifiers.fitting.training_rows import Prepared, prepare
