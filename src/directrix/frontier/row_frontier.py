@@ -172,7 +172,7 @@ class RowFrontier:
         come with a solver of their own do not.
         """
         found = self._best(metric)
-        swept = self.solver is None and not metric.cuts
+        swept = self.solver is None and not metric.uses_threshold
         if swept and not any(isinstance(r.loss, PairwiseHinge) for r in self.recipes):
             ridges = sorted({recipe.ridge for recipe in self.recipes}, reverse=True)
             places = {ridge: len(self.recipes) + k for k, ridge in enumerate(ridges)}

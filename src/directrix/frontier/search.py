@@ -112,7 +112,7 @@ class Pool:
         if self.moments is not None and not self.rows.stopped:
             self._take_moments(self.moments())
         found = compared(self.metric, self.curves)
-        if not self.metric.cuts:
+        if not self.metric.uses_threshold:
             self._take_pairs(self._best_of_rows(found)[0])
             found = compared(self.metric, self.curves)
         for _ in range(_ROUNDS):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from directrix.frontier.compare import Compared
     from directrix.frontier.cross_choice import Rule
     from directrix.metrics import Metric
-    from directrix.metrics.base import Limit
+    from directrix.metrics.limit import Limit
 
 #: Candidates that are chosen among again without some rows: of all, and of each kind.
 _CANDIDATES, _OF_KIND = 24, 3
@@ -154,7 +154,7 @@ class Choice:
         chosen = choose_without_parts(self.parts, self.metric, at, shift, rule)
         rates = judged(self.parts, chosen)
         value = None
-        if not self.metric.cuts:
+        if not self.metric.uses_threshold:
             candidate = rule(self.losses)
             optimism = optimism_of_ranking(self.parts, self.metric, chosen, candidate)
             value = float(self.values[candidate]) - optimism

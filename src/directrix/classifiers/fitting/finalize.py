@@ -70,7 +70,7 @@ class Finalized(NamedTuple):
         """Take where the chosen candidate cuts a curve, and what its refit changes."""
         metric = choice.metric
         rates = float(curve.tpr[place]), float(curve.fpr[place])
-        value = None if metric.cuts else metric.best_value(curve)
+        value = None if metric.uses_threshold else metric.best_value(curve)
         empirical = rates_of(metric, *rates, curve.prior, value)
         expected = choice.expected()
         if change is not None:
@@ -132,7 +132,7 @@ class Change(NamedTuple):
             of_lines = share @ above[side]
             rates.append(float(of_lines[0] - of_lines[1:].mean()))
         area = 0.0
-        if not metric.cuts:
+        if not metric.uses_threshold:
             curve_of = curves(rows.positive, rows.weight)
             areas = [metric.best_value(curve_of(column)) for column in every.T]
             area = float(areas[0] - np.mean(areas[1:]))
@@ -144,7 +144,9 @@ class Change(NamedTuple):
             float(np.clip(rate + change, 0.0, 1.0))
             for rate, change in ((rates.tpr, self.tpr), (rates.fpr, self.fpr))
         )
-        value = None if metric.cuts else float(np.clip(rates.metric + self.area, 0.0, 1.0))
+        value = (
+            None if metric.uses_threshold else float(np.clip(rates.metric + self.area, 0.0, 1.0))
+        )
         return rates_of(metric, tpr, fpr, prior, value)
 
 

@@ -78,7 +78,7 @@ def intervals_of(
         wilson(rates.precision, predicted, level),
         (rates.metric, rates.metric),
     )
-    if not metric.cuts:
+    if not metric.uses_threshold:
         variance = ranking_variance(curve, sizes, metric)
         return found._replace(metric=on_logit_scale(rates.metric, variance, level))
     tpr, fpr, share = _drawn(metric, rates, curve, sizes)

@@ -99,7 +99,7 @@ class OnRows:
         found = intervals_of(metric, self.rates(metric), curve, sizes, level)
         if not metric.fixes_threshold:
             return found
-        there = self._rates(metric, metric.best(curve).place)
+        there = self._rates(metric, metric.best(curve).index)
         of_metric = intervals_of(metric, there, curve, sizes, level).metric
         return found._replace(metric=of_metric)
 

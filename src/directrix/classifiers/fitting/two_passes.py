@@ -165,8 +165,8 @@ def pick(
     parts = ScoresInParts(np.stack([_above(fold.counts, factors) for fold in folds])[None])
     choice = Choice(metric, parts, losses, values, rule, sizes, curves[place].prior)
     best = choice.at.best(curves[place])
-    threshold = _edge(best.place)
-    final = Finalized.of(choice, threshold, curves[place], best.place)
+    threshold = _edge(best.index)
+    final = Finalized.of(choice, threshold, curves[place], best.index)
     sides = np.array(factors)[:, None] * histogram.counts[place]
     fitted = _calibrated(sides, threshold, at_threshold)
     return Picked(place, final, fitted, values, sides)

@@ -343,7 +343,7 @@ class MomentClassifier(LinearClassifier):
             place = choose_line(metric, seen.X, seen.positive, seen.weight, lines)
             compared_on = scores_of(seen.X, lines)
             # A ranking has no threshold that all rows would have to set.
-            rows = rows if metric.cuts else seen
+            rows = rows if metric.uses_threshold else seen
         else:
             compared_on = held_out_scores(rows.X, rows.fold, candidates.without)
             place = choose(metric, rows.positive, compared_on, rows.weight).place

@@ -193,7 +193,7 @@ class SmoothClassifier(CallbackSupportMixin, LinearClassifier):
         classifiers = [copy(self).set_params(metric=metric) for metric in each]
         # Rankings last: they add candidates that the others would not have, alone.
         for metric, one in sorted(
-            zip(each, classifiers, strict=True), key=lambda pair: not pair[0].cuts
+            zip(each, classifiers, strict=True), key=lambda pair: not pair[0].uses_threshold
         ):
             one._choose(metric, swept)  # noqa: SLF001
         return classifiers
