@@ -146,7 +146,7 @@ class Grid(Rival):
         return max(self.values, key=mean) if len(self.values) > 1 else self.values[0]
 
     def _threshold(self, metric: Metric, y: AnyArray, scores: FloatArray) -> float:
-        if not metric.cuts or (isinstance(metric, Error) and not self.moves_all):
+        if not metric.uses_threshold or (isinstance(metric, Error) and not self.moves_all):
             return 0.0
         return finite_threshold(metric, y, scores)
 

@@ -24,7 +24,8 @@ class Prior(Rival):
         constant = np.zeros(len(train.y))
         return {
             name: np.full(
-                len(test.y), -finite_threshold(metric, train.y, constant) if metric.cuts else 0.0
+                len(test.y),
+                -finite_threshold(metric, train.y, constant) if metric.uses_threshold else 0.0,
             )
             for name, metric in metrics.items()
         }

@@ -20,7 +20,7 @@ from directrix.displays import (
     PathDisplay,
     TradeoffDisplay,
 )
-from directrix.displays.words import limit_of, words
+from directrix.displays.frontier import boundary_of
 from directrix.losses import BreakEven, Hinge, PairwiseHinge
 from directrix.metrics import (
     AUC,
@@ -148,10 +148,10 @@ def test_frontier_has_a_log_scale_where_the_limit_is_far_left():
         (RecallAtK(50), lambda f, t: 0.25 * t + 0.75 * f - 0.5),
         (PRBEP(), lambda f, t: 0.25 * t + 0.75 * f - 0.25),
     ],
-    ids=lambda own: words(own) if hasattr(own, "risk") else "",
+    ids=lambda own: own.label if hasattr(own, "risk") else "",
 )
 def test_limits_are_where_they_are_kept_just_so(metric, holds):
-    limit = limit_of(metric, 0.25, 100.0)
+    limit = boundary_of(metric, 0.25, 100.0)
     assert len(limit.fpr) > 50
     assert limit.tpr.min() >= 0
     assert limit.tpr.max() <= 1
@@ -160,7 +160,7 @@ def test_limits_are_where_they_are_kept_just_so(metric, holds):
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_every_metric_has_a_trade_off_or_says_why_not(row):
-    if not row.example.cuts:
+    if not row.example.uses_threshold:
         with pytest.raises(ValueError, match="no threshold changes: give another metric"):
             TradeoffDisplay.from_predictions(Y, SCORES, metric=row.example)
         return

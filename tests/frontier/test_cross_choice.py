@@ -84,7 +84,7 @@ def claims(metric, seeds, **how):
         values = np.array([each.value for each in best])
         sign = -1.0 if metric.greater_is_better else 1.0
         chosen = choose_without_parts(parts, metric, metric, np.zeros(scores.shape[1]), rule)
-        if metric.cuts:
+        if metric.uses_threshold:
             rates = judged(parts, chosen)
             honest = metric.at_rates(rates.tpr, rates.fpr, positive.mean())
         else:

@@ -331,7 +331,7 @@ def test_a_sweep_serves_every_metric(row):
     apart = np.diff(scores[order]) > 1e-6
     assert (np.diff(probability[order, 1])[apart] > 0).all()
     # 2 ridges, 4 costs; a plateau for the weaker ridge; for rankings pairs, convex and tight.
-    assert len(ours.candidates_) == (12 if row.example.cuts else 16)
+    assert len(ours.candidates_) == (12 if row.example.uses_threshold else 16)
     point = ours.operating_point_
     assert point.metric == row.example
     assert point.rows == "held-out rows"

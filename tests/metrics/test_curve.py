@@ -190,16 +190,16 @@ def test_many_curves_at_once_are_each_curve_alone(row):
     values, places = row.example.best_of_each(stacked)
     alone = [row.example.best(curve) for curve in curves]
     np.testing.assert_allclose(values.ravel(), [each.value for each in alone], atol=1e-12)
-    np.testing.assert_array_equal(places.ravel(), [each.place for each in alone])
+    np.testing.assert_array_equal(places.ravel(), [each.index for each in alone])
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in TABLE if row.example.cuts], ids=lambda row: row.name
+    "row", [row for row in TABLE if row.example.uses_threshold], ids=lambda row: row.name
 )
 def test_the_metric_of_rates_is_that_of_a_threshold(row):
     metric, (curves, _) = row.example, stack()
     for curve in curves:
-        place = metric.best(curve).place
+        place = metric.best(curve).index
         tpr, fpr = curve.tpr[place], curve.fpr[place]
         value = metric.at_rates(tpr, fpr, curve.prior)
         # At a quota ties count in part; one row of sixty may be on it.
@@ -216,6 +216,6 @@ def test_a_limit_is_kept_at_the_best_threshold(row):
         return
     rate, value, at_most = metric.limit
     for curve in curves:
-        seen = getattr(curve, rate)[metric.best(curve).place]
+        seen = getattr(curve, rate)[metric.best(curve).index]
         assert (seen <= value + 1e-9) if at_most else (seen >= value - 1e-9)
     assert metric.with_limit(0.5).limit.value == 0.5

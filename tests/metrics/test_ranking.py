@@ -44,7 +44,7 @@ def test_threshold_is_that_of_the_balanced_error(rows, weight):
     wanted = BalancedError().best(curve)
     for metric in (AUC(), PartialAUC(0.2)):
         value = metric.score(rows.y, rows.scores, weight)
-        assert metric.best(curve) == (wanted.threshold, value, wanted.place)
+        assert metric.best(curve) == (wanted.threshold, value, wanted.index)
 
 
 @pytest.mark.parametrize("value", [0, 1.0001, -0.5, np.nan])

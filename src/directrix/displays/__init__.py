@@ -1,4 +1,4 @@
-"""What we show: each display computes once, stores what it found, and draws it."""
+"""Displays: figures that compute once, store what they computed, and draw it."""
 
 from directrix.displays.frontier import FrontierDisplay
 from directrix.displays.loss import LossDisplay

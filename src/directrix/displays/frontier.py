@@ -1,4 +1,4 @@
-"""FrontierDisplay: the ROC curve of all lines together, of one of them, and where that cuts."""
+"""FrontierDisplay: the best ROC curve of any linear classifier, and that of one of them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from directrix.displays import style
-from directrix.displays.scored import Scored, before_last_step, last_step, own_metric
-from directrix.displays.words import Limit, limit_of, words
+from directrix.displays.scored import Scored, before_last_step, last_step, metric_of
 from directrix.frontier import Frontier
-from directrix.metrics import Curve, RecallAtFPR, resolve
-from directrix.metrics.ranking import PartialAUC
+from directrix.metrics import Curve, resolve
 from directrix.moments import Moments
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
+    from directrix.metrics.limit import Boundary
 
-#: Limits on the false-positive rate up to which the left of the picture matters: a log scale.
+#: Limits on the false-positive rate up to which the axis is logarithmic.
 _FAR_LEFT = 0.1
 
 
 class Roc(NamedTuple):
-    """True-positive rate against false-positive rate."""
+    """A ROC curve: true-positive rate against false-positive rate."""
 
     fpr: FloatArray
     tpr: FloatArray
@@ -33,30 +32,30 @@ class Roc(NamedTuple):
 
 @dataclass(eq=False)
 class FrontierDisplay:
-    r"""The most recall of any line at each false-positive rate, and one line beside it.
+    r"""Highest recall of any linear classifier at every false-positive rate, and one classifier.
 
     .. math:: t(f) = \max_\theta \Phi\left(\frac{\delta \cdot w(\theta) +
               \sqrt{v_-(\theta)}\, \Phi^{-1}(f)}{\sqrt{v_+(\theta)}}\right), \qquad
               w(\theta) = (\cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-)^{-1} \delta
 
     with :math:`\delta = \mu_+ - \mu_-`: every Pareto-optimal pair of rates is one of this family,
-    if the scores of each class are normal. A curve on rows that passes above shows that they
-    are not. Make one with `from_estimator` or `from_moments`.
+    if the scores of each class are normal. A ROC curve of rows that passes above it shows that
+    they are not. Create one with `from_estimator` or `from_moments`.
 
     Parameters
     ----------
     frontier : Roc
-        Of all lines, predicted from the moments.
+        Best curve of all linear classifiers, predicted from the moments.
     line : Roc
-        Of one line: on rows, or predicted.
+        Curve of one classifier, on rows or predicted.
     point : tuple of float
-        False- and true-positive rate where the line cuts.
+        False- and true-positive rate at the threshold of the classifier.
     metric : Metric
-        What the line was chosen for.
-    limit : Limit, optional
-        What the metric must keep.
+        Metric that the classifier was trained for.
+    limit : Boundary, optional
+        Where a limit or quota of the metric is just kept.
     name : str
-        Of the line.
+        Name of the classifier in the legend.
 
     Attributes
     ----------
@@ -68,7 +67,7 @@ class FrontierDisplay:
     line: Roc
     point: tuple[float, float]
     metric: Metric
-    limit: Limit | None
+    limit: Boundary | None
     name: str
 
     @classmethod
@@ -81,32 +80,32 @@ class FrontierDisplay:
         ax: Any = None,
         **how: Any,
     ) -> Self:
-        """Draw the frontier of a summary, and the best line for a metric, both as predicted.
+        """Draw the frontier of a summary and the best classifier for a metric, both predicted.
 
         Parameters
         ----------
         moments : Moments
-            Of two classes.
+            Summary of two classes.
         metric : str or Metric
         shrinkage : "oas" or float
             As in `directrix.Frontier`.
         ax, **how : as in `plot`
         """
         style.pyplot()
-        wanted = resolve(metric)
+        resolved = resolve(metric)
         frontier = Frontier(moments, shrinkage)
-        found = frontier.curve()
-        scores = frontier.best(wanted).scores
+        best = frontier.curve()
+        scores = frontier.best(resolved).scores
         deviations = np.sqrt(scores.var_pos), np.sqrt(scores.var_neg)
-        ahead = scores.mean_pos - scores.mean_neg + deviations[1] * ndtri(found.fpr)
+        ahead = scores.mean_pos - scores.mean_neg + deviations[1] * ndtri(best.fpr)
         point = ndtr(scores.mean_neg / deviations[1]), ndtr(scores.mean_pos / deviations[0])
         return cls(
-            Roc(found.fpr, found.tpr),
-            Roc(found.fpr, ndtr(ahead / deviations[0])),
+            Roc(best.fpr, best.tpr),
+            Roc(best.fpr, ndtr(ahead / deviations[0])),
             (float(point[0]), float(point[1])),
-            wanted,
-            limit_of(wanted, moments.prior, moments.weight),
-            f"best for {words(wanted)}, predicted",
+            resolved,
+            boundary_of(resolved, moments.prior, moments.weight),
+            f"best for {resolved.label}, predicted",
         ).plot(ax, **how)
 
     @classmethod
@@ -121,10 +120,10 @@ class FrontierDisplay:
         ax: Any = None,
         **how: Any,
     ) -> Self:
-        """Draw the ROC curve of a classifier on rows, under the frontier of all lines.
+        """Draw the ROC curve of a classifier on rows, under the frontier of linear classifiers.
 
-        The frontier is that of the classifier where it keeps one, as `MomentClassifier`; else of
-        the rows given. At the end of a pipeline, it is of the features that arrive there.
+        The frontier is that of the classifier if it stores one, as `MomentClassifier` does, or
+        that of the given rows. For a pipeline it is that of the features of its last step.
 
         Parameters
         ----------
@@ -132,61 +131,61 @@ class FrontierDisplay:
         X : array, sparse matrix or data frame of shape (n, d)
         y : array of shape (n,)
         metric : str or Metric, optional
-            By default what the classifier was trained for, or AUC.
+            By default the metric that the classifier was trained for, or AUC.
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
         ax, **how : as in `plot`
         """
         style.pyplot()
         rows = Scored.by_estimator(estimator, X, y, sample_weight)
-        wanted = own_metric(estimator, metric, "auc")
-        family = getattr(last_step(estimator), "frontier_", None)
-        if family is None:
-            family = Frontier(Moments.of(before_last_step(estimator, X), y, sample_weight))
-        found = family.curve()
+        resolved = metric_of(estimator, metric, "auc")
+        frontier = getattr(last_step(estimator), "frontier_", None)
+        if frontier is None:
+            frontier = Frontier(Moments.of(before_last_step(estimator, X), y, sample_weight))
+        best = frontier.curve()
         curve = Curve.of(rows.positive, rows.scores, rows.weight)
         above = rows.weight * rows.predicted
         return cls(
-            Roc(found.fpr, found.tpr),
+            Roc(best.fpr, best.tpr),
             Roc(curve.fpr, curve.tpr),
             (
                 float(above @ ~rows.positive) / curve.negatives,
                 float(above @ rows.positive) / curve.positives,
             ),
-            wanted,
-            limit_of(wanted, curve.prior, curve.positives + curve.negatives),
+            resolved,
+            boundary_of(resolved, curve.prior, curve.positives + curve.negatives),
             f"{rows.name}, on these rows",
         ).plot(ax, **how)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, xscale: str | None = None, **line: Any
     ) -> Self:
-        """Draw what is stored.
+        """Draw the stored curves.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             By default those of a new figure.
         name : str, optional
-            What the legend calls the line.
+            Name of the classifier in the legend.
         xscale : "linear" or "log", optional
-            By default "log" where the metric has a small limit on the false-positive rate.
+            By default "log" if the metric has a small limit on the false-positive rate.
         **line
-            To matplotlib, for the curve of the line.
+            Passed to matplotlib, for the curve of the classifier.
         """
         (self.ax_,) = style.panels(ax, (1, 1), 4.4)
         self.figure_ = self.ax_.figure
         left, scale = self._left(xscale)
-        every = {"color": style.BLUE, "linewidth": 2.2, "label": "all lines, from the moments"}
-        (self.frontier_,) = self.ax_.plot(self.frontier.fpr, self.frontier.tpr, **every)
-        own = {"color": style.VERMILLION, "linewidth": 1.4, "label": name or self.name, **line}
+        best = {"color": style.BLUE, "linewidth": 2.2, "label": "all lines, from the moments"}
+        (self.frontier_,) = self.ax_.plot(self.frontier.fpr, self.frontier.tpr, **best)
+        one = {"color": style.VERMILLION, "linewidth": 1.4, "label": name or self.name, **line}
         (self.line_,) = self.ax_.plot(
-            np.where(self.line.fpr > 0, self.line.fpr, left), self.line.tpr, **own
+            np.where(self.line.fpr > 0, self.line.fpr, left), self.line.tpr, **one
         )
         self.limit_ = None
         if self.limit is not None:
             thin = {"color": style.GREY, "linewidth": 0.9, "linestyle": "--"}
-            text = f"limit: {self.limit.words}"
+            text = f"limit: {self.limit.limit.label}"
             (self.limit_,) = self.ax_.plot(self.limit.fpr, self.limit.tpr, label=text, **thin)
         at = max(self.point[0], left), self.point[1]
         self.point_ = style.mark(self.ax_, *at, clip_on=False)
@@ -197,11 +196,18 @@ class FrontierDisplay:
         return self
 
     def _left(self, xscale: str | None) -> tuple[float, str]:
-        """Return where the axis begins, and its scale. A rate of zero has no logarithm."""
-        limit = getattr(self.metric, "fpr", getattr(self.metric, "max_fpr", 1.0))
-        small = isinstance(self.metric, RecallAtFPR | PartialAUC) and limit <= _FAR_LEFT
-        scale = xscale or ("log" if small else "linear")
+        """Return the left end of the axis and its scale; a rate of zero has no logarithm."""
+        limit = None if self.limit is None else self.limit.limit
+        highest = limit.value if limit is not None and limit.rate == "fpr" else 1.0
+        scale = xscale or ("log" if highest <= _FAR_LEFT else "linear")
         if scale == "linear":
             return 0.0, scale
-        seen = self.line.fpr[self.line.fpr > 0]
-        return float(min(limit / 10.0, 1e-2, max(seen.min() if len(seen) else 1e-3, 1e-4))), scale
+        rates = self.line.fpr[self.line.fpr > 0]
+        lowest = max(rates.min() if len(rates) else 1e-3, 1e-4)
+        return float(min(highest / 10.0, 1e-2, lowest)), scale
+
+
+def boundary_of(metric: Metric, prior: float, n_rows: float) -> Boundary | None:
+    """Return where a limit or quota of a metric is just kept; None if it has neither."""
+    constraint = metric.constraint(prior, n_rows)
+    return None if constraint is None else constraint.boundary(prior)

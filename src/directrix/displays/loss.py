@@ -1,4 +1,4 @@
-"""LossDisplay: losses and their slopes against the margin."""
+"""LossDisplay: losses of one row and their derivatives, against the margin."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Drawn(NamedTuple):
     ----------
     name : str
     positive : bool
-        Whether the row is.
+        Whether the row is positive.
     values, slopes : array
     """
 
@@ -37,13 +37,13 @@ class Drawn(NamedTuple):
 
 @dataclass(eq=False)
 class LossDisplay:
-    r"""What one row costs, against its margin, and how hard it pulls.
+    r"""Loss of one row and its derivative, against the margin.
 
     .. math:: z \mapsto \phi(z), \quad \phi'(z), \qquad z = s \text{ of a positive row},
               -s \text{ of a negative one}
 
     as in Figures 1–5 of Hasan and Pal 2015. Losses whose plateaus differ between the classes are
-    drawn against the score, with ``side="both"``. Make one with `from_losses`.
+    drawn against the score, with ``side="both"``. Create one with `from_losses`.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class LossDisplay:
         Parameters
         ----------
         losses : Loss, sequence of them, or dict of them by name
-            Without names, the legend has the losses as they are written.
+            Without names, the legend shows the constructor calls of the losses.
         margins : array, optional
-            Where to draw; by default from -3 to 3.
+            Margins at which to evaluate; by default from -3 to 3.
         side : "positive", "negative" or "both"
-            Of which class the row is; of both, against the score.
+            Class of the row; "both" draws both classes, against the score.
         ax : as in `plot`
         """
         style.pyplot()
@@ -98,39 +98,40 @@ class LossDisplay:
                 drawn += [_drawn(f"{name}, negative", loss, grid, positive=False)]
             else:
                 positive = side == "positive"
-                own = _drawn(name, loss, grid if positive else -grid, positive=positive)
-                # By the margin, not by the score, which falls as the margin rises.
-                drawn.append(own if positive else own._replace(slopes=-own.slopes))
+                curve = _drawn(name, loss, grid if positive else -grid, positive=positive)
+                # The derivative by the margin, which is minus the score of a negative row.
+                drawn.append(curve if positive else curve._replace(slopes=-curve.slopes))
         return cls(grid, tuple(drawn), side).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw what is stored.
+        """Draw the stored losses.
 
         Parameters
         ----------
         ax : one or two matplotlib axes, optional
-            For the loss, and for its derivative where there are two. By default two, of a new
+            For the loss and, if there are two, for its derivative. By default two axes of a new
             figure.
         """
-        one = ax is not None and np.size(np.array(ax, dtype=object)) == 1
-        axes = style.panels(ax, (1, 1) if one else (2, 1), 5.0, **({} if one else {"sharex": True}))
-        self.ax_ = axes[0] if one else axes
+        single = ax is not None and np.size(np.array(ax, dtype=object)) == 1
+        shape, shared = ((1, 1), {}) if single else ((2, 1), {"sharex": True})
+        axes = style.panels(ax, shape, 5.0, **shared)
+        self.ax_ = axes[0] if single else axes
         self.figure_ = axes[0].figure
         self.lines_, self.slopes_ = [], []
-        for k, own in enumerate(self.drawn):
-            turn, place = divmod(k, len(style.CYCLE))
-            how = {"color": style.CYCLE[place], "linestyle": style.DASHES[turn % 4]}
+        for k, curve in enumerate(self.drawn):
+            dashes, color = divmod(k, len(style.CYCLE))
+            how = {"color": style.CYCLE[color], "linestyle": style.DASHES[dashes % 4]}
             if self.side == "both":
                 how["color"] = style.CYCLE[k // 2 % len(style.CYCLE)]
-                how["linestyle"] = "-" if own.positive else "--"
-            self.lines_ += axes[0].plot(self.margins, own.values, label=own.name, lw=1.6, **how)
-            if not one:
-                self.slopes_ += axes[1].plot(self.margins, own.slopes, lw=1.6, **how)
+                how["linestyle"] = "-" if curve.positive else "--"
+            self.lines_ += axes[0].plot(self.margins, curve.values, label=curve.name, lw=1.6, **how)
+            if not single:
+                self.slopes_ += axes[1].plot(self.margins, curve.slopes, lw=1.6, **how)
         xlabel = "score" if self.side == "both" else "margin"
         # Names of both classes are too long for two columns of a narrow panel.
-        columns = 1 if one and self.side == "both" else 2
-        style.finish(axes[0], xlabel if one else "", "loss of a row", columns=columns)
-        if not one:
+        columns = 1 if single and self.side == "both" else 2
+        style.finish(axes[0], xlabel if single else "", "loss of a row", columns=columns)
+        if not single:
             style.finish(axes[1], xlabel, "derivative")
         return self
 
@@ -139,15 +140,15 @@ def _named(losses: Any) -> dict[str, Loss]:
     if isinstance(losses, Loss):
         losses = [losses]
     if not isinstance(losses, Mapping):
-        losses = {str(each): each for each in losses}
-    if not losses or not all(isinstance(each, Loss) for each in losses.values()):
+        losses = {str(loss): loss for loss in losses}
+    if not losses or not all(isinstance(loss, Loss) for loss in losses.values()):
         msg = "losses must be one or more of directrix.losses, such as Logistic() or Hinge()"
         raise TypeError(msg)
     return dict(losses)
 
 
 def _require_of_rows(loss: Loss) -> None:
-    """Refuse a loss of all rows together, of which one row has no share."""
+    """Raise ValueError for a loss that is not a mean over rows."""
     scores, both = np.array([0.3, -0.7]), np.array([True, False])
     try:
         single = [
@@ -158,15 +159,15 @@ def _require_of_rows(loss: Loss) -> None:
         single, whole = [0.0, 0.0], np.inf
     if not np.isclose(whole, np.mean(single), rtol=1e-9, atol=1e-12):
         msg = (
-            f"{loss} is of all rows together, so that one row has no loss of its own: give losses "
-            "of single rows, such as Logistic(), Hinge() or BetaBernoulli()"
+            f"{loss} is of all rows together, so a single row has no loss: give losses of single "
+            "rows, such as Logistic(), Hinge() or BetaBernoulli()"
         )
         raise ValueError(msg)
 
 
 def _drawn(name: str, loss: Loss, scores: FloatArray, *, positive: bool) -> Drawn:
-    label, one = np.array([positive]), np.ones(1)
-    found = [loss.value_and_grad(label, scores[k : k + 1], one) for k in range(len(scores))]
-    values = np.array([value for value, _ in found])
-    slopes = np.array([float(slope[0]) for _, slope in found])
+    label, weight = np.array([positive]), np.ones(1)
+    pairs = [loss.value_and_grad(label, scores[k : k + 1], weight) for k in range(len(scores))]
+    values = np.array([value for value, _ in pairs])
+    slopes = np.array([float(slope[0]) for _, slope in pairs])
     return Drawn(name, positive, values, slopes)

@@ -1,4 +1,4 @@
-"""MarginDisplay: whether the scores of each class are as normal as the moments take them to be."""
+"""MarginDisplay: how close to normal the scores of each class are."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _BINS = 40
 _GRID = 201
-#: Points of a Q–Q plot, where there are more rows: evenly spaced in deviations.
+#: Most points of a Q–Q plot, evenly spaced in normal quantiles.
 _POINTS = 200
-#: Deviations from the mean; rows farther out are counted at the edge of the histogram.
+#: Standard deviations from the mean; rows farther out count in the outermost bins.
 _REACH = 5.0
 
 
@@ -34,11 +34,11 @@ class Side(NamedTuple):
     heights : array
         Density of the scores in each bin.
     density : array
-        Of the normal distribution, on the grid of the display.
+        Density of the normal distribution, on the grid of the display.
     expected, seen : array
         Quantiles of the standard normal distribution and of the standardised scores.
     distance : float
-        Kolmogorov's, between both distributions.
+        Kolmogorov's distance between both distributions.
     """
 
     name: str
@@ -53,21 +53,21 @@ class Side(NamedTuple):
 
 @dataclass(eq=False)
 class MarginDisplay:
-    r"""Scores of each class beside the normal distribution that four numbers make of them.
+    r"""Scores of each class and the normal distributions of the same mean and variance.
 
     .. math:: s = w^\top x + b, \qquad s \mid c \approx N(m_c, v_c)
 
     Ghanbari, Li and Scheinberg 2019, §3: this is all that training from moments assumes. Left,
     histograms, the fitted densities and the threshold; right, quantiles of the standardised scores
-    against those of the normal distribution, on the diagonal where the assumption holds. Make one
+    against those of the normal distribution, on the diagonal where the assumption holds. Create one
     with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     edges : array
-        Of the bins. Scores beyond the first and the last are counted there.
+        Edges of the bins. Scores beyond the first and the last count in the outermost bins.
     grid : array
-        Where the densities are.
+        Scores at which the densities are evaluated.
     positive, negative : Side
     threshold : float
 
@@ -76,7 +76,7 @@ class MarginDisplay:
     ax_ : array of two matplotlib axes
     figure_ : matplotlib figure
     bars_, curves_, quantiles_ : lists of matplotlib artists
-        Of the negative class, then of the positive.
+        For the negative class, then for the positive.
     threshold_ : matplotlib artist
     """
 
@@ -90,7 +90,7 @@ class MarginDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None
     ) -> Self:
-        """Draw the scores of a classifier; rows that it has not seen are the ones to ask.
+        """Draw the scores of a classifier, preferably on rows that it was not fitted to.
 
         Parameters
         ----------
@@ -115,16 +115,16 @@ class MarginDisplay:
         sample_weight: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Draw scores as they are.
+        """Draw given scores.
 
         Parameters
         ----------
         y_true : array of shape (n,)
             Labels of two classes.
         y_score : array of shape (n,)
-            The greater, the more positive.
+            Higher scores mean that the positive class is more likely.
         threshold : float
-            Above it a row is predicted positive.
+            Rows above it are predicted positive.
         pos_label : label, optional
             By default True, 1, or the last of two.
         sample_weight : array of shape (n,), optional
@@ -137,9 +137,10 @@ class MarginDisplay:
     @classmethod
     def _of(cls, rows: Scored) -> Self:
         if not np.isfinite(rows.scores).all():
-            msg = "a score is infinite, and has no place in a histogram: give finite scores"
+            msg = "a score is infinite, which a histogram cannot show: give finite scores"
             raise ValueError(msg)
-        groups = [(rows.scores[own], rows.weight[own]) for own in (~rows.positive, rows.positive)]
+        members = (~rows.positive, rows.positive)
+        groups = [(rows.scores[rows_of], rows.weight[rows_of]) for rows_of in members]
         means = [float(np.average(s, weights=w)) for s, w in groups]
         deviations = [
             float(np.sqrt(np.average((s - mean) ** 2, weights=w)))
@@ -168,7 +169,7 @@ class MarginDisplay:
         return cls(edges, grid, positive, negative, rows.cut)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw what is stored.
+        """Draw the stored distributions.
 
         Parameters
         ----------
@@ -232,8 +233,8 @@ def _side(
     if len(middle) > _POINTS:
         first, last = ndtri(middle[[0, -1]])
         wanted = ndtr(np.linspace(float(first), float(last), _POINTS))
-        places = np.searchsorted(middle, wanted[1:-1])
-        kept = np.unique(np.array([0, *places, len(middle) - 1]))
+        indices = np.searchsorted(middle, wanted[1:-1])
+        kept = np.unique(np.array([0, *indices, len(middle) - 1]))
         order, middle = order[kept], middle[kept]
     seen = (scores[order] - mean) / deviation
     distance = normality(scores, weight).distance

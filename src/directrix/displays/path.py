@@ -1,8 +1,8 @@
-"""PathDisplay: what a loss and the metric it stands for do while the loss sharpens."""
+"""PathDisplay: the objective and the exact metric while a loss sharpens."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from warnings import catch_warnings, simplefilter
 
@@ -17,22 +17,17 @@ from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.smooth.initialization import start_of
 from directrix.displays import style
 from directrix.displays.scored import Scored, before_last_step, last_step
-from directrix.displays.words import words
 from directrix.frontier.compare import round_scores
 from directrix.frontier.recipes import Recipe
 from directrix.metrics import Curve, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from directrix._typing import FloatArray
     from directrix.classifiers.smooth.history import CandidateRecord
-    from directrix.losses import Loss
     from directrix.metrics import Metric
 
-#: Ticks that 600 dots have room for.
+#: Most tick labels that fit below an axis 600 dots wide.
 _TICKS = 7
-_GREEK = {"gamma": "\N{GREEK SMALL LETTER GAMMA}", "kappa": "\N{GREEK SMALL LETTER KAPPA}"}
 
 
 @dataclass(eq=False)
@@ -43,19 +38,19 @@ class PathDisplay:
               \text{ from } w_{k-1}, \qquad \gamma_1 < \gamma_2 < \dots
 
     (graduated non-convexity, as in Nguyen and Sanner 2013 and Hasan and Pal 2015, Algorithm 1):
-    the smooth loss is easy and far from the metric, the sharp one near it and hard. Make one with
-    `from_estimator`.
+    the smooth loss is easy to minimise and far from the metric, the sharp one is near it and hard.
+    Create one with `from_estimator`.
 
     Parameters
     ----------
     steps : tuple of str
-        The loss of each level, or the number of each iteration.
+        Label of the loss at every level, or number of every iteration.
     objective : array
-        Mean loss and ridge.
+        Mean loss plus ridge penalty.
     on_rows : array
-        The exact metric on rows at its best threshold.
+        The exact metric at its best threshold on the rows of the fit.
     held_out : array or None
-        The same on the rows held out in the fit.
+        The same on rows that were held out in the fit.
     metric : Metric
     against : "level" or "iteration"
 
@@ -89,13 +84,14 @@ class PathDisplay:
         Parameters
         ----------
         estimator : fitted SmoothClassifier
-            With several ``levels``; or of a sweep, of which the levels of the chosen ridge and
-            cost ratio are drawn.
+            Fitted with several ``levels``, or by a sweep, of which the levels of the chosen ridge
+            and cost ratio are drawn.
         X, y : arrays of shapes (n, d) and (n,), optional
-            The rows it was fitted to, on which the path is walked again. Iterations need none.
+            The rows it was fitted to, on which the path is fitted again; not needed for
+            iterations.
         against : "level" or "iteration"
-            Levels of sharpness; or iterations of the last fit, as ``history_`` has them. With
-            ``solver="sla"`` and ``"slam"`` these are what sharpens.
+            Levels of sharpness, or the iterations in ``history_``. With ``solver="sla"`` and
+            ``"slam"`` the iterations sharpen the loss.
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
         ax : as in `plot`
@@ -150,23 +146,23 @@ class PathDisplay:
         X = units.rows(X)
         line = _start(fitted, metric, units, (X, rows.positive, weight))
         values, exact = [], []
-        for each in path:
-            recipe = Recipe(each.loss, each.alpha, each.ratio)
+        for candidate in path:
+            recipe = Recipe(candidate.loss, candidate.alpha, candidate.ratio)
             objective = recipe.objective(X, rows.positive, weight)
             seed = check_random_state(fitted.random_state).randint(2**31)
-            solver = solver_for(fitted.solver, each.loss)
-            with catch_warnings():  # the fit itself has said so
+            solver = solver_for(fitted.solver, candidate.loss)
+            with catch_warnings():  # the fit itself has warned already
                 simplefilter("ignore", ConvergenceWarning)
                 line = solver.run(objective, line, np.random.default_rng(seed), None).coef
             values.append(objective(line)[0])
             curve = Curve.of(rows.positive, round_scores(X @ line[:-1]), weight)
             exact.append(metric.best_value(curve))
-        held_out = np.array([each.metric for each in path])
-        names = tuple(_name(each.loss) for each in path)
+        held_out = np.array([candidate.metric for candidate in path])
+        names = tuple(candidate.loss.level_label for candidate in path)
         return cls(names, np.array(values), np.array(exact), held_out, metric, "level")
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw what is stored.
+        """Draw the stored path.
 
         Parameters
         ----------
@@ -176,43 +172,44 @@ class PathDisplay:
         self.ax_ = style.panels(ax, (2, 1), 4.4, sharex=True)
         self.figure_ = self.ax_[0].figure
         above, below = self.ax_
-        place = np.arange(len(self.steps))
-        few = len(place) <= 4 * _TICKS
+        position = np.arange(len(self.steps))
+        few = len(position) <= 4 * _TICKS
         line = {"linewidth": 1.6, "markersize": 5, "marker": "o" if few else None}
-        (self.objective_,) = above.plot(place, self.objective, color=style.BLUE, **line)
+        (self.objective_,) = above.plot(position, self.objective, color=style.BLUE, **line)
         text = "rows it was fitted to"
         (self.on_rows_,) = below.plot(
-            place, self.on_rows, color=style.VERMILLION, label=text, **line
+            position, self.on_rows, color=style.VERMILLION, label=text, **line
         )
         self.held_out_ = None
         if self.held_out is not None:
             line["marker"] = "^"
             (self.held_out_,) = below.plot(
-                place, self.held_out, color=style.GREEN, label="held-out rows", **line
+                position, self.held_out, color=style.GREEN, label="held-out rows", **line
             )
-        kept = place[:: -(-len(place) // _TICKS)]
+        kept = position[:: -(-len(position) // _TICKS)]
         below.set_xticks(kept, [self.steps[k] for k in kept])
         style.finish(above, "", "objective")
         sharper = "loss, sharper to the right"
         xlabel = "iteration" if self.against == "iteration" else sharper
-        style.finish(below, xlabel, words(self.metric))
+        style.finish(below, xlabel, self.metric.label)
         return self
 
 
 def _levels(fitted: Any) -> list[CandidateRecord]:
     """Return the candidates of the chosen ridge and cost ratio, from the smoothest on."""
-    same = [each for each in fitted.candidates_ if each.alpha == fitted.alpha_]
+    same = [candidate for candidate in fitted.candidates_ if candidate.alpha == fitted.alpha_]
     sign = 1.0 if resolve(fitted.metric).greater_is_better else -1.0
     chosen = max(
-        (each for each in same if each.loss == fitted.loss_), key=lambda each: sign * each.metric
+        (candidate for candidate in same if candidate.loss == fitted.loss_),
+        key=lambda candidate: sign * candidate.metric,
     )
-    return [each for each in same if each.ratio == chosen.ratio]
+    return [candidate for candidate in same if candidate.ratio == chosen.ratio]
 
 
 def _start(
     fitted: Any, metric: Metric, units: Standardization, rows: tuple[Any, Any, FloatArray]
 ) -> FloatArray:
-    """Return where the path begins, as the fit does; the last line would be its end."""
+    """Return the start of the path, as in the fit; "previous" would be the end of the path."""
     zero = np.zeros(len(units.mean) + 1)
     if fitted.loss is None:
         return zero
@@ -220,12 +217,3 @@ def _start(
     first = "moments" if isinstance(given, str) and given == "previous" else given
     start = start_of(first, fitted, metric, units)
     return zero if start is None else start(*rows)
-
-
-def _name(loss: Loss) -> str:
-    """Return the sharpness of a loss, or what it is called where it has none."""
-    own: Sequence[Any] = fields(loss)  # type: ignore[arg-type]
-    for each in own:
-        if each.name in _GREEK:
-            return f"{_GREEK[each.name]} = {getattr(loss, each.name):.4g}"
-    return loss.name

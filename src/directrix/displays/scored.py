@@ -1,4 +1,4 @@
-"""Rows as a display sees them: which are positive, their scores and weights, where the cut is."""
+"""Scored rows, as displays use them: labels, scores, weights and the threshold."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Scored(NamedTuple):
-    """Scores of rows of two classes. A row is predicted positive where its score is above ``cut``.
+    """Scores of rows of two classes; a row is predicted positive if its score is above ``cut``.
 
     Parameters
     ----------
     positive : array of bool of shape (n,)
     scores : array of shape (n,)
     weight : array of shape (n,)
-        Above zero: a row of weight zero is absent.
+        Above zero: rows of weight zero are dropped.
     cut : float
     classes : tuple of str
         Names of the negative and the positive class.
     name : str
-        Who made the scores.
+        Name of the classifier, or "scores".
     """
 
     positive: AnyArray
@@ -40,7 +40,7 @@ class Scored(NamedTuple):
 
     @classmethod
     def by_estimator(cls, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Score rows with a fitted classifier of two classes; the last is the positive one."""
+        """Score rows with a fitted classifier of two classes, the last of which is positive."""
         check_is_fitted(estimator)
         classes = np.asarray(getattr(estimator, "classes_", ()))
         name = type(last_step(estimator)).__name__
@@ -62,24 +62,24 @@ class Scored(NamedTuple):
     def by_predictions(
         cls, y_true: Any, y_score: Any, sample_weight: Any, pos_label: Any, cut: float
     ) -> Self:
-        """Take scores as they are; the positive label is True, 1, the last of two, or as said."""
+        """Take given scores; the positive label is ``pos_label``, True, 1, or the last of two."""
         labels = np.asarray(y_true)
-        found = np.unique(labels)
+        distinct = np.unique(labels)
         if pos_label is not None:
-            if pos_label not in found.tolist():
-                msg = f"pos_label={pos_label!r} is no label: y_true has {found[:5].tolist()}"
+            if pos_label not in distinct.tolist():
+                msg = f"pos_label={pos_label!r} is no label: y_true has {distinct[:5].tolist()}"
                 raise ValueError(msg)
             labels = labels == pos_label
-            others = found[found != pos_label].tolist()
-            found = np.array([*others, pos_label]) if len(others) == 1 else np.unique(labels)
-        names = found.tolist() if len(found) == 2 else [0, 1]
+            others = distinct[distinct != pos_label].tolist()
+            distinct = np.array([*others, pos_label]) if len(others) == 1 else np.unique(labels)
+        names = distinct.tolist() if len(distinct) == 2 else [0, 1]
         return cls._of(labels, y_score, sample_weight, cut, names, "scores")
 
     @classmethod
     def _of(
         cls, y: AnyArray, scores: Any, weight: Any, cut: float, classes: Any, name: str
     ) -> Self:
-        """Check the rows, and leave out those of weight zero."""
+        """Validate the rows, and drop those of weight zero."""
         positive, scores, weight = checked(y, scores, weight)
         kept = weight > 0
         positive, scores, weight = positive[kept], scores[kept], weight[kept]
@@ -99,25 +99,27 @@ class Scored(NamedTuple):
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the classifier itself, or that at the end of a pipeline."""
+    """Return the classifier itself, or the last step of a pipeline."""
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
 
 
 def before_last_step(estimator: Any, X: Any) -> Any:
-    """Return the rows as the classifier at the end of a pipeline sees them."""
+    """Return the features that reach the last step of a pipeline."""
     return estimator[:-1].transform(X) if len(getattr(estimator, "steps", ())) > 1 else X
 
 
-def own_metric(estimator: Any, metric: str | Metric | None, default: str) -> Metric:
-    """Return the metric asked for, or what the classifier was trained for, or a default."""
+def metric_of(estimator: Any, metric: str | Metric | None, default: str) -> Metric:
+    """Return the given metric, or that the classifier was trained for, or a default."""
     last = last_step(estimator)
-    if metric is None and isinstance(last, LinearClassifier):  # others mean other things by it
+    if metric is None and isinstance(
+        last, LinearClassifier
+    ):  # elsewhere the word has other meanings
         metric = getattr(last, "metric", None)
     return resolve(default if metric is None else metric)
 
 
 def _response(estimator: Any, X: Any, name: str) -> tuple[Any, float]:
-    """Return scores, and where ``predict`` cuts them."""
+    """Return the scores, and the threshold that ``predict`` applies to them."""
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X), 0.0
     if hasattr(estimator, "predict_proba"):

@@ -1,4 +1,4 @@
-"""How every display looks, and the one place where matplotlib is imported."""
+"""Style of the displays; the only file that imports matplotlib."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import numpy as np
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
-#: Colours of Okabe and Ito (2008), told apart by colour-blind readers too; without the yellow,
-#: which is too pale for a line on white.
+#: Colours of Okabe and Ito (2008), which colour-blind readers can distinguish; without the
+#: yellow, which is too pale for a line on white.
 BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
 ORANGE, SKY, PURPLE, BLACK = "#e69f00", "#56b4e9", "#cc79a7", "#000000"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-#: After the colours are used up, they come again in other dashes.
+#: When the colours are used up, they repeat with other dashes.
 DASHES = ("-", "--", ":", "-.")
 GREY = "#808080"
 PALE = "#e6e6e6"
-#: The positive and the negative class, wherever both are drawn.
+#: Colours of the positive and the negative class.
 POSITIVE, NEGATIVE = VERMILLION, BLUE
 
-#: Inches. At 100 dots an inch, six are the width of a column of text.
+#: Width of a figure in inches: a column of text at 100 dots an inch.
 WIDTH = 6.0
 _SMALL = 9
+#: Longest label of an axis, in characters, that is not broken into two lines.
+_LONGEST = 40
 
 
 def pyplot() -> Any:
-    """Return ``matplotlib.pyplot``, or say how to install it."""
+    """Return ``matplotlib.pyplot``; raise ImportError that says how to install it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
@@ -37,17 +39,17 @@ def pyplot() -> Any:
 
 
 def panels(ax: Any, shape: tuple[int, int], height: float, **how: Any) -> AnyArray:
-    """Return the axes to draw into: those given, or those of a new figure.
+    """Return the axes to draw into: the given ones, or those of a new figure.
 
     Parameters
     ----------
     ax : None, axes, or sequence of axes
     shape : tuple of int
-        Rows and columns of axes that are drawn into.
+        Rows and columns of axes.
     height : float
-        Of a new figure, in inches.
+        Height of a new figure, in inches.
     **how
-        To ``matplotlib.pyplot.subplots``.
+        Passed to ``matplotlib.pyplot.subplots``.
     """
     plt = pyplot()
     if ax is None:
@@ -63,9 +65,10 @@ def panels(ax: Any, shape: tuple[int, int], height: float, **how: Any) -> AnyArr
 
 
 def finish(ax: Any, xlabel: str, ylabel: str, *, columns: int = 2) -> None:
-    """Label the axes; the legend stands above them, where it covers no data."""
+    """Label the axes, and put the legend above them, where it covers no data."""
     ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    # A remark in parentheses goes to a second line.
+    ax.set_ylabel(ylabel.replace(" (", "\n(", 1) if len(ylabel) > _LONGEST else ylabel)
     ax.grid(visible=True, color=PALE, linewidth=0.7)
     ax.set_axisbelow(True)
     ax.tick_params(labelsize=_SMALL)

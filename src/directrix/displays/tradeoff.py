@@ -1,4 +1,4 @@
-"""TradeoffDisplay: what another threshold, cost or quota would make of a metric."""
+"""TradeoffDisplay: a metric against the threshold, the cost ratio or the quota."""
 
 from __future__ import annotations
 
@@ -8,36 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from directrix.displays import style
-from directrix.displays.scored import Scored, own_metric
-from directrix.displays.words import limit_words, quota_of, words
-from directrix.metrics import (
-    Cost,
-    Curve,
-    FPRAtRecall,
-    PrecisionAtRecall,
-    RecallAtFPR,
-    RecallAtK,
-    RecallAtPrecision,
-    resolve,
-)
-from directrix.metrics.at_point import PointMetric
-from directrix.metrics.at_quota import QuotaMetric
-from directrix.metrics.at_threshold import ThresholdMetric
+from directrix.displays.scored import Scored, metric_of
+from directrix.metrics import Curve, resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics import Metric
 
 _AGAINST = ("threshold", "cost", "quota")
-#: Cost ratios go this many times below and above that which makes the classes equal.
+#: Cost ratios span this factor below and above the ratio that balances the classes.
 _REACH, _RATIOS = 100.0, 401
-_RATE: dict[type[Metric], str] = {
-    RecallAtFPR: "recall",
-    RecallAtPrecision: "recall",
-    RecallAtK: "recall",
-    FPRAtRecall: "FPR",
-    PrecisionAtRecall: "precision",
-}
 _XLABELS = {
     "threshold": "threshold (score)",
     "cost": "cost ratio that sets the threshold (miss / false positive)",
@@ -47,14 +27,14 @@ _XLABELS = {
 
 @dataclass(eq=False)
 class TradeoffDisplay:
-    r"""A metric against the threshold, the cost ratio or the quota, and where a classifier is.
+    r"""A metric against the threshold, the cost ratio or the quota, and the operating point.
 
     .. math:: M\big(t(\tau), f(\tau), \pi\big) \quad\text{against}\quad \tau, \qquad
               \rho : \tau = \arg\min FP + \rho\, FN, \qquad q = \pi t + (1 - \pi) f
 
-    exactly, at every threshold that the rows tell apart. Of a metric with a limit, such as recall
-    at FPR 1 %, the rate is drawn, thin where the limit is broken. Make one with `from_estimator` or
-    `from_predictions`.
+    exactly, at every threshold between two distinct scores. For a metric with a limit, such as
+    recall at FPR 1 %, the rate is drawn, thin where the limit is broken. Create one with
+    `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
@@ -63,13 +43,13 @@ class TradeoffDisplay:
     values : array
         The metric.
     kept : array of bool
-        Where the metric's limit is kept; everywhere, if it has none.
+        Where the limit of the metric is kept; everywhere, if it has none.
     point : tuple of float
-        Place and metric of the operating point.
+        Position and metric of the operating point.
     metric : Metric
     against : "threshold", "cost" or "quota"
     quota : float, optional
-        Share of rows that the metric itself takes.
+        Share of rows that the metric flags.
     name : str
 
     Attributes
@@ -100,7 +80,7 @@ class TradeoffDisplay:
         ax: Any = None,
         **how: Any,
     ) -> Self:
-        """Draw what other thresholds of a classifier would give.
+        """Draw the metric of a classifier at other thresholds.
 
         Parameters
         ----------
@@ -108,7 +88,7 @@ class TradeoffDisplay:
         X : array, sparse matrix or data frame of shape (n, d)
         y : array of shape (n,)
         metric : str or Metric, optional
-            By default what the classifier was trained for, or the error.
+            By default the metric that the classifier was trained for, or the error.
         against : "threshold", "cost" or "quota"
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
@@ -116,7 +96,7 @@ class TradeoffDisplay:
         """
         style.pyplot()
         rows = Scored.by_estimator(estimator, X, y, sample_weight)
-        return cls._of(rows, own_metric(estimator, metric, "error"), against).plot(ax, **how)
+        return cls._of(rows, metric_of(estimator, metric, "error"), against).plot(ax, **how)
 
     @classmethod
     def from_predictions(
@@ -132,18 +112,18 @@ class TradeoffDisplay:
         ax: Any = None,
         **how: Any,
     ) -> Self:
-        """Draw what other thresholds of some scores would give.
+        """Draw the metric of given scores at other thresholds.
 
         Parameters
         ----------
         y_true : array of shape (n,)
             Labels of two classes.
         y_score : array of shape (n,)
-            The greater, the more positive.
+            Higher scores mean that the positive class is more likely.
         metric : str or Metric
         against : "threshold", "cost" or "quota"
         threshold : float
-            The operating point: above it a row is predicted positive.
+            The operating point: rows above it are predicted positive.
         pos_label : label, optional
             By default True, 1, or the last of two.
         sample_weight : array of shape (n,), optional
@@ -159,21 +139,27 @@ class TradeoffDisplay:
             msg = f"against must be one of {', '.join(map(repr, _AGAINST))}, not {against!r}"
             raise ValueError(msg)
         curve = Curve.of(rows.positive, rows.scores, rows.weight)
-        values, kept = _at_each(metric, curve)
+        if not metric.uses_threshold:
+            msg = (
+                f"{metric} is of a ranking, which no threshold changes: give another metric, such "
+                "as metric='balanced_error', or draw the frontier"
+            )
+            raise ValueError(msg)
+        values, kept = metric.at_thresholds(curve)
         total = curve.positives + curve.negatives
-        # Above the cut are as many groups of equal scores as are levels above it.
-        own = int(np.count_nonzero(curve.levels > rows.cut))
+        # The position of a threshold on the curve is the number of distinct scores above it.
+        current = int(np.count_nonzero(curve.levels > rows.cut))
         if against == "threshold":
             inner = slice(1, -1)  # at the ends are all rows and none, at infinite thresholds
             x, at = curve.thresholds[inner], rows.cut
-            values, kept, value = values[inner], kept[inner], values[own]
+            values, kept, value = values[inner], kept[inner], values[current]
         elif against == "quota":
             x = (curve.true_positives + curve.false_positives) / total
-            at, value = float(x[own]), values[own]
+            at, value = float(x[current]), values[current]
         else:
-            x, places, at = _by_cost(metric, curve, own)
-            value = values[own]
-            values, kept = values[places], kept[places]
+            x, indices, at = _by_cost(metric, curve, current)
+            value = values[current]
+            values, kept = values[indices], kept[indices]
         return cls(
             x,
             values,
@@ -181,31 +167,31 @@ class TradeoffDisplay:
             (float(at), float(value)),
             metric,
             against,
-            quota_of(metric, curve.prior, total),
+            metric.quota(curve.prior, total),
             rows.name,
         )
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line: Any) -> Self:
-        """Draw what is stored.
+        """Draw the stored curve.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             By default those of a new figure.
         name : str, optional
-            What the legend calls the curve.
+            Name of the curve in the legend.
         **line
-            To matplotlib, for the curve.
+            Passed to matplotlib, for the curve.
         """
         (self.ax_,) = style.panels(ax, (1, 1), 3.6)
         self.figure_ = self.ax_.figure
-        limit = limit_words(self.metric) if not self.kept.all() else None
-        own = {"color": style.BLUE, "linewidth": 1.8, "label": name or self.name, **line}
+        limit = self.metric.limit if not self.kept.all() else None
+        curve = {"color": style.BLUE, "linewidth": 1.8, "label": name or self.name, **line}
         if limit is not None:
-            own["label"] = f"{own['label']}, {limit}"
+            curve["label"] = f"{curve['label']}, {limit.label}"
         drawn = np.where(self.kept, self.values, np.nan)
         steps = "steps-post" if self.against == "cost" else "default"
-        (self.line_,) = self.ax_.plot(self.x, drawn, drawstyle=steps, **own)
+        (self.line_,) = self.ax_.plot(self.x, drawn, drawstyle=steps, **curve)
         self.broken_ = None
         if limit is not None:
             thin = {"color": self.line_.get_color(), "linewidth": 0.9, "linestyle": ":"}
@@ -217,48 +203,35 @@ class TradeoffDisplay:
             self.ax_.axvline(self.quota, label="rows that the metric takes", **thin)
         self.point_ = style.mark(self.ax_, *self.point, clip_on=False)
         self.ax_.set_xscale("log" if self.against == "cost" else "linear")
-        ylabel = _RATE.get(type(self.metric), "precision")
-        if isinstance(self.metric, ThresholdMetric):
-            ylabel = words(self.metric)
-        style.finish(self.ax_, _XLABELS[self.against], ylabel)
+        style.finish(self.ax_, _XLABELS[self.against], self.metric.rate_label)
         return self
 
 
-def _at_each(metric: Metric, curve: Curve) -> tuple[FloatArray, AnyArray]:
-    """Return the metric at every threshold of a curve, and where its limit is kept."""
-    everywhere = np.ones(len(curve.true_positives), dtype=bool)
-    if isinstance(metric, ThresholdMetric):
-        losses = metric.risk().of_rates(curve.tpr, curve.fpr, curve.prior)
-        values = np.asarray(metric.of_loss(losses), dtype=np.float64)
-        return np.broadcast_to(values, everywhere.shape).copy(), everywhere
-    if isinstance(metric, PointMetric):
-        kept, values = metric._allowed_and_value(curve)  # noqa: SLF001 - one place knows limits
-        return values, kept
-    if isinstance(metric, QuotaMetric):
-        return (curve.tpr if isinstance(metric, RecallAtK) else curve.precision), everywhere
-    msg = (
-        f"{metric} is of a ranking, which no threshold changes: give another metric, such as "
-        "metric='balanced_error', or draw the frontier"
-    )
-    raise ValueError(msg)
+def _by_cost(metric: Metric, curve: Curve, current: int) -> tuple[FloatArray, AnyArray, float]:
+    """Return cost ratios, the threshold of least cost at each, and the ratio of a threshold.
 
+    That ratio is one at which the threshold costs the least; if there is none, the ratio at which
+    its excess cost is the smallest share of the highest cost.
 
-def _by_cost(metric: Metric, curve: Curve, own: int) -> tuple[FloatArray, AnyArray, float]:
-    """Return cost ratios, the place of least cost at each, and the ratio that a place is best for.
-
-    No ratio may make a place the best: then that at which it costs the least too much, as a share.
+    Parameters
+    ----------
+    metric : Metric
+    curve : Curve
+    current : int
+        Position of the threshold on the curve.
     """
     even = curve.negatives / curve.positives
     low, high = even / _REACH, even * _REACH
-    if isinstance(metric, Cost) and metric.fp and metric.fn:
-        low, high = min(low, metric.fn / metric.fp / 2.0), max(high, metric.fn / metric.fp * 2.0)
+    if metric.cost_ratio is not None:
+        low, high = min(low, metric.cost_ratio / 2.0), max(high, metric.cost_ratio * 2.0)
     ratios = np.geomspace(low, high, _RATIOS)
     missed = curve.positives - curve.true_positives
-    places = np.empty(_RATIOS, dtype=np.intp)
+    indices = np.empty(_RATIOS, dtype=np.intp)
     excess = np.empty(_RATIOS)
     for k, ratio in enumerate(ratios):
         costs = curve.false_positives + ratio * missed
-        places[k] = int(np.argmin(costs))
-        excess[k] = (costs[own] - costs[places[k]]) / (curve.negatives + ratio * curve.positives)
+        indices[k] = int(np.argmin(costs))
+        highest = curve.negatives + ratio * curve.positives
+        excess[k] = (costs[current] - costs[indices[k]]) / highest
     best = np.flatnonzero(excess <= excess.min() + 1e-12)
-    return ratios, places, float(ratios[best[len(best) // 2]])
+    return ratios, indices, float(ratios[best[len(best) // 2]])

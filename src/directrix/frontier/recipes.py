@@ -63,11 +63,13 @@ class Recipe(NamedTuple):
     @property
     def name(self) -> str:
         """What a report calls the candidate."""
-        details = [] if self.ratio is None else [f"false-positive cost {self.ratio:.2g}"]
+        model, details = self.loss.model_label, []
+        if self.ratio is not None:
+            model, details = f"cost-weighted {model}", [f"false-positive cost {self.ratio:.2g}"]
         if self.loss.sharpness is not None:
             details.append(f"sharpness {self.loss.sharpness:.2g}")
         details.append(f"ridge {self.ridge:.2g}")
-        return f"{self.loss.label} ({', '.join(details)})"
+        return f"{model} ({', '.join(details)})"
 
     @property
     def complexity(self) -> float:
@@ -86,7 +88,8 @@ class Recipe(NamedTuple):
             others += [
                 self._replace(ratio=self.ratio * step) for step in (_RATIO_STEP, 1.0 / _RATIO_STEP)
             ]
-        if self.loss.sharpness is not None:
+        # A pairwise loss is too costly to be fitted at several degrees of sharpness.
+        if self.loss.sharpness is not None and self.loss.separable:
             others += [
                 self._replace(loss=self.loss.sharpen(step))
                 for step in (_GAMMA_STEP, 1.0 / _GAMMA_STEP)

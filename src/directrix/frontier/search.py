@@ -63,7 +63,7 @@ class Search:
         if self.moments is not None and not self.rows.stopped:
             self.candidates += self.moments()
         comparison = self._compare()
-        if not self.metric.cuts:
+        if not self.metric.uses_threshold:
             start = self._best_of_rows(comparison)[0].recipe
             recipes = ranking_continuation(RIDGES, start)
             self._take(self._promising(self.rows.plan(recipes), _KEPT_NEAR))

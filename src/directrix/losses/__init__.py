@@ -1,45 +1,38 @@
-"""A metric of all n scores, smoothed."""
+"""Losses: metrics of all n scores, smoothed so that they can be minimised."""
 
-from directrix.losses.base import Loss
-from directrix.losses.beta_bernoulli import BetaBernoulli
-from directrix.losses.f_beta import FBetaEnvelope, FBetaIsotonic
-from directrix.losses.margin import (
-    Exponential,
-    GeneralizedLogistic,
-    Hinge,
-    Logistic,
-    OneMinusTanh,
-    Sigmoid,
-    SquaredHinge,
-    ZeroOne,
-)
-from directrix.losses.operating_point import QuantileSigmoid, TopNegatives
-from directrix.losses.pairwise import PairwiseLogistic, PairwiseSquare, PairwiseSquaredHinge
-from directrix.losses.quota import BreakEven, PrecisionTop, RecallTop
-from directrix.losses.ramp import Ramp
-from directrix.losses.roc_area import PairwiseHinge
+import sys
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "BetaBernoulli",
-    "BreakEven",
-    "Exponential",
-    "FBetaEnvelope",
-    "FBetaIsotonic",
-    "GeneralizedLogistic",
-    "Hinge",
-    "Logistic",
-    "Loss",
-    "OneMinusTanh",
-    "PairwiseHinge",
-    "PairwiseLogistic",
-    "PairwiseSquare",
-    "PairwiseSquaredHinge",
-    "PrecisionTop",
-    "QuantileSigmoid",
-    "Ramp",
-    "RecallTop",
-    "Sigmoid",
-    "SquaredHinge",
-    "TopNegatives",
-    "ZeroOne",
-]
+from directrix._discovery import concrete_classes
+from directrix.losses.base import Loss as Loss
+
+if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
+    from directrix.losses.beta_bernoulli import BetaBernoulli as BetaBernoulli
+    from directrix.losses.f_beta import FBetaEnvelope as FBetaEnvelope
+    from directrix.losses.f_beta import FBetaIsotonic as FBetaIsotonic
+    from directrix.losses.margin import Exponential as Exponential
+    from directrix.losses.margin import GeneralizedLogistic as GeneralizedLogistic
+    from directrix.losses.margin import Hinge as Hinge
+    from directrix.losses.margin import Logistic as Logistic
+    from directrix.losses.margin import OneMinusTanh as OneMinusTanh
+    from directrix.losses.margin import Sigmoid as Sigmoid
+    from directrix.losses.margin import SquaredHinge as SquaredHinge
+    from directrix.losses.margin import ZeroOne as ZeroOne
+    from directrix.losses.operating_point import QuantileSigmoid as QuantileSigmoid
+    from directrix.losses.operating_point import TopNegatives as TopNegatives
+    from directrix.losses.pairwise import PairwiseLogistic as PairwiseLogistic
+    from directrix.losses.pairwise import PairwiseSquare as PairwiseSquare
+    from directrix.losses.pairwise import PairwiseSquaredHinge as PairwiseSquaredHinge
+    from directrix.losses.quota import BreakEven as BreakEven
+    from directrix.losses.quota import PrecisionTop as PrecisionTop
+    from directrix.losses.quota import RecallTop as RecallTop
+    from directrix.losses.ramp import Ramp as Ramp
+    from directrix.losses.roc_area import PairwiseHinge as PairwiseHinge
+
+    def __getattr__(name: str) -> Any:
+        """Let a type checker accept a loss that is not listed above."""
+
+
+_CLASSES = concrete_classes(sys.modules[__name__], Loss)
+globals().update(_CLASSES)
+__all__ = sorted(["Loss", *_CLASSES])  # noqa: PLE0605 - a list of names, sorted

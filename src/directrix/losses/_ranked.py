@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-_FEW = 100_000  # below, an indirect sort is as fast
-_MOST_BITS = 30  # the bits that a float has left then are worth eight digits
+_FEW = 100_000  # with fewer rows an indirect sort is as fast
+_MOST_BITS = 30  # a float then has bits left for eight digits
 
 
 class Hinges(NamedTuple):
@@ -21,15 +21,15 @@ class Hinges(NamedTuple):
     sums: FloatArray
 
     def __call__(self, at: FloatArray) -> FloatArray:
-        """Return the function at sorted places, none beyond the last knot."""
+        """Return the function at sorted arguments, none beyond the last knot."""
         return np.interp(at, self.knots, self.sums)
 
 
 @dataclass(frozen=True)
 class Side:
-    """The rows of one class, sorted by what each still lacks towards its margin.
+    """Rows of one class, sorted by what they lack towards their margin.
 
-    The shortfall of a pair is the sum of both rows' ``lack``, which falls along the rows.
+    The shortfall of a pair is the sum of the ``lack`` of both rows; ``lack`` is descending.
     """
 
     rows: IntArray
@@ -52,7 +52,7 @@ class Side:
         return Hinges(knots, sums)
 
     def weight_short(self, lack: FloatArray) -> FloatArray:
-        """Return, for each lack of the other side, the weight of the rows it makes a short pair."""
+        """Return the weight of the rows in short pairs with every lack of the other side."""
         weights = np.append(0.0, np.cumsum(self.weight))
         return weights[np.searchsorted(-self.lack, lack, side="left")]
 
@@ -60,9 +60,9 @@ class Side:
 def both_sides(
     positive: AnyArray, scores: FloatArray, weight: FloatArray, margin: float
 ) -> tuple[Side, Side]:
-    """Sort positives and negatives; a pair's shortfall is margin − s_i + s_j."""
+    """Sort positives and negatives; the shortfall of a pair is margin − s_i + s_j."""
     scores = np.asarray(scores, dtype=np.float64)
-    # Sums of products would lose the digits that a common offset takes.
+    # Sums of products would lose the digits that a common offset uses up.
     centre = float(scores.mean())
     lowest = float(weight.min())
     even = lowest == weight.max()
@@ -80,7 +80,7 @@ def both_sides(
 
 
 def rising(values: FloatArray, rows: IntArray) -> IntArray:
-    """Return some rows in the order of their values.
+    """Return the indices of some rows, sorted by value.
 
     A float that gives its last bits to the number of its row sorts like a whole number, three
     times as fast as an indirect sort; rows that only the lost bits tell apart are sorted again.
@@ -107,7 +107,7 @@ def rising(values: FloatArray, rows: IntArray) -> IntArray:
 def scatter(
     above: Side, below: Side, slope_pos: FloatArray, slope_neg: FloatArray, pairs: float
 ) -> FloatArray:
-    """Return the partial by every score, given the sum over its pairs of the slope of each."""
+    """Return the partial derivative by every score, given the summed slopes of its pairs."""
     gradient = np.empty(len(slope_pos) + len(slope_neg))
     slope_pos *= above.weight
     slope_pos /= -pairs

@@ -1,4 +1,4 @@
-"""The largest values up to a quota of weight, softly: a projection found without sorting."""
+"""Soft choice of the largest values up to a quota of weight: a projection without a sort."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
-_MOST_STEPS = 100  # a handful does; halving the bracket so often leaves nothing of it
-_ROUNDING = 1e-13  # of the quota: sums of weights are no more exact than that
+_MOST_STEPS = 100  # a handful is enough; after 100 halvings the bracket is empty
+_ROUNDING = 1e-13  # relative to the quota: sums of weights are no more exact
 
 
 class SoftTop(NamedTuple):
-    """What of every row is taken, and where the taking begins."""
+    """A soft choice of rows: the share of every row, and the threshold θ."""
 
     share: FloatArray
     threshold: float
@@ -31,18 +31,18 @@ def soft_top(values: FloatArray, weight: FloatArray, quota: float, kappa: float)
     looked at more than once. Without κ, rows at the edge share what is left of the quota.
     """
     lowest = float(weight.min())
-    each = lowest if lowest > 0 and lowest == weight.max() else weight
-    edge = kth_largest(values, each, quota)
+    unit = lowest if lowest > 0 and lowest == weight.max() else weight
+    edge = kth_largest(values, unit, quota)
     if edge - kappa == edge:  # κ is zero, or lost in the rounding of the values
         share = (values > edge).astype(np.float64)
         at = values == edge
-        left = (quota - _mass(each, share)) / _mass(each, at)
+        left = (quota - _mass(unit, share)) / _mass(unit, at)
         share[at] = min(max(left, 0.0), 1.0)
         return SoftTop(share, edge, edge)
     near = (values > edge - kappa) & (values < edge + kappa)
-    full = _mass(each, values >= edge + kappa)
-    each_near = each if isinstance(each, float) else each[near]
-    threshold = _threshold(values[near], each_near, quota - full, kappa, edge)
+    full = _mass(unit, values >= edge + kappa)
+    unit_near = unit if isinstance(unit, float) else unit[near]
+    threshold = _threshold(values[near], unit_near, quota - full, kappa, edge)
     share = values - threshold
     share /= kappa
     np.clip(share, 0.0, 1.0, out=share)
@@ -50,7 +50,7 @@ def soft_top(values: FloatArray, weight: FloatArray, quota: float, kappa: float)
 
 
 def _mass(weight: FloatArray | float, share: AnyArray) -> float:
-    """Return the weight of shares of rows; equal weights are one number, which is faster."""
+    """Return the total weight of shares of rows; equal weights are one number, for speed."""
     if not isinstance(weight, float):
         return float(weight @ share)
     return weight * float(np.count_nonzero(share) if share.dtype == bool else share.sum())
@@ -59,7 +59,7 @@ def _mass(weight: FloatArray | float, share: AnyArray) -> float:
 def _threshold(
     values: FloatArray, weight: FloatArray | float, quota: float, kappa: float, edge: float
 ) -> float:
-    """Return θ by Newton's method, kept inside a bracket: the sum is linear in pieces."""
+    """Return θ by Newton's method inside a bracket: the sum is piecewise linear."""
     low, high = edge - kappa, edge
     threshold = 0.5 * (low + high)
     share = np.empty_like(values)
@@ -86,20 +86,20 @@ def _threshold(
 def kth_largest(values: FloatArray, weight: FloatArray | float, quota: float) -> float:
     """Return the value at which the largest ones reach a quota of weight."""
     if isinstance(weight, float):
-        place = len(values) - min(max(ceil(quota / weight), 1), len(values))
-        return float(np.partition(values, place)[place])
+        rank = len(values) - min(max(ceil(quota / weight), 1), len(values))
+        return float(np.partition(values, rank)[rank])
     counted = weight > 0
-    values, own = values[counted], weight[counted]
-    while len(values) > 1:  # each round drops half of them at least
+    values, mass = values[counted], weight[counted]
+    while len(values) > 1:  # every round drops at least half of them
         middle = len(values) // 2
         pivot = np.partition(values, middle)[middle]
         above, below = values > pivot, values < pivot
-        over = float(own @ above)
+        over = float(mass @ above)
         if over >= quota:
-            values, own = values[above], own[above]
+            values, mass = values[above], mass[above]
             continue
-        quota -= over + float(own[~(above | below)].sum())
+        quota -= over + float(mass[~(above | below)].sum())
         if quota <= 0 or not below.any():
             return float(pivot)
-        values, own = values[below], own[below]
+        values, mass = values[below], mass[below]
     return float(values[0])

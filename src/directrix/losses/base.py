@@ -1,4 +1,4 @@
-"""What every loss is: a smooth function of all scores, with one partial for each."""
+"""Loss: the base class of every loss, a smooth function of all scores and its gradient."""
 
 from __future__ import annotations
 
@@ -7,44 +7,47 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
 
 class Loss(ABC):
-    """A metric of n scores that can be descended. A frozen dataclass: hashable, free to clone.
+    """Base class of losses: a metric of n scores that can be minimised.
 
-    Either it is **convex** and never below the metric it stands for (divided by `worst`), or it
-    is **tight**: as it sharpens it tends to that metric itself. A convex loss that is built on a
-    margin has a tight companion, the `Ramp` of it.
+    A subclass is a frozen dataclass, hashable and compared by value. Either it is **convex** and
+    never below the metric it stands for (divided by `worst`), or it is **tight**: as it sharpens
+    it tends to that metric itself. A convex loss that is built on a margin has a tight companion,
+    its `Ramp`. `directrix.checks.check_loss` tests a new one.
     """
 
-    #: Stands for the loss wherever one is asked for.
+    #: Stands for the loss wherever one is expected.
     name: ClassVar[str]
     convex: ClassVar[bool] = False
     tight: ClassVar[bool] = False
-    #: Whether the value is that of the formula; a binned loss is near it.
+    #: Whether a tight loss, or the `Ramp` of a convex one, may tend to more than the metric.
+    tends_above: ClassVar[bool] = False
+    #: Whether the value is that of the formula; a binned loss is only near it, see `rounding`.
     exact: ClassVar[bool] = True
-    #: Whether adding a number to all scores changes nothing: the line then needs no intercept.
+    #: Whether it is a mean over rows, which is defined for rows of one class too.
+    separable: ClassVar[bool] = False
+    #: Whether a margin costs the same in both classes, so that `best` and `worst` hold for both.
+    symmetric: ClassVar[bool] = True
+    #: Whether adding a constant to all scores changes nothing: no intercept is needed then.
     shift_invariant: ClassVar[bool] = False
-
-    @property
-    def label(self) -> str:
-        return {"logistic": "logistic regression"}.get(self.name, self.name.replace("_", " "))
-
-    @property
-    def sharpness(self) -> float | None:
-        return None
-
-    @property
-    def complexity(self) -> float:
-        return {"logistic": 0.0, "pairwise_hinge": 2.0}.get(self.name, 4.0)
+    #: Whether it is its metric itself, so that its minimum determines the intercept.
+    fixes_intercept: ClassVar[bool] = False
+    #: Whether a ridge is added to it when it is minimised.
+    penalized: ClassVar[bool] = True
+    #: Time of one evaluation for n rows, as the documentation shows it.
+    runtime: ClassVar[str] = "O(n)"
 
     @abstractmethod
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the loss of these scores, and its partial by each score.
+        """Return the loss of these scores, and its partial derivative by every score.
 
         Parameters
         ----------
@@ -54,27 +57,101 @@ class Loss(ABC):
             A row of weight k counts as k rows.
         """
 
+    def values(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
+        """Return the losses of several vectors of scores.
+
+        Parameters
+        ----------
+        positive : array of bool of shape (n,)
+        scores : array of shape (n, m)
+        weight : array of shape (n,)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        columns = np.ascontiguousarray(scores.T)
+        return np.array([self.value_and_grad(positive, column, weight)[0] for column in columns])
+
     def curvature(  # noqa: B027
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> FloatArray | None:
-        """Return the second partial by each score, where the loss is a sum over rows."""
+        """Return the second partial derivatives, where the loss is a smooth sum over rows."""
 
     @abstractmethod
     def sharpen(self, level: float) -> Loss:
-        """Return the loss so many times as sharp; at infinity, what it smooths."""
+        """Return the loss ``level`` times as sharp; at infinity, the function that it smooths.
+
+        Raises ValueError at infinity if that function has no gradient to follow.
+        """
+
+    def convex_parts(self) -> tuple[Loss, Loss]:
+        """Return two convex losses whose difference the loss is, for ``solver="cccp"``."""
+        msg = f"{self!r} is not written as a difference of two convex losses"
+        raise TypeError(msg)
+
+    @property
+    def base(self) -> Loss:
+        """The loss that determines the metric: the loss itself, or what it is made of."""
+        return self
+
+    @property
+    def label(self) -> str:
+        """The loss in words, as a report shows it."""
+        return self.name.replace("_", " ")
+
+    @property
+    def model_label(self) -> str:
+        """What a report calls a linear model that is fitted with the loss."""
+        return f"linear model with {self.label} loss"
+
+    @property
+    def sharpness(self) -> float | None:
+        """Sharpness γ; None for a loss without one."""
+        return getattr(self, "gamma", None)
+
+    @property
+    def level_label(self) -> str:
+        """What tells the losses of one sharpening path apart: the sharpness, or the name."""
+        for field, symbol in (
+            ("gamma", "\N{GREEK SMALL LETTER GAMMA}"),
+            ("kappa", "\N{GREEK SMALL LETTER KAPPA}"),
+        ):
+            if hasattr(self, field):
+                return f"{symbol} = {getattr(self, field):.4g}"
+        return self.name
+
+    @property
+    def complexity(self) -> float:
+        """Rank among losses that do equally well: the simpler is chosen; logistic is 0."""
+        return 4.0
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """Names of the solvers that can minimise it."""
+        names = ["lbfgs", "descent"]
+        if self.convex:
+            names += ["nesterov", "bundle"] if self.exact else ["nesterov"]
+        if self.tight and self.sharpness is not None:
+            names += ["sla", "slam"]
+        return tuple(names)
 
     def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
-        """Return how far the loss may be from what it smooths, at any scores."""
+        """Return the greatest distance from the function that it smooths, at any scores."""
+        return 0.0
+
+    def rounding(self, scores: FloatArray) -> float:  # noqa: ARG002
+        """Return how far the value may be above its formula at these scores; 0 where exact."""
         return 0.0
 
     @property
     def best(self) -> float:
-        """Value where every row is on its right side, far away."""
+        """Value where every row is far on its right side."""
         return 0.0
 
     @property
     def worst(self) -> float:
-        """What the loss makes of the worst metric: a tight loss tends to it, others exceed it."""
+        """Value for the worst metric: a tight loss tends to it, a convex one is not below it."""
         return 1.0
 
     def _with(self, **fields: Any) -> Self:
@@ -82,7 +159,7 @@ class Loss(ABC):
 
 
 def require_above_zero(**values: float) -> None:
-    """Refuse what is not a positive number."""
+    """Raise ValueError for a parameter that is not above zero."""
     for name, value in values.items():
         if not value > 0:
             msg = f"{name} must be above zero, not {value!r}"
@@ -90,14 +167,14 @@ def require_above_zero(**values: float) -> None:
 
 
 def require_width(kappa: float) -> None:
-    """Refuse a corner whose width is not a number from zero up."""
+    """Raise ValueError unless the width of a rounded corner is a number from zero up."""
     if not 0.0 <= kappa < inf:
         msg = f"kappa must be a number from zero up, not {kappa!r}"
         raise ValueError(msg)
 
 
 def require_both(positive: AnyArray, weight: FloatArray) -> tuple[float, float]:
-    """Return the weight of the positives and of the negatives, or say that one is missing."""
+    """Return the weight of the positives and of the negatives; raise if one class is missing."""
     n_pos = float(weight @ positive)
     n_neg = float(weight.sum()) - n_pos
     if not (n_pos > 0 and n_neg > 0):

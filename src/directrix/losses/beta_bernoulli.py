@@ -1,4 +1,4 @@
-"""The generalised Beta-Bernoulli loss: logistic regression whose losses reach a plateau."""
+"""Generalised Beta-Bernoulli loss: logistic regression whose loss reaches a plateau."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Partials(NamedTuple):
-    """Partials of a loss by its own parameters."""
+    """Partial derivatives of the loss by its parameters."""
 
     mixing: float
     prior_mean: float
@@ -33,7 +33,7 @@ class BetaBernoulli(Loss):
               \mu(s) = \varpi\, \theta + (1 - \varpi)\, \sigma(\gamma s)
 
     The probability never leaves :math:`[\varpi\theta, 1 - \varpi (1 - \theta)]`, so that no row
-    can cost more than a plateau: rows far on the wrong side are let go. With
+    can cost more than a plateau: rows far on the wrong side lose their influence. With
     :math:`\varpi = 0` it is the logistic loss; with :math:`\theta = 1/2` that of labels flipped
     at rate :math:`a = \varpi / 2`. Other θ make the plateaus of the classes differ.
 
@@ -49,6 +49,7 @@ class BetaBernoulli(Loss):
 
     name: ClassVar[str] = "beta_bernoulli"
     tight: ClassVar[bool] = True
+    separable: ClassVar[bool] = True
     mixing: float = 0.2
     prior_mean: float = 0.5
     gamma: float = 1.0
@@ -56,14 +57,14 @@ class BetaBernoulli(Loss):
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the loss, and its partial by each score (eq. 25–26)."""
+        """Return the loss, and its partial derivative by every score (eq. 25–26)."""
         sign, right, wrong, chance = self._parts(positive, scores)
         share = weight / weight.sum()
         slope = -(1.0 - self.mixing) * self.gamma * sign * right * (wrong / chance)
         return float(-share @ self._log(chance, sign * scores)), share * slope
 
     def curvature(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
-        """Return the second partial by each score; negative where the loss is concave."""
+        """Return the second partial derivatives, negative where the loss is concave."""
         _, right, wrong, chance = self._parts(positive, scores)
         rate = (1.0 - self.mixing) * right * (wrong / chance)
         bend: FloatArray = self.gamma**2 * rate * (rate - (wrong - right))
@@ -71,7 +72,7 @@ class BetaBernoulli(Loss):
         return bend
 
     def partials(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> Partials:
-        """Return the partials by ϖ, θ and γ (eq. 31–35), of the mean loss."""
+        """Return the partial derivatives of the mean loss by ϖ, θ and γ (eq. 31–35)."""
         sign, right, wrong, chance = self._parts(positive, scores)
         share = weight / weight.sum()
         plateau = np.where(positive, self.prior_mean, 1.0 - self.prior_mean)
@@ -81,17 +82,24 @@ class BetaBernoulli(Loss):
             gamma=float(-share @ ((1.0 - self.mixing) * right * (wrong / chance) * sign * scores)),
         )
 
+    def sharpen(self, level: float) -> Loss:
+        """Return the loss with steeper sides and the same plateaus; at infinity, the error."""
+        return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)
+
     @property
-    def sharpness(self) -> float | None:
-        return self.gamma
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether the plateaus of both classes are equal: θ = ½."""
+        return self.prior_mean == 0.5
+
+    @property
+    def model_label(self) -> str:
+        """What a report calls a linear model that is fitted with the loss."""
+        return "robust logistic regression"
 
     @property
     def complexity(self) -> float:
+        """Three, and more the sharper it is."""
         return 3.0 + float(np.log2(self.gamma)) / 10.0
-
-    def sharpen(self, level: float) -> Loss:
-        """Return the loss with steeper sides; its plateaus stay. At infinity, the error."""
-        return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)
 
     @property
     def best(self) -> float:
@@ -107,7 +115,7 @@ class BetaBernoulli(Loss):
     def _parts(
         self, positive: AnyArray, scores: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the sign of each row, σ and 1 − σ of its margin, and its likelihood."""
+        """Return the sign of every row, σ and 1 − σ of its margin, and its likelihood."""
         if not (0.0 <= self.mixing < 1.0 and 0.0 <= self.prior_mean <= 1.0):
             msg = (
                 f"mixing must be from 0 to below 1 and prior_mean from 0 to 1, not {self.mixing!r} "
@@ -124,7 +132,7 @@ class BetaBernoulli(Loss):
         return sign, right, wrong, chance
 
     def _log(self, chance: FloatArray, margin: FloatArray) -> FloatArray:
-        """Return the log-likelihood; where no plateau keeps it finite, that of the tail."""
+        """Return the log-likelihood, by its tail where no plateau keeps it finite."""
         if self.mixing * min(self.prior_mean, 1.0 - self.prior_mean) > _LEAST:
             kept: FloatArray = np.log(chance)
             return kept

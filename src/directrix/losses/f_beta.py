@@ -1,4 +1,4 @@
-"""F_β as two bounds: through a concave envelope of its counts, and through ordered positives."""
+"""Two convex bounds of F_β: by a concave envelope of its counts, and by ordered positives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST = 1e-300
 
 
 class _FBeta(Loss):
-    """One minus F_β of the labels that are worst for the scores."""
+    """Base class: one minus F_β of the labels that are worst for the scores."""
 
     convex: ClassVar[bool] = True
 
@@ -31,12 +31,12 @@ class _FBeta(Loss):
 
     @abstractmethod
     def _oracle(self, wrong: _Rows, false_alarm: _Rows) -> tuple[float, FloatArray, FloatArray]:
-        """Return the loss, and how wrong each positive and each negative is at its maximum."""
+        """Return the loss, and how wrong every positive and negative is at its maximum."""
 
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the loss, and its partial by each score: −ωβ/n₊ of positives, ωβ/n₊ of others."""
+        """Return the loss, and its partial derivatives: −ωβ/n₊ of positives, ωβ/n₊ of negatives."""
         require_width(self.kappa)
         require_above_zero(beta=self.beta)
         n_pos, n_neg = require_both(positive, weight)
@@ -45,8 +45,8 @@ class _FBeta(Loss):
         share = weight / n_pos
         rows = np.flatnonzero(positive), np.flatnonzero(~positive)
         sides = [
-            _Rows(sign * scores[own], share[own], width)
-            for own, sign in zip(rows, (-1.0, 1.0), strict=True)
+            _Rows(sign * scores[members], share[members], width)
+            for members, sign in zip(rows, (-1.0, 1.0), strict=True)
         ]
         value, *wrong = self._oracle(*sides)
         gradient = np.empty(len(scores))
@@ -64,20 +64,20 @@ class _FBeta(Loss):
 
     @property
     def worst(self) -> float:
-        """The margin, which one minus F_β is multiplied by."""
+        """The margin, by which one minus F_β is multiplied."""
         return self.margin
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a class: what a wrong label of each would gain, and its weight over n₊."""
+    """Rows of a class: what a wrong label would gain, and the weight over n₊, of every row."""
 
     gain: FloatArray
     share: FloatArray
     width: float
 
     def wrong(self, price: float) -> FloatArray:
-        """Return how wrong each row is where a wrong label gains so much more."""
+        """Return how wrong every row is if a wrong label gains ``price`` more."""
         if self.width == 0:
             return (self.gain + price > 0).astype(np.float64)
         return np.clip((self.gain + price) / self.width, 0.0, 1.0)
@@ -89,7 +89,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class FBetaEnvelope(_FBeta):
-    r"""One minus F_β, bounded through the concave envelope of a function of two counts.
+    r"""Convex bound of one minus F_β, by the concave envelope of a function of two counts.
 
     .. math:: L(s) = \max_{0 \le \beta \le 1} \Big[ m \hat\Delta(b, c)
               + \frac1{n_+} \Big( \sum_{j \in N} \omega_j s_j \beta_j
@@ -105,7 +105,7 @@ class FBetaEnvelope(_FBeta):
     .. math:: \hat\Delta(b, c) = \begin{cases} 1 - K r^2 / (n_+ (K r + c)) & c\, n_+ \le r\, n_- \\
               1 - K r / (K n_+ + n_-) & \text{elsewhere} \end{cases}
 
-    The partials of it depend on c/r alone: one root, after two sorts. The width of each corner is
+    Its partial derivatives depend on c/r alone: one root, after two sorts. A corner is as wide as
     κ n₊/n, so that the loss is below the unsmoothed one by at most κ / 2 at any prior. A row is
     taken to be positive where its score is above zero: it needs an intercept.
 
@@ -123,6 +123,7 @@ class FBetaEnvelope(_FBeta):
     """
 
     name: ClassVar[str] = "f_envelope"
+    tends_above: ClassVar[bool] = True
     beta: float = 1.0
     kappa: float = 0.01
     margin: float = 1.0
@@ -147,7 +148,7 @@ class FBetaEnvelope(_FBeta):
         return value, labels[0], labels[1]
 
     def _prices(self, at: float, odds: float) -> tuple[float, float]:
-        """Return what Δ̂ gains by a miss and by a false alarm, times n₊, along its one path."""
+        """Return the slopes of Δ̂ by misses and false alarms, times n₊, along its one path."""
         both = 1.0 + self.beta**2
         ratio, end = min(at, odds), max(at - odds, 0.0)
         price_pos = both * (both + 2.0 * ratio) / (both + ratio) ** 2
@@ -190,7 +191,7 @@ class _WrongWeight:
 
 @dataclass(frozen=True)
 class FBetaIsotonic(_FBeta):
-    r"""One minus F_β, bounded more tightly: the misses are counted exactly.
+    r"""Tighter convex bound of one minus F_β: the misses are counted exactly.
 
     .. math:: L(s) = \min_\nu \max_{0 \le \beta \le 1,\; p} \Big[
               \sum_k p_k \max_{0 \le c \le n_-} \big( m \Delta(b_k, c) - \nu c \big)
@@ -202,7 +203,7 @@ class FBetaIsotonic(_FBeta):
     (Zhang, Saha and Vishwanathan 2012, eq. 2, 8 and 13, for F_β, which they leave open.) The
     positives are missed in the order of their scores, :math:`b_k` are their cumulative weights and
     :math:`p_k` the chance that just the lowest k are; only the false alarms are replaced by their
-    mean. For each ν it is an isotonic regression. Never above `FBetaEnvelope`, never below the
+    mean. For a given ν it is an isotonic regression. Never above `FBetaEnvelope`, never below the
     bound without smoothing that maximises over all labellings; slower, with a regression for each
     of some tens of ν. The width of each corner is κ n₊/n, so that the loss is below the
     unsmoothed one by at most κ / 2. It needs an intercept.
@@ -220,6 +221,7 @@ class FBetaIsotonic(_FBeta):
     """
 
     name: ClassVar[str] = "f_isotonic"
+    runtime: ClassVar[str] = "O(n log n)"
     beta: float = 1.0
     kappa: float = 0.01
     margin: float = 1.0
@@ -259,7 +261,7 @@ class FBetaIsotonic(_FBeta):
     def _alarms(
         self, caught: FloatArray, price: float, odds: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the false alarms that are worst at a price, and what is then lost, less it."""
+        """Return the worst number of false alarms at a price, and the loss minus their price."""
         square = self.beta**2
         both = 1.0 + square
         best = np.sqrt(self.margin * both * caught / max(price, _LEAST)) - square - caught
@@ -270,7 +272,7 @@ class FBetaIsotonic(_FBeta):
 
 
 def _in_order(rows: _Rows, steps: FloatArray) -> FloatArray:
-    """Return how wrong each row is where none may be more so than the one before it."""
+    """Return how wrong every row is, if no row may be more wrong than the one before it."""
     gain = rows.gain + steps / rows.share
     if rows.width == 0:
         total = np.append(0.0, np.cumsum(rows.share * gain))
@@ -282,10 +284,10 @@ def _in_order(rows: _Rows, steps: FloatArray) -> FloatArray:
 def _crossing(
     function: Callable[[float], float], low: float, high: float
 ) -> tuple[float, float, float]:
-    """Return two ends between which a falling function crosses zero, and the part of the lower.
+    """Return where a decreasing function crosses zero: an interval, and the weight of its low end.
 
-    The function may jump. The two ends are next to each other or as good as that, and their mean
-    with the part returned has zero excess.
+    The function may jump. The two ends are adjacent floats or nearly so, and the mean of the
+    function at both ends, with the weight returned, is zero.
     """
     at_low, at_high = function(low), function(high)
     if at_low <= 0:

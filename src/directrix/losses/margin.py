@@ -1,4 +1,4 @@
-"""Losses that are a mean over rows of a function of the margin: the score, turned by the label."""
+"""Margin losses: means over rows of a function of the margin, the score signed by the label."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ _STEEPEST = 500.0  # exponent from which the exponential loss goes on along its 
 
 
 class MarginLoss(Loss):
-    r"""A mean over rows.
+    r"""Base class: the mean over rows of a function of the margin.
 
     .. math:: L(s) = \frac{\sum_i \omega_i\, \phi(z_i)}{\sum_i \omega_i}, \qquad
               z_i = s_i \text{ of a positive row, } -s_i \text{ of a negative one}
     """
 
+    separable: ClassVar[bool] = True
+
     @abstractmethod
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin; margins may have any shape."""
 
     def bend(self, z: FloatArray) -> FloatArray | None:
         """Return the second derivative of φ, where it has one."""
@@ -35,7 +37,7 @@ class MarginLoss(Loss):
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean loss, and its partial by each score."""
+        """Return the mean loss, and its partial derivative by every score."""
         sign = np.where(positive, 1.0, -1.0)
         share = weight / weight.sum()
         value, slope = self.of_margin(sign * scores)
@@ -43,10 +45,16 @@ class MarginLoss(Loss):
         slope *= share
         return float(share @ value), slope
 
+    def values(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
+        """Return the losses of several vectors of scores, in one evaluation of φ."""
+        sign = np.where(positive, 1.0, -1.0)
+        losses: FloatArray = (weight / weight.sum()) @ self.of_margin(sign[:, None] * scores)[0]
+        return losses
+
     def curvature(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> FloatArray | None:
-        """Return the second partial by each score."""
+        """Return the second partial derivative by every score."""
         bend = self.bend(np.where(positive, scores, -scores))
         return None if bend is None else bend * (weight / weight.sum())
 
@@ -57,23 +65,33 @@ class MarginLoss(Loss):
 
 
 class _WithoutLevel(MarginLoss):
-    """A loss that has no smoothness to lose."""
+    """Base class of margin losses without a sharpness."""
 
     def sharpen(self, level: float) -> Loss:  # noqa: ARG002
-        """Return the loss itself: it smooths nothing."""
+        """Return the loss itself, which has no sharpness."""
         return self
 
 
 @dataclass(frozen=True)
 class Logistic(_WithoutLevel):
-    r""":math:`\phi(z) = \log(1 + e^{-z})`."""
+    r"""Logistic loss, :math:`\phi(z) = \log(1 + e^{-z})`."""
 
     name: ClassVar[str] = "logistic"
     convex: ClassVar[bool] = True
 
+    @property
+    def model_label(self) -> str:
+        """What a report calls a linear model that is fitted with the loss."""
+        return "logistic regression"
+
+    @property
+    def complexity(self) -> float:
+        """Zero: logistic regression is what every candidate is compared with."""
+        return 0.0
+
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
-        # As np.logaddexp has it, which is not vectorised.
+        """Return φ and its derivative at every margin."""
+        # The formula of np.logaddexp, which is not vectorised.
         return np.maximum(-z, 0.0) + np.log1p(np.exp(-np.abs(z))), -expit(-z)
 
     def bend(self, z: FloatArray) -> FloatArray:
@@ -83,13 +101,16 @@ class Logistic(_WithoutLevel):
 
 @dataclass(frozen=True)
 class Exponential(_WithoutLevel):
-    r""":math:`\phi(z) = e^{-z}`; beyond :math:`e^{500}` its tangent, so that it stays finite."""
+    r"""Exponential loss, :math:`\phi(z) = e^{-z}`.
+
+    Beyond :math:`e^{500}` it continues along its tangent, so that it stays finite.
+    """
 
     name: ClassVar[str] = "exponential"
     convex: ClassVar[bool] = True
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin."""
         slope = np.exp(np.minimum(-z, _STEEPEST))
         return slope * (1.0 + np.maximum(-z - _STEEPEST, 0.0)), -slope
 
@@ -100,13 +121,13 @@ class Exponential(_WithoutLevel):
 
 @dataclass(frozen=True)
 class SquaredHinge(_WithoutLevel):
-    r""":math:`\phi(z) = (1 - z)_+^2`."""
+    r"""Squared hinge, :math:`\phi(z) = (1 - z)_+^2`."""
 
     name: ClassVar[str] = "squared_hinge"
     convex: ClassVar[bool] = True
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin."""
         short = np.maximum(1.0 - z, 0.0)
         return short * short, -2.0 * short
 
@@ -117,7 +138,7 @@ class SquaredHinge(_WithoutLevel):
 
 @dataclass(frozen=True)
 class Hinge(MarginLoss):
-    r"""The hinge, its corner rounded (Zhang, Saha and Vishwanathan 2012, in units of the score).
+    r"""Hinge with a rounded corner (Zhang, Saha and Vishwanathan 2012, in units of the score).
 
     .. math:: \phi(z) = h_\kappa(m - z), \qquad
               h_\kappa(u) = \begin{cases} 0 & u \le 0 \\ u^2 / 2\kappa & 0 \le u \le \kappa \\
@@ -130,7 +151,7 @@ class Hinge(MarginLoss):
     kappa : float
         κ, the width of the corner; 0 is the hinge itself.
     margin : float
-        m.
+        m, above which a row costs nothing.
     """
 
     name: ClassVar[str] = "hinge"
@@ -139,7 +160,7 @@ class Hinge(MarginLoss):
     margin: float = 1.0
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin."""
         value, slope = rounded_corner(self.margin - z, self.kappa)
         return value, -slope
 
@@ -161,11 +182,11 @@ class Hinge(MarginLoss):
 
 @dataclass(frozen=True)
 class GeneralizedLogistic(MarginLoss):
-    r"""The hinge, smoothed by a logarithm (Hasan and Pal 2015, eq. 7–8).
+    r"""Hinge smoothed by a logarithm (Hasan and Pal 2015, eq. 7–8).
 
     .. math:: \phi(z) = \gamma^{-1} \log(1 + e^{\gamma (1 - z)})
 
-    above the hinge by at most :math:`\gamma^{-1} \log 2`.
+    It is above the hinge by at most :math:`\gamma^{-1} \log 2`.
 
     Parameters
     ----------
@@ -178,7 +199,7 @@ class GeneralizedLogistic(MarginLoss):
     gamma: float = 4.0
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin."""
         require_above_zero(gamma=self.gamma)
         short = self.gamma * (1.0 - z)
         return np.logaddexp(0.0, short) / self.gamma, -expit(short)
@@ -199,7 +220,7 @@ class GeneralizedLogistic(MarginLoss):
 
 @dataclass(frozen=True)
 class Sigmoid(MarginLoss):
-    r"""The smoothed zero-one loss (Hasan and Pal 2015, eq. 9–10).
+    r"""Smoothed zero-one loss (Hasan and Pal 2015, eq. 9–10).
 
     .. math:: \phi(z) = \frac{1}{1 + e^{\gamma z}}
 
@@ -214,7 +235,7 @@ class Sigmoid(MarginLoss):
     gamma: float = 1.0
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin."""
         require_above_zero(gamma=self.gamma)
         value = expit(-self.gamma * z)
         return value, -self.gamma * value * expit(self.gamma * z)
@@ -235,7 +256,7 @@ class OneMinusTanh(Sigmoid):
 
     .. math:: \phi(z) = \tfrac12 (1 - \tanh \gamma z) = \frac{1}{1 + e^{2 \gamma z}}
 
-    the sigmoid loss twice as sharp.
+    It is the sigmoid loss, twice as sharp.
 
     Parameters
     ----------
@@ -246,7 +267,7 @@ class OneMinusTanh(Sigmoid):
     name: ClassVar[str] = "tanh"
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at each margin."""
+        """Return φ and its derivative at every margin."""
         return Sigmoid(2.0 * self.gamma).of_margin(z)
 
     def bend(self, z: FloatArray) -> FloatArray:
@@ -256,21 +277,29 @@ class OneMinusTanh(Sigmoid):
 
 @dataclass(frozen=True)
 class ZeroOne(_WithoutLevel):
-    r""":math:`\phi(z) = 1` where :math:`z \le 0`: the error itself, the end of every path.
+    r"""Zero-one loss, :math:`\phi(z) = 1` where :math:`z \le 0`: the error itself.
 
-    It has no slope to descend; `directrix.solve.vertex_search` minimises it.
+    Tight losses of the error tend to it as they sharpen. Its gradient is zero;
+    `directrix.solve.vertex_search` minimises it.
     """
 
     name: ClassVar[str] = "zero_one"
     tight: ClassVar[bool] = True
+    fixes_intercept: ClassVar[bool] = True
+    penalized: ClassVar[bool] = False
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """The search over vertices, which needs no gradient."""
+        return ("vertex",)
 
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative, which is zero wherever there is one."""
+        """Return φ and its derivative, which is zero wherever it is defined."""
         return (z <= 0).astype(np.float64), np.zeros_like(z)
 
 
 def rounded_corner(u: FloatArray, kappa: float) -> tuple[FloatArray, FloatArray]:
-    """Return the Huberised hinge and its derivative; one subgradient where κ is 0."""
+    """Return the hinge with a rounded corner and its derivative; a subgradient where κ is 0."""
     require_width(kappa)
     if kappa == 0:
         return np.maximum(u, 0.0), (u > 0).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Recall at a false-positive rate, against the highest of the negatives."""
+"""Losses for the recall at a false-positive rate, relative to the highest negatives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BEYOND = 1e-9
 
 @dataclass(frozen=True)
 class TopNegatives(Loss):
-    r"""One minus the recall at a false-positive rate, bounded by the mean of the top negatives.
+    r"""Convex bound of one minus the recall at a false-positive rate.
 
     .. math:: L(s) = \frac1{n_+} \sum_{i \in P} \omega_i\, h_\kappa(m - s_i + c), \qquad
               c = \frac1K \max_\pi \Big[ \sum_{j \in N} \omega_j s_j \pi_j
@@ -55,6 +55,7 @@ class TopNegatives(Loss):
     name: ClassVar[str] = "top_negatives"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
+    tends_above: ClassVar[bool] = True
     fpr: float
     kappa: float = 0.1
     margin: float = 1.0
@@ -62,7 +63,7 @@ class TopNegatives(Loss):
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean over the positives, and its partial by each score."""
+        """Return the mean over the positives, and its partial derivative by every score."""
         require_width(self.kappa)
         _require_rate(self.fpr)
         scores = np.asarray(scores, dtype=np.float64)
@@ -85,7 +86,7 @@ class TopNegatives(Loss):
         return float(share @ loss), gradient
 
     def _top(self, n_neg: float) -> float:
-        """Return K; rows that are less than one together count as all of the negatives."""
+        """Return K; negatives whose weight is below one all count."""
         return min(max(1.0, self.fpr * n_neg), n_neg)
 
     def sharpen(self, level: float) -> TopNegatives:
@@ -105,14 +106,15 @@ class TopNegatives(Loss):
 
 @dataclass(frozen=True)
 class QuantileSigmoid(Loss):
-    r"""One minus the recall at a false-positive rate, both of its steps smoothed.
+    r"""Tight loss for the recall at a false-positive rate, both of its steps smoothed.
 
     .. math:: L(s) = \frac1{n_+} \sum_{i \in P} \frac{\omega_i}{1 + e^{\gamma (s_i - q)}}, \qquad
               \sum_{j \in N} \omega_j \min\big(1, (\tfrac12 + \gamma (s_j - q))_+\big)
               = \alpha\, n_-
 
-    q is the quantile of the negatives above which a share α of them lies, each row spread over a
-    width 1/γ; its partials are those of the equation. As γ grows the loss tends to the metric.
+    q is the quantile of the negatives above which a share α of them lies, every row spread over a
+    width 1/γ; its partial derivatives follow from the equation. As γ grows the loss tends to the
+    metric.
 
     Parameters
     ----------
@@ -131,7 +133,7 @@ class QuantileSigmoid(Loss):
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean over the positives, and its partial by each score."""
+        """Return the mean over the positives, and its partial derivative by every score."""
         require_above_zero(gamma=self.gamma)
         _require_rate(self.fpr)
         scores = np.asarray(scores, dtype=np.float64)
@@ -149,7 +151,7 @@ class QuantileSigmoid(Loss):
         slope = share * missed * expit(self.gamma * above)
         slope *= self.gamma
         moving = weight_neg * ((taken.share > 0) & (taken.share < 1))
-        if not moving.any():  # rounded away: q follows the row at the quantile
+        if not moving.any():  # lost to rounding: q follows the row at the quantile
             moving = weight_neg * (at == taken.edge)
         gradient = np.empty(len(scores))
         gradient[rows_pos] = -slope
@@ -157,12 +159,12 @@ class QuantileSigmoid(Loss):
         return float(share @ missed), gradient
 
     def sharpen(self, level: float) -> QuantileSigmoid:
-        """Return the loss nearer the metric."""
+        """Return the loss nearer to the metric."""
         return self._with(gamma=self.gamma * level)
 
 
 def _require_rate(fpr: float) -> None:
-    """Refuse what is not a share between 0 and 1."""
+    """Raise ValueError unless the rate is a share between 0 and 1."""
     if not 0 < fpr < 1:
         msg = f"fpr must be a share between 0 and 1, not {fpr!r}"
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""Other functions of every pair: the squared hinge, the square, and the logistic loss."""
+"""Pairwise bounds of the area under the ROC curve: squared hinge, square, logistic."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class _Pairwise(Loss):
-    """A convex loss of the pairs that has no smoothness to lose."""
+    """Base class of convex pairwise losses without a sharpness."""
 
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
 
     def sharpen(self, level: float) -> Loss:  # noqa: ARG002
-        """Return the loss itself: it smooths nothing."""
+        """Return the loss itself, which has no sharpness."""
         return self
 
 
@@ -33,7 +33,8 @@ class PairwiseSquaredHinge(_Pairwise):
     .. math:: L(s) = \frac{1}{n_+ n_-} \sum_{i \in P} \sum_{j \in N}
               \omega_i \omega_j\, (m - s_i + s_j)_+^2
 
-    Twice the square that `PairwiseHinge` rounds its corner with, without an end. Two sorts.
+    Twice the square that `PairwiseHinge` rounds its corner with, without an end. It takes two
+    sorts.
 
     Parameters
     ----------
@@ -42,17 +43,18 @@ class PairwiseSquaredHinge(_Pairwise):
     """
 
     name: ClassVar[str] = "pairwise_squared_hinge"
+    runtime: ClassVar[str] = "O(n log n)"
     margin: float = 1.0
 
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean over pairs, and its partial by each score."""
+        """Return the mean over pairs, and its partial derivative by every score."""
         n_pos, n_neg = require_both(positive, weight)
         above, below = both_sides(positive, scores, weight, self.margin)
         slope_pos = below.hinges(above.lack[0])(above.lack)
         slope_neg = above.hinges(below.lack[0])(below.lack)
-        # The shortfall is a sum of one lack of each side.
+        # The shortfall of a pair is the sum of the lacks of its two rows.
         total = (above.weight * above.lack) @ slope_pos + (below.weight * below.lack) @ slope_neg
         pairs = n_pos * n_neg
         return float(total) / pairs, scatter(above, below, slope_pos, slope_neg, pairs / 2.0)
@@ -71,8 +73,8 @@ class PairwiseSquare(_Pairwise):
               \omega_i \omega_j\, (m - s_i + s_j)^2
               = (m - \bar s_P + \bar s_N)^2 + \operatorname{var}_P s + \operatorname{var}_N s
 
-    One pass and no sort; of a line, a function of the moments of the classes. It charges pairs
-    that are further in order than the margin, too.
+    One pass and no sort; for a linear score it is a function of the class moments. It charges
+    pairs that are in order by more than the margin, too.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ class PairwiseSquare(_Pairwise):
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean over pairs, and its partial by each score."""
+        """Return the mean over pairs, and its partial derivative by every score."""
         n_pos, n_neg = require_both(positive, weight)
         share_pos = np.where(positive, weight / n_pos, 0.0)
         share_neg = np.where(positive, 0.0, weight / n_neg)
@@ -110,7 +112,7 @@ class PairwiseLogistic(_Pairwise):
     .. math:: L(s) = \frac{1}{n_+ n_-} \sum_{i \in P} \sum_{j \in N}
               \omega_i \omega_j \log(1 + e^{s_j - s_i})
 
-    No way is known to sum it in less than all pairs, so each score is shared between its two
+    No way is known to sum it without visiting all pairs, so every score is shared between its two
     neighbours on a grid of ``bins`` nodes over the range of the scores, and the nodes are paired by
     a Fourier transform. With h, the distance of two nodes, the value is too great by
     :math:`h^2 / 16` at most, and the gradient is that of the binned value on a grid that stays.
@@ -120,17 +122,18 @@ class PairwiseLogistic(_Pairwise):
     Parameters
     ----------
     bins : int
-        How many nodes the grid has.
+        Number of nodes of the grid.
     """
 
     exact: ClassVar[bool] = False
     name: ClassVar[str] = "pairwise_logistic"
+    runtime: ClassVar[str] = "O(n + B log B), binned"
     bins: int = 2048
 
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean over pairs, and its partial by each score."""
+        """Return the mean over pairs, and its partial derivative by every score."""
         if self.bins < 2:
             msg = f"bins must be two at least, not {self.bins!r}"
             raise ValueError(msg)
@@ -138,12 +141,12 @@ class PairwiseLogistic(_Pairwise):
         counted = scores[weight > 0]
         low = float(counted.min())
         step = (float(counted.max()) - low) / (self.bins - 1) or 1.0
-        place = np.clip((scores - low) / step, 0.0, self.bins - 1.0)
-        node = np.minimum(place.astype(np.int64), self.bins - 2)
-        place -= node
+        position = np.clip((scores - low) / step, 0.0, self.bins - 1.0)
+        node = np.minimum(position.astype(np.int64), self.bins - 2)
+        position -= node
         share_pos = np.where(positive, weight / n_pos, 0.0)
         share_neg = np.where(positive, 0.0, weight / n_neg)
-        on_pos, on_neg = (self._on_grid(node, place, share) for share in (share_pos, share_neg))
+        on_pos, on_neg = (self._on_grid(node, position, share) for share in (share_pos, share_neg))
         kernel = np.logaddexp(0.0, step * np.arange(1.0 - self.bins, self.bins))
         # Row i of the grid against all negatives, and row j against all positives.
         of_pos = fftconvolve(on_neg, kernel[::-1], mode="full")
@@ -152,12 +155,16 @@ class PairwiseLogistic(_Pairwise):
         slope = share_pos * np.diff(of_pos)[node] + share_neg * np.diff(of_neg)[node]
         return float(on_pos @ of_pos), slope / step
 
-    def _on_grid(self, node: AnyArray, place: FloatArray, share: FloatArray) -> FloatArray:
-        """Return how much of the rows each node stands for."""
-        right = share * place
+    def _on_grid(self, node: AnyArray, position: FloatArray, share: FloatArray) -> FloatArray:
+        """Return the weight of the rows that every node stands for."""
+        right = share * position
         on_grid: FloatArray = np.bincount(node, share - right, self.bins)  # type: ignore[assignment]
         on_grid += np.bincount(node + 1, right, self.bins)
         return on_grid
+
+    def rounding(self, scores: FloatArray) -> float:
+        """Return h² / 16, the most that the value may be above its formula."""
+        return (float(np.ptp(scores)) / (self.bins - 1)) ** 2 / 16.0
 
     @property
     def worst(self) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Top(Loss):
-    r"""One minus the positives among the top rows, as a share of something.
+    r"""Base class: one minus the positives among the top rows, over a unit c.
 
     .. math:: L(s) = \frac1c \max_\pi \Big[ m \big(c - \sum_{i \in P} \omega_i \pi_i\big)
               + \sum_i \omega_i s_i (\pi_i - \bar y_i)
@@ -34,18 +34,18 @@ class _Top(Loss):
 
     @abstractmethod
     def _quota_and_unit(self, n_pos: float, n_neg: float) -> tuple[float, float]:
-        """Return k, the weight of the rows that are taken, and c, of which it is a share."""
+        """Return k, the weight of the rows that are taken, and c, the unit of the loss."""
 
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the loss, and its partial by each score: ω (π − ȳ) / c."""
+        """Return the loss, and its partial derivative by every score: ω (π − ȳ) / c."""
         require_width(self.kappa)
         scores = np.asarray(scores, dtype=np.float64)
         n_pos, n_neg = require_both(positive, weight)
         quota, unit = self._quota_and_unit(n_pos, n_neg)
         perfect_pos, perfect_neg = _perfect(quota, n_pos, n_neg)
-        # ω (π − ȳ) sums to zero, so that all values may be moved; by κ ȳ of a negative here.
+        # ω (π − ȳ) sums to zero, so all values may be shifted, here by κ ȳ of a negative.
         shift = self.margin - self.kappa * (perfect_pos - perfect_neg)
         taken = soft_top(scores - shift * positive, weight, quota, self.kappa)
         away = taken.share
@@ -74,18 +74,18 @@ class _Top(Loss):
 
     @property
     def worst(self) -> float:
-        """The margin, which the loss of the metric is multiplied by."""
+        """The margin, by which one minus the metric is multiplied."""
         return self.margin
 
 
 def _perfect(quota: float, n_pos: float, n_neg: float) -> tuple[float, float]:
-    """Return what a perfect choice takes of a positive and of a negative on average: ȳ."""
+    """Return ȳ, the mean share that perfect choices take of a positive and of a negative."""
     return min(1.0, quota / n_pos), max(0.0, (quota - n_pos) / n_neg)
 
 
 @dataclass(frozen=True)
 class BreakEven(_Top):
-    r"""One minus the precision at which precision and recall are equal, bounded.
+    r"""Convex bound of one minus the precision-recall break-even point.
 
     .. math:: L(s) = \frac1{n_+} \max_{\beta} \Big[ \sum_{i \in P} \omega_i (m - s_i) \beta_i
               + \sum_{j \in N} \omega_j s_j \beta_j - \frac\kappa2 \sum_i \omega_i \beta_i^2 \Big],
@@ -96,7 +96,7 @@ class BreakEven(_Top):
     is the same at any prior.) β is the chance of a wrong label; only as many positives as
     negatives may be wrong, so the box of eq. 8 is cut by a plane. That makes the prox-function
     smaller than theirs: the loss is below the unsmoothed one by at most
-    :math:`\kappa \min(1, n_-/n_+)`. The best β is a soft choice of the top n₊ rows, found by
+    :math:`\kappa \min(1, n_-/n_+)`. The best β is a soft choice of the top n₊ rows, computed by
     selection and a few steps of Newton's method. It is unique, though θ of their Property 1 is not.
 
     Its `Ramp` tends to one minus the metric.
@@ -119,7 +119,7 @@ class BreakEven(_Top):
 
 @dataclass(frozen=True)
 class _TopK(_Top):
-    """A metric of the top k rows."""
+    """Base class of the losses of the top k rows."""
 
     k: float
     kappa: float = 0.01
@@ -140,17 +140,17 @@ class _TopK(_Top):
 
 @dataclass(frozen=True)
 class PrecisionTop(_TopK):
-    r"""One minus the precision of the top k rows, bounded.
+    r"""Convex bound of one minus the precision of the top k rows.
 
     .. math:: L(s) = \frac1k \max_\pi \Big[ m \big(k - \sum_{i \in P} \omega_i \pi_i\big)
               + \sum_i \omega_i s_i (\pi_i - \bar y_i)
               - \frac\kappa2 \sum_i \omega_i (\pi_i - \bar y_i)^2 \Big], \qquad
               0 \le \pi \le 1, \quad \omega \cdot \pi = k
 
-    (Zhang, Saha and Vishwanathan 2012, eq. 2 and 13, for precision at k.) With the labels y in
-    place of ȳ it would bound nothing where k is not n₊, as y is no choice of k rows, and an
+    (Zhang, Saha and Vishwanathan 2012, eq. 2 and 13, for precision at k.) With the labels y
+    instead of ȳ it would bound nothing where k is not n₊, as y is no choice of k rows, and an
     intercept could lower it without end. ȳ is the mean of all perfect choices:
-    :math:`\min(1, k/n_+)` of each positive and :math:`\max(0, (k - n_+)/n_-)` of each negative.
+    :math:`\min(1, k/n_+)` of a positive and :math:`\max(0, (k - n_+)/n_-)` of a negative.
 
     The value is never below one minus the precision, less the gap. That includes what no ranking
     can avoid, :math:`\max(0, 1 - n_+/k)`: less this, the value bounds the regret. Where k is below
@@ -176,7 +176,7 @@ class PrecisionTop(_TopK):
 
 @dataclass(frozen=True)
 class RecallTop(_TopK):
-    r"""One minus the recall of the top k rows, bounded.
+    r"""Convex bound of one minus the recall of the top k rows.
 
     .. math:: L(s) = \frac1{n_+} \max_\pi \Big[ m \big(n_+ - \sum_{i \in P} \omega_i \pi_i\big)
               + \sum_i \omega_i s_i (\pi_i - \bar y_i)

@@ -1,4 +1,4 @@
-"""The ramp of a convex loss: bounded, and tight."""
+"""Ramp: the bounded, tight companion of a convex loss."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ramp(Loss):
-    r"""A loss with margin one, less the same loss without a margin.
+    r"""Ramp loss: a convex loss with a margin, minus the same loss without a margin.
 
     .. math:: L(s) = R_1(\gamma s) - R_0(\gamma s)
 
-    Of the hinge it is the ramp loss of Collobert and others (2006), with its foot at zero:
-    :math:`\min(1, (1 - \gamma z)_+)`; of a loss that maximises over labellings, the tighter bound
+    For the hinge it is the ramp loss of Collobert and others (2006), with its foot at zero:
+    :math:`\min(1, (1 - \gamma z)_+)`; for a loss that maximises over labellings, the tighter bound
     of Chapelle and others (2008), :math:`\max_y [\Delta(y) + \gamma s \cdot y] - \max_y \gamma s
-    \cdot y`. Either is at least the metric and, as γ grows, tends to it. A difference of two
-    convex functions: `directrix.solve.cccp` descends it.
+    \cdot y`. Either is at least the metric and, as γ grows, tends to it. As a difference of
+    two convex functions, `directrix.solve.cccp` minimises it.
 
     Parameters
     ----------
@@ -41,27 +41,46 @@ class Ramp(Loss):
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the difference of the two losses, and its partial by each score."""
+        """Return the difference of the two losses, and its partial derivative by every score."""
         require_above_zero(gamma=self.gamma)
-        convex, less = self.parts()
         (value, slope), (value_less, slope_less) = (
-            part.value_and_grad(positive, self.gamma * scores, weight) for part in (convex, less)
+            part.value_and_grad(positive, self.gamma * scores, weight) for part in self.parts()
         )
         return value - value_less, self.gamma * (slope - slope_less)
 
     def parts(self) -> tuple[Loss, Loss]:
-        """Return the two convex losses, of scores times γ."""
+        """Return the two convex losses, as functions of the scores times γ."""
         if not (hasattr(self.of, "margin") and hasattr(self.of, "kappa")):
             msg = f"{self.of!r} is no hinge with a margin, so it has no ramp; take one of a hinge"
             raise ValueError(msg)
         return self.of, replace(self.of, margin=0.0)  # type: ignore[type-var]
 
+    def convex_parts(self) -> tuple[Loss, Loss]:
+        """Return two convex losses of the scores, whose difference is the ramp."""
+        convex, subtracted = self.parts()
+        return _Scaled(convex, self.gamma), _Scaled(subtracted, self.gamma)
+
     def sharpen(self, level: float) -> Loss:
-        """Return the loss with steeper sides: nearer the metric."""
+        """Return the loss with steeper sides, nearer to the metric."""
         if isinf(level):
             msg = "a ramp of infinite sharpness is the metric itself, and has no slope"
             raise ValueError(msg)
         return self._with(gamma=self.gamma * level)
+
+    @property
+    def model_label(self) -> str:
+        """What a report calls a linear model that is fitted with the loss."""
+        return f"bounded {self.of.model_label}"
+
+    @property
+    def base(self) -> Loss:
+        """The convex loss it is made of, which determines the metric."""
+        return self.of.base
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """Descent, and the convex-concave procedure."""
+        return ("lbfgs", "descent", "cccp")
 
     @property
     def worst(self) -> float:
@@ -70,5 +89,39 @@ class Ramp(Loss):
 
     @property
     def shift_invariant(self) -> bool:  # type: ignore[override]
-        """Whether adding a number to all scores changes nothing, as of the loss it is made of."""
+        """Whether adding a constant to all scores changes nothing, as for `of`."""
         return self.of.shift_invariant
+
+    @property
+    def separable(self) -> bool:  # type: ignore[override]
+        """Whether it is a mean over rows, as `of` is or is not."""
+        return self.of.separable
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether the value is that of the formula, as for `of`."""
+        return self.of.exact
+
+    @property
+    def tends_above(self) -> bool:  # type: ignore[override]
+        """Whether it may tend to more than the metric, as the loss it is made of says."""
+        return self.of.tends_above
+
+
+@dataclass(frozen=True)
+class _Scaled(Loss):
+    """A loss as a function of γ times the scores."""
+
+    of: Loss
+    gamma: float
+
+    def value_and_grad(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the loss, and its partial derivative by every score."""
+        value, slope = self.of.value_and_grad(positive, self.gamma * scores, weight)
+        return value, self.gamma * slope
+
+    def sharpen(self, level: float) -> Loss:
+        """Return the scaled loss with a sharper one inside."""
+        return replace(self, of=self.of.sharpen(level))

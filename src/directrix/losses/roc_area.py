@@ -1,4 +1,4 @@
-"""The area under the ROC curve, as a hinge of every pair."""
+"""Pairwise hinge: a convex bound of the area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class PairwiseHinge(Loss):
 
     (Zhang, Saha and Vishwanathan 2012, eq. 3 and 13, in units of the score.) Their eq. 3 lacks
     the term of the right labels, without which pairs that are in order are charged as well; this
-    is the loss with it. It is below the hinge by at most κ / 2. Two sorts, and no pass over pairs.
+    is the loss with it. It is below the hinge by at most κ / 2. It takes two sorts and
+    no pass over pairs.
 
     Its `Ramp` tends to one minus the area itself.
 
@@ -40,13 +41,14 @@ class PairwiseHinge(Loss):
     name: ClassVar[str] = "pairwise_hinge"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
+    runtime: ClassVar[str] = "O(n log n)"
     kappa: float = 0.1
     margin: float = 1.0
 
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the mean over pairs, and its partial by each score."""
+        """Return the mean over pairs, and its partial derivative by every score."""
         require_width(self.kappa)
         n_pos, n_neg = require_both(positive, weight)
         above, below = both_sides(positive, scores, weight, self.margin)
@@ -68,9 +70,9 @@ class PairwiseHinge(Loss):
         slope_neg -= short_of_neg(below.lack - self.kappa)
         slope_neg /= self.kappa
         value = 0.5 * (at_corner + past_corner)
-        # h is the mean of its two hinges, less what pairs inside the corner are short of it: half
-        # of (u)_+ − u h′(u), where u is a sum of one lack of each side. That is a difference of
-        # large numbers; where it would be rounding alone, next to no pair is inside.
+        # h is the mean of its two hinges, minus what pairs inside the corner are short of it: half
+        # of (u)_+ − u h′(u), where u is the sum of the lacks of a positive and a negative. That is
+        # a difference of large numbers; where it is only rounding, hardly a pair is inside.
         widest = max(abs(float(side.lack[end])) for side in (above, below) for end in (0, -1))
         if _EPSILON * widest**2 < (self.kappa / 8.0) * self.kappa:
             value -= 0.5 * at_corner
@@ -85,6 +87,16 @@ class PairwiseHinge(Loss):
     def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
         """Return how far below the pairwise hinge it may be: κ / 2."""
         return self.kappa / 2.0
+
+    @property
+    def model_label(self) -> str:
+        """What a report calls a linear model that is fitted with the loss."""
+        return "pairwise ranking"
+
+    @property
+    def complexity(self) -> float:
+        """Two, as a weighted logistic loss has: both are smooth and convex."""
+        return 2.0
 
     @property
     def worst(self) -> float:

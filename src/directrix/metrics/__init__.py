@@ -1,41 +1,46 @@
-"""The metrics people report: exact on rows, and as risks of four numbers."""
+"""Metrics: exact scores of rows, and risks of the means and variances of the scores."""
 
-from directrix.metrics.at_point import (
-    FPRAtRecall,
-    PrecisionAtRecall,
-    RecallAtFPR,
-    RecallAtPrecision,
+import sys
+from typing import TYPE_CHECKING, Any
+
+from directrix._discovery import concrete_classes
+from directrix.metrics.base import Choice as Choice
+from directrix.metrics.base import Metric as Metric
+from directrix.metrics.curve import Curve as Curve
+from directrix.metrics.curve import CurveStack as CurveStack
+from directrix.metrics.limit import Limit as Limit
+from directrix.metrics.table import TABLE as TABLE
+from directrix.metrics.table import metric_for as metric_for
+from directrix.metrics.table import metric_text as metric_text
+from directrix.metrics.table import resolve as resolve
+from directrix.metrics.table import resolve_loss as resolve_loss
+
+if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
+    from directrix.metrics.at_point import FPRAtRecall as FPRAtRecall
+    from directrix.metrics.at_point import PrecisionAtRecall as PrecisionAtRecall
+    from directrix.metrics.at_point import RecallAtFPR as RecallAtFPR
+    from directrix.metrics.at_point import RecallAtPrecision as RecallAtPrecision
+    from directrix.metrics.at_quota import PRBEP as PRBEP
+    from directrix.metrics.at_quota import PrecisionAtK as PrecisionAtK
+    from directrix.metrics.at_quota import RecallAtK as RecallAtK
+    from directrix.metrics.at_threshold import MCC as MCC
+    from directrix.metrics.at_threshold import BalancedError as BalancedError
+    from directrix.metrics.at_threshold import Cost as Cost
+    from directrix.metrics.at_threshold import Error as Error
+    from directrix.metrics.at_threshold import FBeta as FBeta
+    from directrix.metrics.at_threshold import FromRates as FromRates
+    from directrix.metrics.at_threshold import GMean as GMean
+    from directrix.metrics.ranking import AUC as AUC
+    from directrix.metrics.ranking import PartialAUC as PartialAUC
+
+    def __getattr__(name: str) -> Any:
+        """Let a type checker accept a metric that is not listed above."""
+
+
+_CLASSES = concrete_classes(sys.modules[__name__], Metric)
+globals().update(_CLASSES)
+_OTHERS = (
+    *("TABLE", "Choice", "Curve", "CurveStack", "Limit", "Metric"),
+    *("metric_for", "metric_text", "resolve", "resolve_loss"),
 )
-from directrix.metrics.at_quota import PRBEP, PrecisionAtK, RecallAtK
-from directrix.metrics.at_threshold import MCC, BalancedError, Cost, Error, FBeta, FromRates, GMean
-from directrix.metrics.base import Choice, Metric
-from directrix.metrics.curve import Curve, CurveStack
-from directrix.metrics.ranking import AUC, PartialAUC
-from directrix.metrics.table import TABLE, metric_text, resolve, resolve_loss
-
-__all__ = [
-    "AUC",
-    "MCC",
-    "PRBEP",
-    "TABLE",
-    "BalancedError",
-    "Choice",
-    "Cost",
-    "Curve",
-    "CurveStack",
-    "Error",
-    "FBeta",
-    "FPRAtRecall",
-    "FromRates",
-    "GMean",
-    "Metric",
-    "PartialAUC",
-    "PrecisionAtK",
-    "PrecisionAtRecall",
-    "RecallAtFPR",
-    "RecallAtK",
-    "RecallAtPrecision",
-    "metric_text",
-    "resolve",
-    "resolve_loss",
-]
+__all__ = sorted([*_OTHERS, *_CLASSES])  # noqa: PLE0605 - a list of names, sorted

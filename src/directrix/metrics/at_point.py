@@ -1,4 +1,4 @@
-"""Metrics at an operating point: a false-positive rate, a recall or a precision that is given."""
+"""Metrics at an operating point: the best of one rate where another rate keeps a limit."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from directrix.metrics.base import Choice, Limit, Metric, require_share
+from directrix.metrics.base import Choice, Metric, require_share
 from directrix.metrics.curve import Curve, CurveStack, precision_of
+from directrix.metrics.limit import Limit, percent
 from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissAtPrecision
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ _SLACK = 1e-12  # sums of weights are rounded; a limit is not broken by that
 
 
 class PointMetric(Metric):
-    """The best value of one rate among the thresholds that keep a limit on another."""
+    """Base class: the best value of a rate among the thresholds that keep a limit on another."""
 
     response = ("decision_function", "predict_proba")
     fixes_threshold = True
 
     @abstractmethod
-    def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
-        """Return which thresholds keep the limit, and the metric at each."""
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the metric at every threshold of a curve, and which thresholds keep its limit."""
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric at the best threshold that keeps the limit."""
@@ -35,40 +36,61 @@ class PointMetric(Metric):
 
     def best(self, curve: Curve) -> Choice:
         """Return the best threshold that keeps the limit, and the metric there."""
-        allowed, value = self._allowed_and_value(curve)
-        place = int(self._losses(allowed, value).argmin())
-        return Choice(curve.threshold(place), float(value[place]), place)
+        values, allowed = self.at_thresholds(curve)
+        index = int(self._losses(values, allowed).argmin())
+        return Choice(curve.threshold(index), float(values[index]), index)
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric at the best threshold of each of many curves, and these thresholds."""
-        allowed, value = self._allowed_and_value(curves)
-        place = self._losses(allowed, value).argmin(axis=-1)
-        return np.take_along_axis(value, place[..., None], axis=-1)[..., 0], place
+        """Return the best value of the metric on every curve, and the index of its threshold."""
+        values, allowed = self.at_thresholds(curves)
+        index = self._losses(values, allowed).argmin(axis=-1)
+        return np.take_along_axis(values, index[..., None], axis=-1)[..., 0], index
+
+    def best_among(self, curve: Curve, indices: IntArray) -> int:
+        """Return the best of some thresholds: as near to the limit as they go."""
+        if self.limit.rate == "fpr":
+            return int(indices.max())  # the lowest threshold catches the most positives
+        if self.limit.rate == "tpr":
+            return int(indices.min())  # the highest threshold has the fewest false positives
+        return super().best_among(curve, indices)
 
     @property
     @abstractmethod
     def limit(self) -> Limit:
-        """What a threshold must keep."""
+        """Limit that a threshold must keep."""
 
     @abstractmethod
     def with_limit(self, value: float) -> Self:
         """Return the metric with another limit."""
 
-    def _losses(self, allowed: AnyArray, value: FloatArray) -> FloatArray:
-        return np.where(allowed, -value if self.greater_is_better else value, np.inf)
+    def _losses(self, values: FloatArray, allowed: AnyArray) -> FloatArray:
+        return np.where(allowed, -values if self.greater_is_better else values, np.inf)
 
 
 @dataclass(frozen=True)
 class RecallAtFPR(PointMetric):
-    """Most positives caught with a false-positive rate of at most ``fpr``."""
+    """Highest recall with a false-positive rate of at most ``fpr``.
+
+    Parameters
+    ----------
+    fpr : float
+        Between 0 and 1.
+    """
 
     fpr: float
+    rate_label = "recall"
 
     def __post_init__(self) -> None:
         require_share("fpr", self.fpr)
 
-    def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
-        return curve.fpr <= self.fpr + _SLACK, curve.tpr
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"recall at FPR {percent(self.fpr)}"
+
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the recall at every threshold, and which thresholds keep the limit."""
+        return curve.tpr, curve.fpr <= self.fpr + _SLACK
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the recall."""
@@ -84,22 +106,35 @@ class RecallAtFPR(PointMetric):
         return replace(self, fpr=value)
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return MissAtFPR(self.fpr)
 
 
 @dataclass(frozen=True)
 class FPRAtRecall(PointMetric):
-    """Least false-positive rate with a recall of at least ``recall``."""
+    """Lowest false-positive rate with a recall of at least ``recall``.
+
+    Parameters
+    ----------
+    recall : float
+        Between 0 and 1.
+    """
 
     recall: float
     greater_is_better = False
+    rate_label = "FPR"
 
     def __post_init__(self) -> None:
         require_share("recall", self.recall)
 
-    def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
-        return curve.tpr >= self.recall - _SLACK, curve.fpr
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"FPR at recall {percent(self.recall)}"
+
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the false-positive rate at every threshold, and which keep the limit."""
+        return curve.fpr, curve.tpr >= self.recall - _SLACK
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the false-positive rate."""
@@ -115,21 +150,34 @@ class FPRAtRecall(PointMetric):
         return replace(self, recall=value)
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return the metric, of four numbers."""
+        """Return the metric as a function of four numbers."""
         return AlarmAtRecall(self.recall)
 
 
 @dataclass(frozen=True)
 class PrecisionAtRecall(PointMetric):
-    """Greatest precision with a recall of at least ``recall``."""
+    """Highest precision with a recall of at least ``recall``.
+
+    Parameters
+    ----------
+    recall : float
+        Between 0 and 1.
+    """
 
     recall: float
+    rate_label = "precision"
 
     def __post_init__(self) -> None:
         require_share("recall", self.recall)
 
-    def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
-        return curve.tpr >= self.recall - _SLACK, curve.precision
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"precision at recall {percent(self.recall)}"
+
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the precision at every threshold, and which thresholds keep the limit."""
+        return curve.precision, curve.tpr >= self.recall - _SLACK
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the precision."""
@@ -145,21 +193,34 @@ class PrecisionAtRecall(PointMetric):
         return replace(self, recall=value)
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return ImprecisionAtRecall(self.recall)
 
 
 @dataclass(frozen=True)
 class RecallAtPrecision(PointMetric):
-    """Most positives caught with a precision of at least ``precision``; 0 where none can be."""
+    """Highest recall with a precision of at least ``precision``; 0 if no threshold reaches it.
+
+    Parameters
+    ----------
+    precision : float
+        Between 0 and 1.
+    """
 
     precision: float
+    rate_label = "recall"
 
     def __post_init__(self) -> None:
         require_share("precision", self.precision)
 
-    def _allowed_and_value(self, curve: Curve) -> tuple[AnyArray, FloatArray]:
-        return curve.precision >= self.precision - _SLACK, curve.tpr
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"recall at precision {percent(self.precision)}"
+
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the recall at every threshold, and which thresholds keep the limit."""
+        return curve.tpr, curve.precision >= self.precision - _SLACK
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the recall."""
@@ -167,7 +228,7 @@ class RecallAtPrecision(PointMetric):
 
     @property
     def limit(self) -> Limit:
-        """At least ``precision`` of the rows predicted positive must be."""
+        """At least ``precision`` of the rows predicted positive must be positive."""
         return Limit("precision", self.precision, at_most=False)
 
     def with_limit(self, value: float) -> Self:
@@ -175,5 +236,5 @@ class RecallAtPrecision(PointMetric):
         return replace(self, precision=value)
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return MissAtPrecision(self.precision)

@@ -1,4 +1,4 @@
-"""Metrics of the top of the list: precision and recall at k, and the break-even point."""
+"""Metrics of the rows with the highest scores: precision and recall at k, and break-even."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import numpy as np
 
 from directrix.metrics.base import Choice, Metric, require_share
 from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.limit import percent
 from directrix.risks import ImprecisionAtQuota, MissAtQuota
 
 if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
     from directrix.risks import Risk
 
 
 class QuotaMetric(Metric):
-    """A metric of the rows with the highest scores.
+    """Base class of the metrics of the rows with the highest scores.
 
     Rows of equal score at the boundary count in part: the value is the mean over all orders in
     which ties could be broken.
@@ -25,14 +27,19 @@ class QuotaMetric(Metric):
 
     response = ("decision_function", "predict_proba")
     fixes_threshold = True
+    rate_label = "precision"
 
     @abstractmethod
-    def _quota(self, curve: Curve) -> float:
-        """Return the weight of the rows that are taken."""
+    def quota(self, prior: float, n_rows: float | None = None) -> float:
+        """Return the share of rows that are flagged."""
 
     @abstractmethod
-    def _value(self, caught: float, quota: float, curve: Curve) -> float:
-        """Return the metric where positives of weight ``caught`` are among the rows taken."""
+    def _flagged(self, curve: Curve) -> float:
+        """Return the weight of the rows that are flagged."""
+
+    @abstractmethod
+    def _value(self, caught: float, flagged: float, curve: Curve) -> float:
+        """Return the metric for positives of weight ``caught`` among rows of weight ``flagged``."""
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric of the rows with the highest scores."""
@@ -42,18 +49,22 @@ class QuotaMetric(Metric):
         """Return the precision at these rates."""
         return precision_of(tpr, fpr, prior)
 
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the precision at every threshold; every threshold is allowed."""
+        return curve.precision, np.ones(len(curve.true_positives), dtype=bool)
+
     def best(self, curve: Curve) -> Choice:
         """Return the threshold nearest to the quota, and the metric at the quota itself."""
-        quota = self._quota(curve)
-        taken = curve.true_positives + curve.false_positives
-        caught = float(np.interp(quota, taken, curve.true_positives))
-        place = int(np.argmin(np.abs(taken - quota)))
-        return Choice(curve.threshold(place), self._value(caught, quota, curve), place)
+        flagged = self._flagged(curve)
+        above = curve.true_positives + curve.false_positives
+        caught = float(np.interp(flagged, above, curve.true_positives))
+        index = int(np.argmin(np.abs(above - flagged)))
+        return Choice(curve.threshold(index), self._value(caught, flagged, curve), index)
 
 
 @dataclass(frozen=True)
 class _AtK(QuotaMetric):
-    """A metric of the top k rows.
+    """Base class of the metrics of the top k rows.
 
     Parameters
     ----------
@@ -71,6 +82,16 @@ class _AtK(QuotaMetric):
         else:
             require_share("k, where it is not a whole number,", self.k)
 
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        top = percent(self.k) if self.k < 1 else f"{self.k} rows"
+        return f"{self.rate_label} of the top {top}"
+
+    def quota(self, prior: float, n_rows: float | None = None) -> float:  # noqa: ARG002
+        """Return the share of rows that are flagged."""
+        return self._share(n_rows)
+
     def _share(self, n_rows: float | None) -> float:
         if not isinstance(self.k, int | np.integer):
             return self.k
@@ -82,7 +103,7 @@ class _AtK(QuotaMetric):
             raise ValueError(msg)
         return float(self.k) / n_rows
 
-    def _quota(self, curve: Curve) -> float:
+    def _flagged(self, curve: Curve) -> float:
         total = curve.positives + curve.negatives
         return self._share(total) * total
 
@@ -97,11 +118,11 @@ class PrecisionAtK(_AtK):
         A whole number of rows, or a share of them between 0 and 1.
     """
 
-    def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
-        return caught / quota
+    def _value(self, caught: float, flagged: float, curve: Curve) -> float:  # noqa: ARG002
+        return caught / flagged
 
     def risk(self, n_rows: float | None = None) -> Risk:
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return ImprecisionAtQuota(self._share(n_rows))
 
 
@@ -115,7 +136,9 @@ class RecallAtK(_AtK):
         A whole number of rows, or a share of them between 0 and 1.
     """
 
-    def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
+    rate_label = "recall"
+
+    def _value(self, caught: float, flagged: float, curve: Curve) -> float:  # noqa: ARG002
         curve.require_both()
         return caught / curve.positives
 
@@ -123,26 +146,36 @@ class RecallAtK(_AtK):
         """Return the recall."""
         return tpr
 
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the recall at every threshold; every threshold is allowed."""
+        return curve.tpr, np.ones(len(curve.true_positives), dtype=bool)
+
     def risk(self, n_rows: float | None = None) -> Risk:
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return MissAtQuota(self._share(n_rows))
 
 
 @dataclass(frozen=True)
 class PRBEP(QuotaMetric):
-    """Precision-recall break-even point: both are equal when as many rows are taken as positive."""
+    """Precision-recall break-even point: precision where as many rows are flagged as positive."""
 
-    def _quota(self, curve: Curve) -> float:
+    label = "precision-recall break-even"
+
+    def quota(self, prior: float, n_rows: float | None = None) -> float:  # noqa: ARG002
+        """Return the share of positives: as many rows are flagged as are positive."""
+        return prior
+
+    def _flagged(self, curve: Curve) -> float:
         curve.require_both()
         return curve.positives
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
-        """Return the recall, of as many rows predicted positive as there are positives."""
+        """Return the recall, which equals the precision at the break-even point."""
         return tpr
 
-    def _value(self, caught: float, quota: float, curve: Curve) -> float:  # noqa: ARG002
-        return caught / quota
+    def _value(self, caught: float, flagged: float, curve: Curve) -> float:  # noqa: ARG002
+        return caught / flagged
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return MissAtQuota()

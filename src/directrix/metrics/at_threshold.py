@@ -1,4 +1,4 @@
-"""Metrics of the predictions at a threshold: error, costs, F_β, MCC, G-mean, and your own."""
+"""Metrics of the predictions at a threshold: error, cost, F_β, MCC, G-mean, any function."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 class ThresholdMetric(Metric):
-    """A metric of the true- and false-positive rate at a threshold."""
+    """Base class of functions of the true- and false-positive rate at a threshold."""
 
+    #: Whether rows of both classes are needed; the error of one class is defined.
     needs_both: ClassVar[bool] = True
 
     @abstractmethod
@@ -45,28 +46,29 @@ class ThresholdMetric(Metric):
         """Return the metric at these rates: numbers, or arrays of them."""
         return self.of_loss(self.risk().of_rates(tpr, fpr, prior))
 
-    def value_at(self, curve: Curve, place: int) -> float:
+    def value_at(self, curve: Curve, index: int) -> float:
         """Return the metric at one threshold of a curve."""
-        return float(self.at_rates(curve.tpr[place], curve.fpr[place], curve.prior))
+        return float(self.at_rates(curve.tpr[index], curve.fpr[index], curve.prior))
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric at the best threshold of each of many curves, and these thresholds."""
+        """Return the best value of the metric on every curve, and the index of its threshold."""
         losses = self.risk().of_rates(curves.tpr, curves.fpr, curves.prior)
-        place = losses.argmin(axis=-1)
-        least = np.take_along_axis(losses, place[..., None], axis=-1)[..., 0]
-        return self.of_loss(least), place
+        index = losses.argmin(axis=-1)
+        least = np.take_along_axis(losses, index[..., None], axis=-1)[..., 0]
+        return self.of_loss(least), index
 
     def best(self, curve: Curve) -> Choice:
-        """Return the threshold at which these rows have the best metric, and the metric there."""
+        """Return the threshold with the best metric on these rows, and the metric there."""
         losses = self.risk().of_rates(curve.tpr, curve.fpr, curve.prior)
-        place = int(np.argmin(losses))
-        return Choice(curve.threshold(place), float(self.of_loss(losses[place])), place)
+        index = int(np.argmin(losses))
+        return Choice(curve.threshold(index), float(self.of_loss(losses[index])), index)
 
 
 @dataclass(frozen=True)
 class Error(ThresholdMetric):
     """Share of rows predicted wrongly; one minus scikit-learn's ``accuracy_score``."""
 
+    label = "error rate"
     greater_is_better = False
     needs_both = False
 
@@ -99,6 +101,11 @@ class Cost(ThresholdMetric):
             msg = f"costs must be finite, not negative, and not both zero: {self}"
             raise ValueError(msg)
 
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"mean cost of a row (false positive {self.fp:g}, miss {self.fn:g})"
+
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
         return CostRisk(self.fp, self.fn)
@@ -108,8 +115,13 @@ class Cost(ThresholdMetric):
         """The greater of the two costs."""
         return max(self.fp, self.fn)
 
+    @property
+    def cost_ratio(self) -> float | None:
+        """Cost of a miss divided by that of a false positive; None if one of them is zero."""
+        return self.fn / self.fp if self.fp and self.fn else None
+
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
-        """Return fp / (fp + fn), at which both predictions cost alike."""
+        """Return fp / (fp + fn), at which both predictions cost the same."""
         return self.fp / (self.fp + self.fn) if self.fp and self.fn else None
 
 
@@ -117,6 +129,7 @@ class Cost(ThresholdMetric):
 class BalancedError(ThresholdMetric):
     """Mean of the error rates of both classes; one minus ``balanced_accuracy_score``."""
 
+    label = "balanced error"
     greater_is_better = False
 
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
@@ -124,7 +137,7 @@ class BalancedError(ThresholdMetric):
         return CostRisk(balanced=True)
 
     def break_even(self, prior: float) -> float:
-        """Return the prior: rows of the rarer class count for more."""
+        """Return the prior, at which both predictions have the same expected balanced error."""
         return prior
 
 
@@ -145,6 +158,11 @@ class FBeta(ThresholdMetric):
             msg = f"beta must be positive and finite, not {self.beta!r}"
             raise ValueError(msg)
 
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"F{self.beta:g}"
+
     def risk(self, n_rows: float | None = None) -> FBetaRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
         return FBetaRisk(self.beta)
@@ -153,6 +171,8 @@ class FBeta(ThresholdMetric):
 @dataclass(frozen=True)
 class MCC(ThresholdMetric):
     """Matthews' correlation of label and prediction; scikit-learn's ``matthews_corrcoef``."""
+
+    label = "Matthews' correlation"
 
     def risk(self, n_rows: float | None = None) -> MCCRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
@@ -163,6 +183,8 @@ class MCC(ThresholdMetric):
 class GMean(ThresholdMetric):
     """Geometric mean of the recalls of both classes."""
 
+    label = "G-mean"
+
     def risk(self, n_rows: float | None = None) -> GMeanRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
         return GMeanRisk()
@@ -170,14 +192,14 @@ class GMean(ThresholdMetric):
 
 @dataclass(frozen=True)
 class FromRates(ThresholdMetric):
-    """Your own function of the rates.
+    """Any function of the true-positive rate, the false-positive rate and the prior.
 
     Parameters
     ----------
     function : callable
         Takes ``(tpr, fpr, prior)`` as NumPy numbers or arrays and returns the metric.
     maximize : bool
-        Whether more is better.
+        Whether higher values are better.
 
     Examples
     --------
@@ -191,8 +213,14 @@ class FromRates(ThresholdMetric):
     maximize: bool = True
 
     @property
+    def label(self) -> str:
+        """Name of the function."""
+        name = getattr(self.function, "__name__", "<lambda>")
+        return "function of the rates" if name == "<lambda>" else name.strip("_").replace("_", " ")
+
+    @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
-        """Whether more is better."""
+        """Whether higher values are better."""
         return self.maximize
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
@@ -200,15 +228,16 @@ class FromRates(ThresholdMetric):
         if np.ndim(prior) == 0:
             return super().at_rates(tpr, fpr, prior)
         rates = np.broadcast_arrays(tpr, fpr, prior)
-        found = [self.function(*each) for each in zip(*(own.ravel() for own in rates), strict=True)]
-        return np.array(found, dtype=np.float64).reshape(rates[0].shape)
+        points = zip(*(rate.ravel() for rate in rates), strict=True)
+        values = [self.function(*point) for point in points]
+        return np.array(values, dtype=np.float64).reshape(rates[0].shape)
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric at the best threshold of each of many curves, and these thresholds."""
+        """Return the best value of the metric on every curve, and the index of its threshold."""
         return Metric.best_of_each(self, curves)
 
     def of_loss(self, loss: Any) -> Any:
-        """Return the metric's own value of a loss that is to be minimised."""
+        """Return the value of the metric for a value of its risk."""
         return -loss if self.maximize else loss
 
     def risk(self, n_rows: float | None = None) -> FunctionRisk:  # noqa: ARG002

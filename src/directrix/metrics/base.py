@@ -1,4 +1,4 @@
-"""What every metric is: an exact score of rows, and a risk of four numbers."""
+"""Metric: the base class of every metric, an exact score of rows and a risk of four numbers."""
 
 from __future__ import annotations
 
@@ -9,124 +9,181 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.limit import Limit
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.risks import Risk
 
 
 class Choice(NamedTuple):
-    """The best threshold on some rows, the metric there, and its place on their curve."""
-
-    threshold: float
-    value: float
-    place: int
-
-
-class Limit(NamedTuple):
-    """What a metric at an operating point demands of a threshold.
+    """The best threshold on some rows.
 
     Parameters
     ----------
-    rate : "fpr", "tpr" or "precision"
-        Which rate is limited.
+    threshold : float
     value : float
-    at_most : bool
-        Whether the rate may not be above the value; else it may not be below.
+        The metric at the threshold.
+    index : int
+        Position of the threshold on the curve of these rows.
     """
 
-    rate: str
+    threshold: float
     value: float
-    at_most: bool
+    index: int  # type: ignore[assignment]  # a field, not the method of tuples
 
 
 class Metric(ABC):
-    """A metric people report. Hashable, comparable by value, and free to clone.
+    """Base class of metrics: frozen dataclasses, hashable and compared by value.
 
-    ``score`` is exact. ``risk`` is the same metric of the four numbers of normal scores, turned
-    so that less is better.
+    A subclass defines ``score`` (the exact metric of rows), ``best`` (the best threshold on a
+    curve) and ``risk`` (the same metric as a function of the class means and variances of normal
+    scores, turned so that less is better). `directrix.checks.check_metric` tests a new one.
     """
 
     greater_is_better: ClassVar[bool] = True
-    #: Whether it depends on a threshold; a ranking does not.
-    cuts: ClassVar[bool] = True
-    #: Whether it says itself where the threshold is: at a limit, or at a number of rows.
+    #: Whether the metric depends on a threshold; a ranking metric does not.
+    uses_threshold: ClassVar[bool] = True
+    #: Whether the metric sets the threshold itself: at a limit, or at a number of rows.
     fixes_threshold: ClassVar[bool] = False
+    #: Whether it is a mean over all pairs of a positive and a negative row, as AUC is.
+    averages_pairs: ClassVar[bool] = False
+    #: Methods of a scikit-learn classifier that return the scores, in order of preference.
     response: ClassVar[tuple[str, ...]] = ("decision_function",)
+
+    @property
+    def label(self) -> str:
+        """The metric in words, on one line, as an axis or a report shows it."""
+        return str(self)
+
+    @property
+    def rate_label(self) -> str:
+        """Name of the values of `at_thresholds`; the label of the metric by default."""
+        return self.label
 
     @abstractmethod
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
-        """Return the metric of these rows, exactly.
+        """Return the exact metric of these rows.
 
         Parameters
         ----------
         y : array of shape (n,)
             Labels of two classes; the positive one is True, 1, or the last of the two.
         scores : array of shape (n,)
-            The greater, the more positive. Metrics with a threshold of their own count a row as
-            predicted positive where its score is above zero.
+            Higher scores mean that the positive class is more likely. Metrics that do not fix the
+            threshold themselves predict positive where the score is above zero.
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
         """
 
     @abstractmethod
     def best(self, curve: Curve) -> Choice:
-        """Return the threshold at which these rows have the best metric, and the metric there."""
+        """Return the threshold with the best metric on these rows."""
 
     def best_value(self, curve: Curve) -> float:
         """Return the metric at the best threshold."""
         return self.best(curve).value
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric at the best threshold of each of many curves, and these thresholds."""
-        found = [self.best(curve) for curve in curves.each()]
+        """Return the best value of the metric on every curve, and the index of its threshold."""
+        choices = [self.best(curve) for curve in curves.each()]
         shape = curves.true_positives.shape[:-1]
-        values = np.array([each.value for each in found]).reshape(shape)
-        return values, np.array([each.place for each in found], dtype=np.int64).reshape(shape)
+        values = np.array([choice.value for choice in choices]).reshape(shape)
+        indices = np.array([choice.index for choice in choices], dtype=np.int64).reshape(shape)
+        return values, indices
+
+    def best_among(self, curve: Curve, indices: IntArray) -> int:
+        """Return the best of some thresholds of a curve.
+
+        Parameters
+        ----------
+        curve : Curve
+        indices : array of int
+            Thresholds to choose from, as positions on the curve.
+        """
+        values = self.at_rates(curve.tpr[indices], curve.fpr[indices], curve.prior)
+        best = np.argmax(values) if self.greater_is_better else np.argmin(values)
+        return int(indices[best])
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the metric of a threshold with these rates: numbers, or arrays of them.
 
-        A ranking has no threshold: it is not a function of these.
+        Raises TypeError for a ranking metric, which is not a function of the rates.
         """
         msg = f"{self} has no threshold, so it is no function of the rates at one"
         raise TypeError(msg)
 
-    def value_at(self, curve: Curve, place: int) -> float:  # noqa: ARG002
-        """Return the metric at one threshold of a curve; metrics that fix their own have theirs."""
+    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
+        """Return the metric at every threshold of a curve, and which thresholds keep its limit.
+
+        Raises TypeError for a ranking metric, which no threshold changes.
+        """
+        values = np.asarray(self.at_rates(curve.tpr, curve.fpr, curve.prior), dtype=np.float64)
+        everywhere = np.ones(len(curve.true_positives), dtype=bool)
+        return np.broadcast_to(values, everywhere.shape).copy(), everywhere
+
+    def value_at(self, curve: Curve, index: int) -> float:  # noqa: ARG002
+        """Return the metric at a threshold; a metric that fixes the threshold uses its own."""
         return self.best_value(curve)
 
     @abstractmethod
     def risk(self, n_rows: float | None = None) -> Risk:
-        """Return the metric as a risk; ``n_rows`` where the metric counts rows."""
+        """Return the metric as a risk; ``n_rows`` is needed where the metric counts rows."""
 
     @property
     def limit(self) -> Limit | None:
-        """What a threshold must keep; None for most metrics."""
+        """Limit that a threshold must keep; None for most metrics."""
         return None
+
+    def quota(self, prior: float, n_rows: float | None = None) -> float | None:  # noqa: ARG002
+        """Return the share of rows that the metric flags; None where it does not set one.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives.
+        n_rows : float, optional
+            Weight of all rows, which a metric of a number of rows needs.
+        """
+        return None
+
+    def constraint(self, prior: float, n_rows: float | None = None) -> Limit | None:
+        """Return what bounds the operating point: the limit, or the quota as a limit.
+
+        Parameters
+        ----------
+        prior, n_rows : as in `quota`
+        """
+        share = self.quota(prior, n_rows)
+        return self.limit if share is None else Limit("alerts", share, at_most=True)
 
     @property
     def unit(self) -> float:
-        """The size of the worst value there is, against which a difference is small or not."""
+        """Size of the worst value, by which differences of the metric are scaled."""
         return 1.0
 
+    @property
+    def cost_ratio(self) -> float | None:
+        """Cost of a miss divided by that of a false positive, where the metric states both."""
+        return None
+
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
-        """Return the probability above which to predict positive, where the metric says it."""
+        """Return the probability above which to predict positive, where the metric implies one."""
         return None
 
     def of_loss(self, loss: Any) -> Any:
-        """Return the metric's own value of a loss that is to be minimised."""
+        """Return the value of the metric for a value of its risk."""
         return 1.0 - loss if self.greater_is_better else loss
 
     def scorer(self) -> Any:
-        """Return a scikit-learn scorer, for ``scoring=`` wherever there is one."""
+        """Return a scikit-learn scorer, for ``scoring=``."""
         return make_scorer(
             self.score, response_method=self.response, greater_is_better=self.greater_is_better
         )
 
 
 def require_share(name: str, value: float, *, closed: bool = False) -> None:
-    """Refuse what is not a share between 0 and 1."""
+    """Raise ValueError unless a parameter is a share between 0 and 1."""
     if not (0 < value < 1 or (closed and value == 1)):
         msg = f"{name} must be a share between 0 and 1, not {value!r}"
         raise ValueError(msg)

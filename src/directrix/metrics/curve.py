@@ -1,4 +1,4 @@
-"""Curve: what every threshold would give, from one sort of the scores."""
+"""Curve: counts above every threshold, from one sort of the scores."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Curve:
     Parameters
     ----------
     levels : array
-        The different scores there are, falling.
+        The distinct scores, in descending order.
     true_positives, false_positives : array
-        Weight of the positives and of the negatives above each threshold: one more than levels.
+        Weight of the positives and of the negatives above every threshold, of which there is one
+        more than there are levels.
     """
 
     levels: FloatArray
@@ -35,13 +36,13 @@ class Curve:
 
     @classmethod
     def of(cls, y: Any, scores: Any, sample_weight: Any = None) -> Curve:
-        """Sort the scores once."""
+        """Return the curve of labelled scores."""
         positive, scores, weight = checked(y, scores, sample_weight)
         # Ties are above a threshold together, so any order of them does.
         order = np.argsort(scores)[::-1]
         scores, positive = scores[order], positive[order]
         last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
-        if sample_weight is None:  # whole numbers cost half of it
+        if sample_weight is None:  # counting whole rows takes half the time
             above = np.cumsum(positive)[last].astype(np.float64)
             below = last + 1.0 - above
         else:
@@ -51,7 +52,7 @@ class Curve:
         return cls(scores[last], np.append(0.0, above), np.append(0.0, below))
 
     def scaled(self, positive: float, negative: float) -> Curve:
-        """Return the curve where each positive and each negative counts so many times as much."""
+        """Return the curve with the weights of the two classes multiplied by factors."""
         return Curve(self.levels, positive * self.true_positives, negative * self.false_positives)
 
     @cached_property
@@ -63,11 +64,11 @@ class Curve:
         upper, lower = self.levels[:-1], self.levels[1:]
         return np.concatenate([[np.inf], _between(upper, lower), [-np.inf]])
 
-    def threshold(self, place: int) -> float:
-        """Return one of the thresholds, without making all."""
-        if not 0 < place < len(self.levels):
-            return float("inf") if place == 0 else float("-inf")
-        return float(_between(self.levels[place - 1], self.levels[place]))
+    def threshold(self, index: int) -> float:
+        """Return one of the thresholds, without computing the others."""
+        if not 0 < index < len(self.levels):
+            return float("inf") if index == 0 else float("-inf")
+        return float(_between(self.levels[index - 1], self.levels[index]))
 
     @property
     def positives(self) -> float:
@@ -81,7 +82,7 @@ class Curve:
 
     @property
     def prior(self) -> float:
-        """Share of the positives."""
+        """Share of positives."""
         return self.positives / (self.positives + self.negatives)
 
     @property
@@ -105,14 +106,14 @@ class Curve:
         )
 
     def require_both(self) -> None:
-        """Refuse rows of one class, of which a rate or a ranking means nothing."""
+        """Raise ValueError for rows of one class, for which rates and rankings are undefined."""
         if not (self.positives and self.negatives):
             msg = "the labels are of one class only (by weight), so this metric is not defined"
             raise ValueError(msg)
 
 
 class CurveStack(Curve):
-    """Many curves with as many thresholds each, along the last axis; without their scores.
+    """Curves with the same number of thresholds, stacked, without their scores.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ class CurveStack(Curve):
         super().__init__(np.empty(0), true_positives, false_positives)
 
     def each(self) -> Iterator[Curve]:
-        """Give the curves one by one, the last axis but one running fastest."""
+        """Yield the curves one by one, the last axis but one running fastest."""
         m = self.true_positives.shape[-1]
         stacked = self.true_positives.reshape(-1, m), self.false_positives.reshape(-1, m)
         for tp, fp in zip(*stacked, strict=True):
@@ -140,7 +141,7 @@ class CurveStack(Curve):
         return self.false_positives[..., -1:]
 
     def require_both(self) -> None:
-        """Refuse rows of one class, of which a rate or a ranking means nothing."""
+        """Raise ValueError for rows of one class, for which rates and rankings are undefined."""
         if not (self.positives.all() and self.negatives.all()):
             msg = "a part of the rows has one class only (by weight), so that rates mean nothing"
             raise ValueError(msg)
@@ -150,8 +151,8 @@ def precision_of(tpr: Any, fpr: Any, prior: Any) -> Any:
     """Return the precision at these rates; 1 where nothing is predicted positive."""
     right, wrong = prior * np.asarray(tpr), (1.0 - prior) * np.asarray(fpr)
     both = right + wrong
-    found = np.divide(right, both, out=np.ones_like(both), where=both > 0)
-    return found if found.ndim else float(found)
+    precision = np.divide(right, both, out=np.ones_like(both), where=both > 0)
+    return precision if precision.ndim else float(precision)
 
 
 def _between(upper: Any, lower: Any) -> Any:
@@ -162,7 +163,7 @@ def _between(upper: Any, lower: Any) -> Any:
 
 
 def checked(y: Any, scores: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
-    """Return which rows are positive, their scores and their weights, or say what is wrong."""
+    """Return which rows are positive, their scores and their weights, all validated."""
     scores = np.asarray(scores, dtype=np.float64)
     y = np.asarray(y)
     if scores.ndim != 1 or y.shape != scores.shape or not scores.size:
@@ -182,13 +183,13 @@ def checked(y: Any, scores: Any, sample_weight: Any) -> tuple[Any, FloatArray, F
 
 
 def _is_positive(y: Any) -> Any:
-    """Return which labels are the positive one: True, 1, or the last of two."""
+    """Return which rows have the positive label: True, 1, or the last of two."""
     if y.dtype.kind == "b":
         return y
-    found = np.unique(y)
-    if set(found.tolist()) <= {0, 1} or set(found.tolist()) <= {-1, 1}:
+    labels = np.unique(y)
+    if set(labels.tolist()) <= {0, 1} or set(labels.tolist()) <= {-1, 1}:
         return y == 1
-    if len(found) != 2:
-        msg = f"this metric is of two classes, and the labels are {found[:5].tolist()}"
+    if len(labels) != 2:
+        msg = f"this metric is of two classes, and the labels are {labels[:5].tolist()}"
         raise ValueError(msg)
-    return y == found[1]
+    return y == labels[1]

@@ -1,4 +1,4 @@
-"""Metrics of the ranking: the area under the ROC curve, or under its left part."""
+"""Ranking metrics: the area under the ROC curve, or under its left part."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from directrix.metrics.at_threshold import BalancedError
 from directrix.metrics.base import Choice, Metric, require_share
 from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.limit import Limit, percent
 from directrix.risks import PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class RankingMetric(Metric):
-    """The mean recall over the false-positive rates from 0 to a limit."""
+    """Base class: the mean recall over the false-positive rates from 0 to a limit."""
 
-    cuts = False
+    uses_threshold = False
     response = ("decision_function", "predict_proba")
 
-    def _limit(self) -> float:
+    def _highest_fpr(self) -> float:
         return 1.0
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
@@ -31,16 +32,16 @@ class RankingMetric(Metric):
         return self._area(Curve.of(y, scores, sample_weight))
 
     def _area(self, curve: Curve) -> float:
-        tpr, fpr, limit = curve.tpr, curve.fpr, self._limit()
+        tpr, fpr, limit = curve.tpr, curve.fpr, self._highest_fpr()
         inside = int(np.searchsorted(fpr, limit, side="right"))
         fpr_in = np.append(fpr[:inside], limit)
         tpr_in = np.append(tpr[:inside], np.interp(limit, fpr[inside - 1 :], tpr[inside - 1 :]))
         return float(np.trapezoid(tpr_in, fpr_in) / limit)
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric of each of many curves, and the thresholds of least balanced error."""
-        limit, tpr, fpr = self._limit(), curves.tpr, curves.fpr
-        # Each step of a curve, as far as it is within the limit.
+        """Return the metric of every curve, and the index of the least balanced error."""
+        limit, tpr, fpr = self._highest_fpr(), curves.tpr, curves.fpr
+        # Steps of a curve count as far as they are within the limit.
         inside = np.minimum(fpr, limit)
         steps, rise, run = np.diff(inside), np.diff(tpr), np.diff(fpr)
         part = np.divide(steps, run, out=np.zeros_like(run), where=run > 0)
@@ -48,9 +49,13 @@ class RankingMetric(Metric):
         return area / limit, BalancedError().best_of_each(curves)[1]
 
     def best(self, curve: Curve) -> Choice:
-        """Return the threshold of least balanced error, and the metric, which has none."""
+        """Return the threshold of least balanced error, and the metric, which ignores it."""
         balanced = BalancedError().best(curve)
-        return Choice(balanced.threshold, self._area(curve), balanced.place)
+        return Choice(balanced.threshold, self._area(curve), balanced.index)
+
+    def best_among(self, curve: Curve, indices: IntArray) -> int:
+        """Return the threshold of least balanced error among some of a curve."""
+        return int(indices[np.argmax(curve.tpr[indices] - curve.fpr[indices])])
 
     def best_value(self, curve: Curve) -> float:
         """Return the metric, which has no threshold."""
@@ -59,13 +64,16 @@ class RankingMetric(Metric):
 
 @dataclass(frozen=True)
 class AUC(RankingMetric):
-    """Share of pairs of a positive and a negative ranked the right way round, ties half.
+    """Share of pairs of a positive and a negative in the right order, ties counted half.
 
     scikit-learn's ``roc_auc_score``.
     """
 
+    label = "AUC"
+    averages_pairs = True
+
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return RankingRisk()
 
 
@@ -75,6 +83,11 @@ class PartialAUC(RankingMetric):
 
     scikit-learn's ``roc_auc_score(..., max_fpr=a)`` is an affine map of it:
     ``(1 + (p − a/2) / (1 − a/2)) / 2`` for our p.
+
+    Parameters
+    ----------
+    max_fpr : float
+        a, above 0 and at most 1.
     """
 
     max_fpr: float
@@ -82,9 +95,18 @@ class PartialAUC(RankingMetric):
     def __post_init__(self) -> None:
         require_share("max_fpr", self.max_fpr, closed=True)
 
-    def _limit(self) -> float:
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"AUC up to FPR {percent(self.max_fpr)}"
+
+    def constraint(self, prior: float, n_rows: float | None = None) -> Limit | None:  # noqa: ARG002
+        """Return the limit on the false-positive rate; None for the whole area."""
+        return Limit("fpr", self.max_fpr, at_most=True) if self.max_fpr < 1 else None
+
+    def _highest_fpr(self) -> float:
         return self.max_fpr
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric, of four numbers."""
+        """Return one minus the metric as a function of four numbers."""
         return PartialRankingRisk(self.max_fpr)

@@ -1,34 +1,32 @@
-"""THE TABLE: every metric, by name. Documentation and law tests are made from it."""
+"""THE TABLE: every metric and every loss by name.
+
+Exports, model files, command-line choices, documentation and law tests are made from it: a new
+metric or loss is one file and one row here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
-from directrix.losses import (
-    BetaBernoulli,
-    BreakEven,
+from directrix.losses.base import Loss
+from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.losses.f_beta import FBetaEnvelope, FBetaIsotonic
+from directrix.losses.margin import (
     Exponential,
-    FBetaEnvelope,
-    FBetaIsotonic,
     GeneralizedLogistic,
     Hinge,
     Logistic,
-    Loss,
     OneMinusTanh,
-    PairwiseHinge,
-    PairwiseLogistic,
-    PairwiseSquare,
-    PairwiseSquaredHinge,
-    PrecisionTop,
-    QuantileSigmoid,
-    Ramp,
-    RecallTop,
     Sigmoid,
     SquaredHinge,
-    TopNegatives,
     ZeroOne,
 )
+from directrix.losses.operating_point import QuantileSigmoid, TopNegatives
+from directrix.losses.pairwise import PairwiseLogistic, PairwiseSquare, PairwiseSquaredHinge
+from directrix.losses.quota import BreakEven, PrecisionTop, RecallTop
+from directrix.losses.ramp import Ramp
+from directrix.losses.roc_area import PairwiseHinge
 from directrix.metrics import text
 from directrix.metrics.at_point import (
     FPRAtRecall,
@@ -44,28 +42,31 @@ from directrix.metrics.ranking import AUC, PartialAUC
 
 @dataclass(frozen=True)
 class Row:
-    """One metric: its name, an example of it, and how the two ways to train for it work.
+    """A metric: its name, an example, and the two ways to train for it.
 
     Parameters
     ----------
     name : str
-        Stands for the metric wherever one is asked for, if it has no parameters to give.
+        Stands for the metric wherever one is expected, if it has no parameters to give.
     example : Metric
     from_moments : str
-        How it is had from the four numbers of the scores.
+        How its risk is computed from the means and variances of the scores.
     losses : tuple of Loss
-        What stands for it on all scores, in a paper's way. Without one, and by default with one
-        too, the frontier of the rows does.
+        Losses of all scores that stand for it, for ``loss=``. The default of every classifier is
+        the cost sweep, which needs none.
+    scikit_learn : str
+        The same metric in scikit-learn, if there is one.
     """
 
     name: str
     example: Metric
     from_moments: str
     losses: tuple[Loss, ...] = ()
+    scikit_learn: str = ""
 
     @property
     def needs_parameters(self) -> bool:
-        """Whether the name does not say it all: a parameter has no default, or another value."""
+        """Whether the name alone is not enough: a parameter has no default, or another value."""
         return any(
             field.default is MISSING or getattr(self.example, field.name) != field.default
             for field in fields(self.example)  # type: ignore[arg-type]
@@ -83,35 +84,40 @@ _MARGIN: tuple[Loss, ...] = (
 _PAIRWISE: tuple[Loss, ...] = (
     *(PairwiseHinge(), PairwiseSquaredHinge(), PairwiseSquare(), PairwiseLogistic()),
 )
+_QUADRATIC = "closed form, best threshold by a quadratic"
+_ROOT = "root of one equation"
+_PR_CURVE = "precision_recall_curve"
+_RATES = "function of the rates"
 
 TABLE: tuple[Row, ...] = (
-    Row("error", Error(), "closed form, best threshold by a quadratic", _MARGIN),
-    Row("cost", Cost(fp=1.0, fn=20.0), "closed form, best threshold by a quadratic"),
-    Row("balanced_error", BalancedError(), "closed form, best threshold by a quadratic"),
-    Row("auc", AUC(), "closed form", _PAIRWISE),
-    Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature"),
+    Row("error", Error(), _QUADRATIC, _MARGIN, "1 - accuracy_score"),
+    Row("cost", Cost(fp=1.0, fn=20.0), _QUADRATIC),
+    Row("balanced_error", BalancedError(), _QUADRATIC, (), "1 - balanced_accuracy_score"),
+    Row("auc", AUC(), "closed form", _PAIRWISE, "roc_auc_score"),
+    Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature", (), "roc_auc_score(max_fpr=)"),
     Row(
         "recall_at_fpr",
         RecallAtFPR(fpr=0.01),
         "closed form",
         (TopNegatives(fpr=0.01), QuantileSigmoid(fpr=0.01)),
+        "roc_curve",
     ),
-    Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form"),
-    Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form"),
-    Row("recall_at_precision", RecallAtPrecision(precision=0.6), "root of one equation"),
-    Row("precision_at_k", PrecisionAtK(k=0.02), "root of one equation", (PrecisionTop(k=0.02),)),
-    Row("recall_at_k", RecallAtK(k=0.1), "root of one equation", (RecallTop(k=0.1),)),
-    Row("prbep", PRBEP(), "root of one equation", (BreakEven(),)),
-    Row("f1", FBeta(), "function of the rates", (FBetaEnvelope(), FBetaIsotonic())),
-    Row("fbeta", FBeta(beta=2.0), "function of the rates"),
-    Row("mcc", MCC(), "function of the rates"),
-    Row("gmean", GMean(), "function of the rates"),
+    Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form", (), "roc_curve"),
+    Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form", (), _PR_CURVE),
+    Row("recall_at_precision", RecallAtPrecision(precision=0.6), _ROOT, (), _PR_CURVE),
+    Row("precision_at_k", PrecisionAtK(k=0.02), _ROOT, (PrecisionTop(k=0.02),)),
+    Row("recall_at_k", RecallAtK(k=0.1), _ROOT, (RecallTop(k=0.1),)),
+    Row("prbep", PRBEP(), _ROOT, (BreakEven(),)),
+    Row("f1", FBeta(), _RATES, (FBetaEnvelope(), FBetaIsotonic()), "f1_score"),
+    Row("fbeta", FBeta(beta=2.0), _RATES, (), "fbeta_score"),
+    Row("mcc", MCC(), _RATES, (), "matthews_corrcoef"),
+    Row("gmean", GMean(), _RATES),
     Row("from_rates", FromRates(_youden), "your function of the rates"),
 )
 
 
 def resolve(metric: str | Metric) -> Metric:
-    """Return the metric that a name or a text stands for; a metric stands for itself.
+    """Return the metric for a name or a text; a metric is returned as it is.
 
     Examples
     --------
@@ -132,10 +138,10 @@ def resolve(metric: str | Metric) -> Metric:
     rows = {row.name: row for row in TABLE}
     row = rows.get(metric)
     if row is None:
-        kinds = {name: type(row.example) for name, row in rows.items()}
-        found = text.read(metric, kinds | {kind.__name__: kind for kind in kinds.values()})
-        if found is not None:
-            return found
+        classes = {name: type(row.example) for name, row in rows.items()}
+        parsed = text.read(metric, classes | {cls.__name__: cls for cls in classes.values()})
+        if parsed is not None:
+            return parsed
         known = ", ".join(repr(name) for name, row in rows.items() if not row.needs_parameters)
         msg = (
             f"no metric named {metric!r}: give one of {known}, a text such as 'recall@fpr=0.01' or "
@@ -149,7 +155,7 @@ def resolve(metric: str | Metric) -> Metric:
 
 
 def metric_text(metric: Any) -> str:
-    """Return the text of a metric, which `resolve` reads; a name stands for itself.
+    """Return a metric as text that `resolve` reads; a name is returned as it is.
 
     Examples
     --------
@@ -158,50 +164,66 @@ def metric_text(metric: Any) -> str:
     'RecallAtFPR(fpr=0.01)'
     """
     if isinstance(metric, str):
-        resolve(metric)  # says what is wrong with it
+        resolve(metric)  # raises if it is not a metric
         return metric
     if not isinstance(metric, Metric):
         msg = f"a metric is a name or one of directrix.metrics, not {type(metric).__name__}"
         raise TypeError(msg)
-    found = text.written(metric)
-    if not _is_text_of(found, metric):
+    written = text.written(metric)
+    if not _is_text_of(written, metric):
         msg = (
             f"{metric!r} cannot be written down as text, so it could not be saved: give a metric "
             "of directrix.metrics whose parameters are numbers"
         )
         raise ValueError(msg)
-    return found
+    return written
 
 
-def _is_text_of(found: str, metric: Metric) -> bool:
+def _is_text_of(written: str, metric: Metric) -> bool:
     try:
-        return resolve(found) == metric
+        return resolve(written) == metric
     except (TypeError, ValueError):
         return False
 
 
 def resolve_loss(loss: str | Loss, metric: Metric) -> Loss:
-    """Return the loss that a name stands for, with the parameters of the metric where it has them.
+    """Return the loss for a name, with parameters taken from the metric where it has them.
 
     Parameters
     ----------
     loss : str or Loss
-        A loss stands for itself.
+        A loss is returned as it is.
     metric : Metric
-        Of "top_negatives" for ``RecallAtFPR(0.05)`` the rate is 0.05.
+        For "top_negatives" and ``RecallAtFPR(0.05)`` the rate of the loss is 0.05.
     """
     if isinstance(loss, Loss):
         return loss
-    known = {each.name: each for row in TABLE for each in row.losses}
+    known = {listed.name: listed for row in TABLE for listed in row.losses}
     if loss not in known:
         names = ", ".join(repr(name) for name in known)
         msg = f"no loss named {loss!r}: give one of {names}, or an instance of a loss"
         raise ValueError(msg)
-    found: Any = known[loss]
-    shared = {
-        field.name: getattr(metric, field.name)
-        for field in fields(found)
-        if hasattr(metric, field.name)
-    }
-    named: Loss = replace(found, **shared)
-    return named
+    resolved: Loss = _with_fields_of(known[loss], metric)
+    return resolved
+
+
+def metric_for(loss: Loss) -> Metric | None:
+    """Return the metric that a loss stands for, with its parameters; None if not in THE TABLE.
+
+    Examples
+    --------
+    >>> from directrix.losses import TopNegatives
+    >>> metric_for(TopNegatives(fpr=0.05))
+    RecallAtFPR(fpr=0.05)
+    """
+    for row in TABLE:
+        if type(loss.base) in {type(listed) for listed in row.losses}:
+            metric: Metric = _with_fields_of(row.example, loss.base)
+            return metric
+    return None
+
+
+def _with_fields_of(made: Any, given: Any) -> Any:
+    """Return a dataclass with the values of the fields that another object has too."""
+    names = [field.name for field in fields(made) if hasattr(given, field.name)]
+    return replace(made, **{name: getattr(given, name) for name in names})

@@ -1,4 +1,4 @@
-"""Metrics written down as text: for command lines, and for settings that are kept as JSON."""
+"""Metrics as text, for command lines and for settings that are stored as JSON."""
 
 from __future__ import annotations
 
@@ -14,18 +14,24 @@ if TYPE_CHECKING:
 
 
 def written(metric: Metric) -> str:
-    """Return the call that makes a metric."""
+    """Return the constructor call of a metric."""
     names = getattr(metric, "__dataclass_fields__", {})
     values = {name: _plain(getattr(metric, name)) for name in names}
     given = ", ".join(f"{name}={value!r}" for name, value in values.items())
     return f"{type(metric).__name__}({given})"
 
 
-def read(text: str, kinds: Mapping[str, type[Metric]]) -> Metric | None:
-    """Return the metric of a text; None if it is not one. Nothing is executed.
+def read(text: str, classes: Mapping[str, type[Metric]]) -> Metric | None:
+    """Parse a metric without executing anything; return None if the text is not one.
 
-    Either a call, ``cost(fp=1, fn=20)`` or ``Cost(1, 20)``, or, of metrics at a point, the short
-    ``recall@fpr=0.01`` for ``recall_at_fpr(fpr=0.01)``.
+    The text is a call, ``cost(fp=1, fn=20)`` or ``Cost(1, 20)``; for metrics at an operating point
+    ``recall@fpr=0.01`` is short for ``recall_at_fpr(fpr=0.01)``.
+
+    Parameters
+    ----------
+    text : str
+    classes : mapping of str to class
+        Metrics by the names that a call may use.
     """
     name, at, rest = text.partition("@")
     if at:
@@ -37,8 +43,8 @@ def read(text: str, kinds: Mapping[str, type[Metric]]) -> Metric | None:
         return None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
         return None
-    kind = kinds.get(call.func.id)
-    if kind is None:
+    metric_class = classes.get(call.func.id)
+    if metric_class is None:
         return None
     try:
         given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
@@ -47,9 +53,9 @@ def read(text: str, kinds: Mapping[str, type[Metric]]) -> Metric | None:
         msg = f"the parameters of {text!r} must be numbers, as in 'recall@fpr=0.01'"
         raise ValueError(msg) from None
     try:
-        return kind(*values, **given)
+        return metric_class(*values, **given)
     except TypeError:
-        known = ", ".join(getattr(kind, "__dataclass_fields__", {}))
+        known = ", ".join(getattr(metric_class, "__dataclass_fields__", {}))
         msg = f"{text!r} must give {known or 'no parameters'}, as in 'recall@fpr=0.01'"
         raise ValueError(msg) from None
 

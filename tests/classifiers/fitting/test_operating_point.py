@@ -41,7 +41,7 @@ def scored(n=1000, gap=1.5, seed=0, share=0.3):
 
 def on_rows(metric, positive, scores):
     curve = Curve.of(positive, scores)
-    index = metric.best(curve).place
+    index = metric.best(curve).index
     return OnRows(curve, index, Sizes(float(positive.sum()), float((~positive).sum())))
 
 

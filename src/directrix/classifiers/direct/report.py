@@ -137,22 +137,28 @@ class DirectReport:
             )
         return cls(metric, rows, tried, candidates[chosen].name, why, expected, gap)
 
+    @property
+    def _shown(self) -> tuple[Tried, ...]:
+        """The best candidates, and the chosen one."""
+        rest = (tried for tried in self.tried[_SHOWN:] if tried.name == self.chosen)
+        return (*self.tried[:_SHOWN], *rest)
+
     def __str__(self) -> str:
         value = self.expected
-        width = max(len(tried.name) for tried in self.tried[:_SHOWN])
+        width = max(len(tried.name) for tried in self._shown)
         lines = [
-            f"{self.metric}: {self.chosen}",
+            f"{self.metric.label}: {self.chosen}",
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
             f"better than logistic regression by {_signed(self.gap)}",
             "",
             f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds",
         ]
-        for tried in self.tried[:_SHOWN]:
+        for tried in self._shown:
             mark = "*" if tried.name == self.chosen else " "
             lines.append(f"{mark} {tried.name:<{width}}{tried.metric:9.4f}  {_error_text(tried)}")
-        if len(self.tried) > _SHOWN:
-            lines.append(f"  and {len(self.tried) - _SHOWN} more in .tried")
+        if len(self.tried) > len(self._shown):
+            lines.append(f"  and {len(self.tried) - len(self._shown)} more in .tried")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -161,11 +167,11 @@ class DirectReport:
             f"<tr><td>{'<b>' * (tried.name == self.chosen)}{escape(tried.name)}"
             f"{'</b>' * (tried.name == self.chosen)}</td><td>{tried.metric:.4f}</td>"
             f"<td>{_error_text(tried)}</td></tr>"
-            for tried in self.tried[:_SHOWN]
+            for tried in self._shown
         )
         value = self.expected
         return (
-            f"<p><b>{escape(str(self.metric))}</b>: {escape(self.chosen)}. "
+            f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
             f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
             f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
             f"Better than logistic regression by {escape(_signed(self.gap))}.</p>"

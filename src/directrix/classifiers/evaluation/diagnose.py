@@ -159,7 +159,7 @@ def diagnose(
         interval, method = delong(positive, scores, weight), "DeLong"
     else:
         interval = on_rows.intervals(wanted).metric
-        method = "posterior draws" if wanted.cuts else "DeLong"
+        method = "posterior draws" if wanted.uses_threshold else "DeLong"
     trusted = interval[0] <= predicted <= interval[1]
     advice = _advice(sides, counts, wanted, trusted=trusted, ours=hasattr(estimator, "moments_"))
     return Diagnosis(wanted, sides[0], sides[1], predicted, empirical, interval, method, advice)

@@ -92,7 +92,7 @@ def measured(found: ScoredRows, metric: Metric, name: str, classes: Any) -> Meas
     n_rows = effective_rows(weight)
     area = AUC().best_value(curve)
     of_area = delong(positive, found.scores, weight)
-    own, how = ends.metric, "posterior draws" if metric.cuts else "DeLong"
+    own, how = ends.metric, "posterior draws" if metric.uses_threshold else "DeLong"
     if isinstance(metric, AUC):
         own, how = of_area, "DeLong"
     f1 = FBeta()

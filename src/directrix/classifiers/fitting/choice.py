@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from directrix.frontier.compare import Comparison
     from directrix.frontier.cross_choice import Rule
     from directrix.metrics import Metric
-    from directrix.metrics.base import Limit
+    from directrix.metrics.limit import Limit
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
@@ -159,7 +159,7 @@ class Choice:
         chosen = choose_without_parts(self.parts, self.metric, at, shift, rule)
         rates = judged(self.parts, chosen)
         value = None
-        if not self.metric.cuts:
+        if not self.metric.uses_threshold:
             candidate = rule(self.losses)
             optimism = optimism_of_ranking(self.parts, self.metric, chosen, candidate)
             value = float(self.values[candidate]) - optimism

@@ -1,7 +1,7 @@
 """Thresholds that keep limits on new rows with a confidence that holds for any scores.
 
-Rows that neither fitted nor chose anything set the threshold. Several limits are kept together:
-each with a confidence so high that all are kept with the one that is asked for (Bonferroni).
+The threshold is set by rows that were used neither to fit nor to choose. Several limits are kept
+together by a Bonferroni correction: each is kept with a higher confidence than is asked for all.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.metrics import Metric
 
-#: Rates that may be limited: whether from above, and what they are called.
+#: Rates that may be limited: whether from above, and their names in words.
 RATES = {
     "fpr": (True, "false-positive rate"),
     "alerts": (True, "share of rows predicted positive"),
     "recall": (False, "recall"),
     "precision": (False, "precision"),
 }
-#: How many times as many rows are looked at before a limit is called out of reach.
+#: Multiples of the rows up to which a limit is searched for before it is called out of reach.
 _MANY_TIMES = 1e4
 _GRID = 100
 
@@ -50,14 +50,14 @@ class RateLimit(NamedTuple):
     value: float
 
     def counted(self, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, int, float]:
-        """Return rows on the wrong side of each threshold, of how many, and what share may be.
+        """Return the rows on the wrong side of every threshold, their total, and the share allowed.
 
-        For the limits whose rates rise, or fall, with every row above the threshold.
+        Defined for rates that rise, or fall, with every row above the threshold: not the precision.
 
         Parameters
         ----------
         tp, fp : array of shape (m,)
-            Positives and negatives above each threshold; the last is below all rows.
+            Positives and negatives above every threshold; the last threshold is below all rows.
         """
         if self.rate == "fpr":
             return fp, round(fp[-1]), self.value
@@ -78,9 +78,9 @@ class OutOfReachError(ValueError):
     message : str
     limit : RateLimit
     rows : int
-        Rows there are.
+        Number of rows that set the threshold.
     needed : int or None
-        Rows that would be needed; None where no number of rows would do.
+        Number of rows that would be needed; None if no number would be enough.
     """
 
     def __init__(self, message: str, limit: RateLimit, rows: int, needed: int | None) -> None:
@@ -90,7 +90,7 @@ class OutOfReachError(ValueError):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Limits that are all kept on new rows with a confidence.
+    """Limits that are all kept on new rows, with a given confidence.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Guarantee:
 
     @classmethod
     def of(cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float) -> Guarantee:
-        """Take the limits given, or that of the metric; refuse what cannot be kept."""
+        """Return a guarantee of the given limits, or of the limit of the metric, validated."""
         if not 0 < confidence < 1:
             msg = f"guarantee must be a confidence between 0 and 1, not {confidence!r}"
             raise ValueError(msg)
@@ -120,20 +120,20 @@ class Guarantee:
         return cls(tuple(RateLimit(rate, float(limits[rate])) for rate in limits), confidence)
 
     @property
-    def each(self) -> float:
-        """Confidence with which each limit is kept, so that all are with that of the guarantee."""
+    def confidence_per_limit(self) -> float:
+        """Confidence in every single limit, so that all hold with that of the guarantee."""
         return 1.0 - (1.0 - self.confidence) / len(self.limits)
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.limits))}, with confidence {self.confidence:g}"
 
     def grid(self, curve: Curve | None) -> list[GridPoint]:
-        """Return where a precision is tested, from the held-out scores of other rows."""
+        """Return thresholds at which to test a precision, from held-out scores of other rows."""
         wanted = [limit.value for limit in self.limits if limit.rate == "precision"]
         return precision_grid(curve, wanted[0]) if wanted and curve is not None else []
 
     def threshold(self, metric: Metric, curve: Curve, grid: Sequence[GridPoint] = ()) -> float:
-        """Return a threshold that keeps all limits: the best of these for the metric.
+        """Return the threshold that is best for the metric among those that keep all limits.
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
@@ -141,54 +141,58 @@ class Guarantee:
         ----------
         metric : Metric
         curve : Curve
-            Of the rows that set the threshold, each counted once.
+            Curve of the rows that set the threshold, every row counted once.
         grid : sequence of GridPoint
-            From other rows, the most promising first: thresholds at which a precision is tested.
+            Thresholds at which a precision is tested, chosen on other rows, the most promising
+            first.
         """
-        places = self._places(curve)
+        allowed = self._allowed(curve)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
         if not precise:
-            place = _best_place(metric, curve, places)
-            return finite_threshold(curve, place)
-        able = self._precise(curve, places, precise[0], grid)
-        chosen = _best_place(metric, curve, np.array([place for place, _ in able]))
-        return next(threshold for place, threshold in able if place == chosen)
+            return finite_threshold(curve, metric.best_among(curve, allowed))
+        certain = self._certain(curve, allowed, precise[0], grid)
+        chosen = metric.best_among(curve, np.array([index for index, _ in certain]))
+        return next(threshold for index, threshold in certain if index == chosen)
 
-    def _places(self, curve: Curve) -> AnyArray:
-        """Return the thresholds that keep the limits whose rates rise with every row above."""
+    def _allowed(self, curve: Curve) -> AnyArray:
+        """Return the indices of the thresholds that keep all limits but that of the precision."""
         tp, fp = curve.true_positives, curve.false_positives
         able = np.ones(len(tp), dtype=bool)
         for limit in self.limits:
             if limit.rate == "precision":
                 continue
             wrong, n, value = limit.counted(tp, fp)
-            k = most_above(n, value, self.each)
+            k = most_above(n, value, self.confidence_per_limit)
             if k < 0:
-                raise self._too_few(limit, n, rows_needed(value, self.each))
+                raise self._too_few(limit, n, rows_needed(value, self.confidence_per_limit))
             kept = able & (wrong <= k)
             if not kept.any():
                 raise self._out_of_reach(limit, curve)
             able = kept
         return np.flatnonzero(able)
 
-    def _precise(
-        self, curve: Curve, places: AnyArray, limit: RateLimit, grid: Sequence[GridPoint]
+    def _certain(
+        self, curve: Curve, allowed: AnyArray, limit: RateLimit, grid: Sequence[GridPoint]
     ) -> list[tuple[int, float]]:
-        """Return the thresholds at which a precision is certain, tested in a fixed sequence.
+        """Return index and value of the thresholds at which a precision is certain.
 
-        Each is tested with the whole confidence until one fails: whichever the first false one
-        is, it passes with no more than the remaining probability.
+        Fixed-sequence testing: every threshold is tested at the full confidence until one fails.
+        Whichever is the first that breaks the limit, it passes with no more than the remaining
+        probability.
         """
         tp, fp = curve.true_positives, curve.false_positives
         certain = []
         for point in grid:
-            place = int(np.count_nonzero(curve.levels > point.threshold))
-            above, right = round(tp[place] + fp[place]), round(tp[place])
+            index = int(np.count_nonzero(curve.levels > point.threshold))
+            above, right = round(tp[index] + fp[index]), round(tp[index])
             # P(Bin(above, p) >= right) where the precision is only p.
-            if not above or binom.sf(right - 1, above, limit.value) > 1.0 - self.each:
+            if (
+                not above
+                or binom.sf(right - 1, above, limit.value) > 1.0 - self.confidence_per_limit
+            ):
                 break
-            certain.append((place, point.threshold))
-        kept = [each for each in certain if each[0] in set(places.tolist())]
+            certain.append((index, point.threshold))
+        kept = [pair for pair in certain if pair[0] in set(allowed.tolist())]
         if not kept:
             raise self._out_of_reach(limit, curve)
         return kept
@@ -196,19 +200,19 @@ class Guarantee:
     def _too_few(self, limit: RateLimit, n: int, needed: int) -> OutOfReachError:
         which = {"fpr": "negatives", "recall": "positives"}.get(limit.rate, "rows")
         msg = (
-            f"{limit} with confidence {self.each:.4g} needs {needed} {which} among the rows that "
-            f"set the threshold, and there are {n}: give more rows, a looser limit or a lower "
-            "guarantee"
+            f"{limit} with confidence {self.confidence_per_limit:.4g} needs {needed} {which} among "
+            f"the rows that set the threshold, and there are {n}: give more rows, a looser limit "
+            "or a lower guarantee"
         )
         return OutOfReachError(msg, limit, n, needed)
 
     def _out_of_reach(self, limit: RateLimit, curve: Curve) -> OutOfReachError:
-        """Say which limit cannot be kept, and how many rows of the same kind would do."""
+        """Return the error for a limit that no threshold keeps, with the rows it would take."""
         n = round(curve.positives + curve.negatives)
         factor = 1.0
-        while factor <= _MANY_TIMES and not self._would_do(curve, factor):
+        while factor <= _MANY_TIMES and not self._would_hold(curve, factor):
             factor *= 1.25
-        others = ", ".join(str(each) for each in self.limits if each != limit)
+        others = ", ".join(str(other) for other in self.limits if other != limit)
         beside = f" together with {others}" if others else ""
         needed = round(n * factor) if factor <= _MANY_TIMES else None
         advice = (
@@ -222,70 +226,61 @@ class Guarantee:
         )
         return OutOfReachError(msg, limit, n, needed)
 
-    def _would_do(self, curve: Curve, factor: float) -> bool:
-        """Tell whether so many times as many rows with these rates would keep all limits."""
+    def _would_hold(self, curve: Curve, factor: float) -> bool:
+        """Return whether ``factor`` times as many rows with these rates would keep all limits."""
         tp, fp = factor * curve.true_positives, factor * curve.false_positives
         able = np.ones(len(tp), dtype=bool)
         for limit in self.limits:
             if limit.rate == "precision":
                 above = np.rint(tp + fp)
                 chance = binom.sf(np.rint(tp) - 1, above, limit.value)
-                able &= (above > 0) & (chance <= 1.0 - self.each)
+                able &= (above > 0) & (chance <= 1.0 - self.confidence_per_limit)
                 continue
             wrong, n, value = limit.counted(tp, fp)
-            able &= wrong <= most_above(n, value, self.each)
+            able &= wrong <= most_above(n, value, self.confidence_per_limit)
         return bool(able.any())
 
 
 class GridPoint(NamedTuple):
-    """A threshold at which a precision may be tested, and how sure other rows are of it."""
+    """A threshold at which a precision may be tested.
+
+    Parameters
+    ----------
+    threshold : float
+    promise : float
+        Excess of the precision over its limit on other rows, in standard errors.
+    """
 
     threshold: float
     promise: float
 
 
 def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
-    """Return thresholds from rows that do not test them: the most promising, then lower ones.
+    """Return thresholds at which to test a precision: the most promising, then lower ones.
 
     Parameters
     ----------
     curve : Curve
-        Of held-out scores on the same scale.
+        Curve of held-out scores on the same scale, of other rows than those that test.
     precision : float
-        To be tested.
+        Limit to be tested.
     """
     above = curve.true_positives + curve.false_positives
     wanted = np.unique(np.geomspace(1, above[-1], _GRID).astype(np.int64))
-    places = np.unique(np.searchsorted(above, wanted))
-    places = places[(places > 0) & (places < len(above) - 1)]
-    seen = curve.precision[places]
-    error = np.sqrt(precision * (1.0 - precision) / above[places])
-    promise = (seen - precision) / error
-    first = int(promise.argmax()) if len(places) else 0
+    indices = np.unique(np.searchsorted(above, wanted))
+    indices = indices[(indices > 0) & (indices < len(above) - 1)]
+    error = np.sqrt(precision * (1.0 - precision) / above[indices])
+    promise = (curve.precision[indices] - precision) / error
+    first = int(promise.argmax()) if len(indices) else 0
     return [
-        GridPoint(curve.threshold(int(place)), float(sure))
-        for place, sure in zip(places[first:], promise[first:], strict=True)
+        GridPoint(curve.threshold(int(index)), float(excess))
+        for index, excess in zip(indices[first:], promise[first:], strict=True)
     ]
 
 
-def _best_place(metric: Metric, curve: Curve, places: AnyArray) -> int:
-    """Return the threshold that is best for a metric, of those that keep the limits."""
-    limit = metric.limit
-    if limit is not None and limit.rate == "fpr":
-        return int(places.max())  # the more are caught
-    if limit is not None and limit.rate == "tpr":
-        return int(places.min())  # the fewer false alarms
-    if not metric.cuts:
-        values = curve.tpr[places] - curve.fpr[places]
-        return int(places[np.argmax(values)])
-    values = metric.at_rates(curve.tpr[places], curve.fpr[places], curve.prior)
-    best = np.argmax(values) if metric.greater_is_better else np.argmin(values)
-    return int(places[best])
-
-
-def finite_threshold(curve: Curve, place: int) -> float:
-    """Return a threshold strictly between two scores, or beyond the last one."""
-    threshold = curve.threshold(place)
+def finite_threshold(curve: Curve, index: int) -> float:
+    """Return a threshold of a curve, moved to a finite number beyond the scores if infinite."""
+    threshold = curve.threshold(index)
     if np.isfinite(threshold):
         return threshold
     reach = float(np.ptp(curve.levels)) or 1.0
@@ -293,7 +288,7 @@ def finite_threshold(curve: Curve, place: int) -> float:
 
 
 def most_above(n: int, limit: float, confidence: float) -> int:
-    r"""Return how many of n rows of a class may be above the threshold; -1 if n is too small.
+    r"""Return how many of n rows of a class may be above the threshold; −1 if n is too small.
 
     .. math:: \max \{k : P(\mathrm{Bin}(n, \alpha) \le k) \le 1 - c\}
 
@@ -308,31 +303,31 @@ def most_above(n: int, limit: float, confidence: float) -> int:
 
 
 def rows_needed(limit: float, confidence: float) -> int:
-    """Return the fewest rows of the class with which any threshold can be guaranteed."""
+    """Return the fewest rows of a class with which any threshold can be guaranteed."""
     return int(np.ceil(np.log(1.0 - confidence) / np.log(1.0 - limit)))
 
 
 def assess_guaranteed(
-    metric: Metric, guarantee: Guarantee, curve: Curve, place: int, sizes: Any
+    metric: Metric, guarantee: Guarantee, curve: Curve, index: int, sizes: Any
 ) -> Assessment:
     """Assess a guaranteed threshold on the rows set apart, which did nothing but set it.
 
-    The threshold is next to one of their scores: where k of n rows are on the wrong side of it,
-    k + 1 of n + 1 new ones are to be expected. Other rates are as they are on these rows.
+    The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
+    of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
     Parameters
     ----------
     metric : Metric
     guarantee : Guarantee
     curve : Curve
-    place : int
-        Index of the threshold on the curve.
+    index : int
+        Position of the threshold on the curve.
     sizes : Sizes
-        Of these rows.
+        Effective sample sizes of these rows.
     """
-    tpr, fpr = float(curve.tpr[place]), float(curve.fpr[place])
-    value = None if metric.cuts else metric.best_value(curve)
-    seen = rates_of(metric, tpr, fpr, curve.prior, value)
+    tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
+    value = None if metric.uses_threshold else metric.best_value(curve)
+    measured = rates_of(metric, tpr, fpr, curve.prior, value)
     limited = {limit.rate for limit in guarantee.limits}
     if limited & {"fpr", "alerts"}:
         fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
@@ -341,22 +336,34 @@ def assess_guaranteed(
     expected = rates_of(metric, tpr, fpr, curve.prior, value)
     intervals = intervals_of(metric, expected, curve, sizes)
     name = "rows set apart for the guarantee"
-    return Assessment(seen, expected, intervals, name, guarantee=str(guarantee))
+    return Assessment(measured, expected, intervals, name, guarantee=str(guarantee))
 
 
 def threshold_from_rows(
     metric: Metric, guarantee: Guarantee, apart: TrainingRows, scores: FloatArray, grid: Any
 ) -> tuple[float, Assessment]:
-    """Return the threshold that rows set apart keep the limits at, and what they say of it."""
-    counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # each row once
+    """Return the threshold at which reserved rows keep the limits, and its assessment.
+
+    Parameters
+    ----------
+    metric : Metric
+    guarantee : Guarantee
+    apart : TrainingRows
+        The reserved rows, used neither to fit nor to choose.
+    scores : array of shape (n,)
+        Scores of the reserved rows.
+    grid : sequence of GridPoint
+        As in `Guarantee.threshold`.
+    """
+    counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
     threshold = guarantee.threshold(metric, counted, grid)
     curve = curve_maker(apart.positive, apart.weight)(scores)
-    place = int(np.count_nonzero(curve.levels > threshold))
-    return threshold, assess_guaranteed(metric, guarantee, curve, place, sizes_of(apart))
+    index = int(np.count_nonzero(curve.levels > threshold))
+    return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
 
 
 def limit_of(metric: Metric) -> RateLimit:
-    """Return the limit of a metric on one rate of new rows; refuse metrics without one."""
+    """Return the limit of a metric on a rate of new rows; raise ValueError if it has none."""
     limit = metric.limit
     if limit is not None:
         return RateLimit({"tpr": "recall"}.get(limit.rate, limit.rate), limit.value)

@@ -77,7 +77,7 @@ def intervals_of(
         wilson(rates.precision, predicted, level),
         (rates.metric, rates.metric),
     )
-    if not metric.cuts:
+    if not metric.uses_threshold:
         variance = ranking_variance(curve, sizes, metric)
         return intervals._replace(metric=on_logit_scale(rates.metric, variance, level))
     tpr, fpr, share = _posterior_draws(metric, rates, curve, sizes)

@@ -65,7 +65,7 @@ class OperatingPoint:
             head += f"{'on ' + str(self.rows):>34}"
         if self.expected is not None:
             head += f"{'expected on new rows':>24}  95 % interval"
-        lines = [f"{self.metric}, threshold {self.threshold:.6g}", head]
+        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", head]
         for name in Rates._fields:
             line = f"{name:10}{getattr(self.predicted, name):10.4f}"
             if self.empirical is not None:
@@ -132,7 +132,7 @@ class Assessment(NamedTuple):
         """
         metric = choice.metric
         rates = float(curve.tpr[index]), float(curve.fpr[index])
-        value = None if metric.cuts else metric.best_value(curve)
+        value = None if metric.uses_threshold else metric.best_value(curve)
         empirical = rates_of(metric, *rates, curve.prior, value)
         expected = choice.expected()
         if change is not None:
@@ -197,7 +197,7 @@ class RefitChange(NamedTuple):
             of_lines = share @ above[side]
             rates.append(float(of_lines[0] - of_lines[1:].mean()))
         area = 0.0
-        if not metric.cuts:
+        if not metric.uses_threshold:
             curve_of = curve_maker(rows.positive, rows.weight)
             areas = [metric.best_value(curve_of(column)) for column in every.T]
             area = float(areas[0] - np.mean(areas[1:]))
@@ -209,7 +209,9 @@ class RefitChange(NamedTuple):
             float(np.clip(rate + change, 0.0, 1.0))
             for rate, change in ((rates.tpr, self.tpr), (rates.fpr, self.fpr))
         )
-        value = None if metric.cuts else float(np.clip(rates.metric + self.area, 0.0, 1.0))
+        value = (
+            None if metric.uses_threshold else float(np.clip(rates.metric + self.area, 0.0, 1.0))
+        )
         return rates_of(metric, tpr, fpr, prior, value)
 
 
@@ -243,7 +245,7 @@ class OnRows:
         intervals = intervals_of(metric, self.rates(metric), curve, sizes, level)
         if not metric.fixes_threshold:
             return intervals
-        best = self._rates(metric, metric.best(curve).place)
+        best = self._rates(metric, metric.best(curve).index)
         of_metric = intervals_of(metric, best, curve, sizes, level).metric
         return intervals._replace(metric=of_metric)
 

@@ -185,9 +185,9 @@ def select_from_histograms(
     sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
     choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior)
     best = choice.at.best(curve)
-    assessment = Assessment.of(choice, curve, best.place, "held-out rows")
+    assessment = Assessment.of(choice, curve, best.index, "held-out rows")
     counts = np.array(factors)[:, None] * histogram.counts[index]
-    return HistogramChoice(index, _edge(best.place), assessment, values, counts)
+    return HistogramChoice(index, _edge(best.index), assessment, values, counts)
 
 
 def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:

@@ -288,7 +288,7 @@ class MomentClassifier(ThresholdClassifier):
             index = choose_line(metric, seen.X, seen.positive, seen.weight, lines.lines)
             scores = scores_of(seen.X, lines.lines)
             # A ranking has no threshold that all rows would have to set.
-            rows = rows if metric.cuts else seen
+            rows = rows if metric.uses_threshold else seen
         else:
             scores = held_out_scores(rows.X, rows.fold, lines.fold_lines)
             index = choose(metric, rows.positive, scores, rows.weight).index

@@ -27,7 +27,7 @@ from directrix.frontier.recipes import (
     ranking_continuation,
 )
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
-from directrix.losses import Loss, ZeroOne
+from directrix.losses import Loss
 from directrix.metrics import resolve, resolve_loss
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
         # Rankings last: they add candidates that the other metrics would not have on their own.
         for metric, classifier in sorted(
-            zip(resolved, classifiers, strict=True), key=lambda pair: not pair[0].cuts
+            zip(resolved, classifiers, strict=True), key=lambda pair: not pair[0].uses_threshold
         ):
             classifier._choose(metric, sweep)  # noqa: SLF001 - a copy of this very classifier
         return classifiers
@@ -250,7 +250,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     def _candidates(self, metric: Metric, frontier: RowFrontier) -> list[RowCandidate]:
         """Return all candidates; for a ranking the cost sweep continues with pairwise losses."""
         fitted = frontier.fitted
-        if self.loss is None and not metric.cuts:
+        if self.loss is None and not metric.uses_threshold:
             best = fitted[compare(metric, [candidate.curves for candidate in fitted]).best]
             ridges = sorted({candidate.recipe.ridge for candidate in fitted}, reverse=True)
             for candidate in frontier.plan(ranking_continuation(ridges, best.recipe)):
@@ -271,7 +271,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             return cost_sweep(ridges, gammas=validate_grid(self.levels, GAMMAS, "levels"))
         loss = resolve_loss(self.loss, metric)
         solver_for(self.solver, loss)
-        if isinstance(loss, ZeroOne):
+        if not loss.penalized:
             ridges = (0.0,)
         return path(loss, ridges, validate_grid(self.levels, (1.0,), "levels"))
 

@@ -10,7 +10,6 @@ import numpy as np
 from directrix.classifiers.fitting.intervals import Rates
 from directrix.classifiers.fitting.operating_point import OperatingPoint
 from directrix.cli.output.reply import aligned
-from directrix.displays.words import words
 from directrix.metrics import Metric, resolve
 
 _NAMES = {"tpr": "recall", "fpr": "FPR", "precision": "precision", "metric": "metric"}
@@ -25,7 +24,7 @@ def metric_of_model(model: Any) -> Metric:
 
 def in_one_line(metric: Metric) -> str:
     """Return a metric in words."""
-    return words(metric).replace("\n", " ")
+    return metric.label
 
 
 def names_of(model: Any) -> list[str]:

@@ -12,8 +12,7 @@ from directrix.classifiers.evaluation.measures import ScoredRows
 from directrix.classifiers.fitting.intervals import effective_rows, wilson
 from directrix.cli.output.errors import Mistake
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
-from directrix.displays.frontier import Roc
-from directrix.displays.words import limit_of
+from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier
 from directrix.metrics import Curve, Metric
 
@@ -55,7 +54,7 @@ def frontier_picture(found: ScoredRows, positive: AnyArray, metric: Metric, name
         Roc(curve.fpr, curve.tpr),
         (float(curve.fpr[place]), float(curve.tpr[place])),
         metric,
-        limit_of(metric, curve.prior, curve.positives + curve.negatives),
+        boundary_of(metric, curve.prior, curve.positives + curve.negatives),
         name,
     )
     return display.plot().figure_
@@ -70,7 +69,7 @@ def margin_picture(found: ScoredRows, positive: AnyArray) -> Any:
 
 def tradeoff_picture(found: ScoredRows, positive: AnyArray, metric: Metric, against: str) -> Any:
     """Draw what other thresholds would give."""
-    if not metric.cuts:
+    if not metric.uses_threshold:
         msg = f"{metric} is of a ranking and has no threshold: give another with --metric"
         raise Mistake(msg)
     return TradeoffDisplay.from_predictions(

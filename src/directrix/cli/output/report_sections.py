@@ -101,7 +101,7 @@ def _operating_point(page: Page, told: Told) -> None:
         "threshold set on these rows. All others are at the threshold of the model.",
         note=True,
     )
-    if told.metric.cuts:
+    if told.metric.uses_threshold:
         picture = tradeoff_picture(told.found, told.positive, told.metric, "threshold")
         page.picture(picture, "The metric against the threshold")
 

@@ -1,0 +1,90 @@
+"""Limit: what a metric demands of the operating point, in words and in the ROC plane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+
+_STEPS = 200
+_RATE_NAMES = {"fpr": "FPR", "tpr": "recall", "precision": "precision"}
+
+
+class Boundary(NamedTuple):
+    """Points of the ROC plane at which a limit is just kept.
+
+    Parameters
+    ----------
+    limit : Limit
+    fpr, tpr : array
+    """
+
+    limit: Limit
+    fpr: FloatArray
+    tpr: FloatArray
+
+
+class Limit(NamedTuple):
+    """A bound on one rate of the predictions.
+
+    Parameters
+    ----------
+    rate : "fpr", "tpr", "precision" or "alerts"
+        Which rate is limited; "alerts" is the share of all rows that are predicted positive.
+    value : float
+    at_most : bool
+        Whether the rate may not be above the value; otherwise it may not be below.
+
+    Examples
+    --------
+    >>> from directrix.metrics import RecallAtFPR
+    >>> RecallAtFPR(0.01).limit.label
+    'FPR at most 1 %'
+    """
+
+    rate: str
+    value: float
+    at_most: bool
+
+    @property
+    def label(self) -> str:
+        """The limit in words."""
+        bound = f"{'at most' if self.at_most else 'at least'} {percent(self.value)}"
+        if self.rate == "alerts":
+            return f"{bound} of the rows flagged"
+        return f"{_RATE_NAMES[self.rate]} {bound}"
+
+    def boundary(self, prior: float) -> Boundary:
+        r"""Return where in the ROC plane the limit is just kept.
+
+        A false-positive rate or a recall is a straight line; a precision p is
+        :math:`t = \frac{p}{1 - p} \frac{1 - \pi}{\pi} f`, a share q of rows flagged is
+        :math:`\pi t + (1 - \pi) f = q`.
+
+        Parameters
+        ----------
+        prior : float
+            π, the share of positives.
+        """
+        # Dense at the left, for a logarithmic axis, and throughout.
+        grid = np.union1d(np.geomspace(1e-6, 1.0, _STEPS), np.linspace(0.0, 1.0, _STEPS))
+        match self.rate:
+            case "fpr":
+                fpr, tpr = np.full(_STEPS, self.value), np.linspace(0.0, 1.0, _STEPS)
+            case "tpr":
+                fpr, tpr = grid, np.full(len(grid), self.value)
+            case "precision":
+                odds = self.value / (1.0 - self.value) * (1.0 - prior) / prior
+                fpr, tpr = grid, odds * grid
+            case _:
+                fpr, tpr = grid, (self.value - (1.0 - prior) * grid) / prior
+        inside = (tpr >= 0.0) & (tpr <= 1.0)
+        return Boundary(self, fpr[inside], tpr[inside])
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent."""
+    return f"{100.0 * share:.3g} %"
