@@ -12,9 +12,9 @@ from directrix.engines.tables import as_table
 from directrix.moments import Moments
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import fold_numbers, tidy
+from directrix.moments.labels import as_labels, fold_numbers
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, folds_by_key, labelled
+from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
 from directrix.moments.rows import Rows, as_rows
 from directrix.moments.tree import tree_sum
 
@@ -75,7 +75,7 @@ class HashFolds:
         y : array of shape (n,)
             Labels.
         """
-        keys = CopyCounter().keys(labelled(row_hash(as_rows(X)), tidy(y)))
+        keys = CopyCounter().keys(hash_with_label(row_hash(as_rows(X)), as_labels(y)))
         return folds_by_key(key_hash([keys], self.seed), self.n_folds)
 
 
@@ -222,7 +222,7 @@ class Plan:
         if self.knows_rows:
             positioned = POSITION in table.columns
             if self.identified or not positioned:
-                hashes = labelled(row_hash(X), tidy(y))
+                hashes = hash_with_label(row_hash(X), as_labels(y))
             if positioned:
                 keys = table.values(POSITION)
             elif hashes is not None:

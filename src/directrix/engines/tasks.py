@@ -9,8 +9,8 @@ import numpy as np
 
 from directrix.engines.plan import Block, Grouped, Partition, Plan
 from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import tidy
-from directrix.moments.row_hash import mixed
+from directrix.moments.labels import as_labels
+from directrix.moments.row_hash import mix_bits
 from directrix.moments.row_sample import RowSample
 from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.tree import tree_sum
@@ -62,7 +62,7 @@ class Fingerprint:
         hashes = block.hashes if block.hashes is not None else np.empty(0, dtype=np.uint64)
         beside = [given for given in (block.weight, block.fold) if given is not None]
         if beside and len(hashes):
-            hashes = mixed(hashes ^ key_hash([np.asarray(given) for given in beside]))
+            hashes = mix_bits(hashes ^ key_hash([np.asarray(given) for given in beside]))
         return cls(len(hashes), int(np.add.reduce(hashes, dtype=np.uint64)))
 
     def __add__(self, other: Fingerprint) -> Fingerprint:
@@ -114,7 +114,7 @@ class Survey:
 
     def _sampled(self, block: Block) -> Iterator[RowSample]:
         """Give samples of the rows of a block, some thousands of rows at a time."""
-        labels, keys = tidy(block.y), block.keys
+        labels, keys = as_labels(block.y), block.keys
         for start in range(0, block.X.shape[0], _ROWS):
             own = slice(start, min(start + _ROWS, block.X.shape[0]))
             n = own.stop - own.start
@@ -162,7 +162,7 @@ class Histograms:
         fingerprint = Fingerprint()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            positive = tidy(block.y) == self.positive
+            positive = as_labels(block.y) == self.positive
             n = block.X.shape[0]
             weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
             fold = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
