@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, whatever happens while they are written."""
+"""Atomic writing of files: an existing file is replaced only when the new one is complete."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from uuid import uuid4
 if sys.platform != "win32":
     import fcntl
 
-#: Characters of the file's name that its partial file repeats: a name may have 255 bytes in all.
+#: Number of characters of the file name in the name of its partial file: a name has at most 255
+#: bytes.
 _NAME_LENGTH = 50
 
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing, and put it in its place only if the block succeeds.
+    """Open a file for writing, and replace the target only if the block succeeds.
 
-    The content goes to a hidden ``.partial`` file in the same folder, which then replaces the file
-    in one step. A symbolic link stays one: its target is replaced. An existing file keeps its
-    permissions; a new one has those of any new file. A device or a named pipe cannot be replaced
-    and is written to directly.
+    The content is written to a hidden ``.partial`` file in the same folder, which then replaces the
+    file in one step. A symbolic link is kept, and its target is replaced. An existing file keeps
+    its permissions; a new file gets the default ones. A device or a named pipe cannot be replaced
+    and is written directly.
 
     Partial files that a killed process left behind are removed when the same file is written next.
 
     Parameters
     ----------
     path : str or path
+        The file to write.
 
     Yields
     ------
@@ -65,18 +67,18 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with partial.open("wb") as file:
             yield file
         if mode is not None:
-            with suppress(PermissionError):  # a file system that has no permissions
+            with suppress(PermissionError):  # a file system without permissions
                 partial.chmod(stat.S_IMODE(mode))
         partial.replace(target)
 
 
 @contextmanager
 def _partial_file(target: Path, path: str | os.PathLike[str], *, private: bool) -> Iterator[Path]:
-    """Create a locked partial file; remove it at the end if it is still there.
+    """Create a locked partial file, and remove it at the end if it still exists.
 
-    The lock tells other processes that the writer is alive; the system releases it when a process
-    ends, however it ends. Process ids would not do: they are used again, and mean nothing on
-    another machine that shares the folder.
+    The lock shows other processes that the writer is alive; the system releases it when the process
+    ends for whatever reason. Process ids would not work: they are reused, and are unknown on other
+    machines that share the folder.
     """
     with ExitStack() as cleanup:
         while True:
@@ -84,9 +86,9 @@ def _partial_file(target: Path, path: str | os.PathLike[str], *, private: bool) 
             partial = target.with_name(name)
             cleanup.callback(partial.unlink, missing_ok=True)
             try:
-                # While it replaces a file that others may not read, nobody else may read it.
+                # The target may be private, so the partial file must be private too.
                 partial.touch(mode=0o600 if private else 0o666, exist_ok=False)
-            except OSError as error:  # about the file that was asked for, not about ours
+            except OSError as error:  # report the file that the caller named
                 error.filename = os.fspath(path)
                 raise
             if _lock(partial, cleanup):
@@ -95,11 +97,11 @@ def _partial_file(target: Path, path: str | os.PathLike[str], *, private: bool) 
 
 
 def _lock(partial: Path, cleanup: ExitStack) -> bool:
-    """Lock a new partial file, and return whether it is still there.
+    """Lock a new partial file, and return whether it still exists.
 
-    Another process may have taken it for abandoned between its creation and the lock.
+    Another process may have removed it as abandoned between its creation and the lock.
     """
-    if sys.platform == "win32":  # where a file that is open cannot be removed
+    if sys.platform == "win32":  # an open file cannot be removed there
         return True
     descriptor = os.open(partial, os.O_RDWR)
     cleanup.callback(os.close, descriptor)
@@ -112,12 +114,12 @@ def _lock(partial: Path, cleanup: ExitStack) -> bool:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove partial files of a target whose writers are no longer alive."""
+    """Remove the partial files of a target whose writers no longer run."""
     name = re.escape(target.name[:_NAME_LENGTH])
-    ours = re.compile(rf"\.{name}\.[0-9a-f]{{32}}\.partial")
+    pattern = re.compile(rf"\.{name}\.[0-9a-f]{{32}}\.partial")
     with suppress(OSError), os.scandir(target.parent) as entries:
-        found = [Path(entry.path) for entry in entries if ours.fullmatch(entry.name)]
-        for partial in found:
+        partial_files = [Path(entry.path) for entry in entries if pattern.fullmatch(entry.name)]
+        for partial in partial_files:
             _remove_if_abandoned(partial)
 
 

@@ -1,7 +1,7 @@
-"""The standard normal distribution, good in both tails and at infinity.
+"""Functions of the standard normal distribution, accurate in both tails and at infinity.
 
 SciPy has the distribution function, its logarithm and its inverse (`scipy.special.ndtr`,
-`log_ndtr`, `ndtri`); here is what it has not.
+`log_ndtr`, `ndtri`); this module has the functions that SciPy lacks.
 """
 
 import numpy as np
@@ -20,32 +20,32 @@ def density(z: float) -> float:
 
 
 def densities(z: FloatArray) -> FloatArray:
-    """Return φ of each number."""
+    """Return φ of each element of an array."""
     values: FloatArray = np.exp(-0.5 * z * z - _LOG_ROOT_TWO_PI)
     return values
 
 
 def log_density(z: float) -> float:
-    """Return log φ(z), which is finite wherever z² is."""
+    """Return log φ(z), which is finite wherever z² is finite."""
     return float(-0.5 * z * z - _LOG_ROOT_TWO_PI)
 
 
 def cdf(z: float) -> float:
-    """Return Φ(z)."""
+    """Return Φ(z) as a float."""
     return float(ndtr(z))
 
 
 def hazard(z: float) -> float:
     """Return φ(z) / Φ(z), the derivative of log Φ: about −z in the lower tail, 0 at +∞.
 
-    The quotient of the two would be 0/0 below z = −38, and the difference of their logarithms has
-    no digits left below z = −1e7; the scaled error function keeps them all.
+    The quotient would be 0/0 below z = −38, and the difference of logarithms has no correct digits
+    below z = −1e7. The scaled complementary error function keeps all digits.
     """
     return float(_ROOT_TWO_OVER_PI / erfcx(-z / _ROOT_TWO)) if z > -np.inf else float("inf")
 
 
 def z_value(distance: float, variance: float) -> float:
-    """Return distance / √variance; its limit where the variance is zero."""
+    """Return distance / √variance, or its limit (±∞, or 0 at distance 0) at zero variance."""
     if variance > 0:
         return float(distance / np.sqrt(variance))
     return float(np.inf * np.sign(distance)) if distance else 0.0

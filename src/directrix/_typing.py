@@ -1,18 +1,18 @@
-"""Array aliases, and the conventions every module keeps, written once.
+"""Array type aliases, and the conventions that all modules follow.
 
 Labels
-    Of two classes the positive one is the last of the sorted labels: 1 of {0, 1}, +1 of {−1, +1},
-    "yes" of {"no", "yes"}. More classes are taken one against the rest.
+    The positive class is the last of two sorted labels: 1 of {0, 1}, +1 of {−1, +1}, "yes" of
+    {"no", "yes"}. More than two classes are treated one-vs-rest.
 Rows
-    ``X`` has shape (n, d), one row for each example. Whatever the input, sums are kept in float64.
+    ``X`` has shape (n, d), one row for each example. Sums are always kept in float64.
 Coefficients
-    A coefficient vector has length d + 1 and keeps the intercept last: the score of a row x is
-    ``coef[:-1] @ x + coef[-1]``, and a row is predicted positive where its score is above zero.
+    A coefficient vector has length d + 1, with the intercept last. The score of a row x is
+    ``coef[:-1] @ x + coef[-1]``, and a row is predicted positive if its score is above zero.
 Weights
-    Weights are finite and never negative. A whole-number weight k means the row counted k times;
-    weight zero means the row is absent.
+    Sample weights are finite and never negative. A row of whole-number weight k counts as k rows; a
+    row of weight zero is ignored.
 Covariance
-    Divides by the total weight, not by the total weight minus one.
+    A covariance is the scatter divided by the total weight, not by the total weight minus one.
 """
 
 from typing import Any, TypeAlias

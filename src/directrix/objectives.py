@@ -1,4 +1,7 @@
-"""The chain rule from a metric to a line: coefficients in, value and gradient out."""
+"""Objectives: a risk or a loss as a function of the coefficients, with its gradient.
+
+These are the only two chain rules: from moments to coefficients, and from rows to coefficients.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MomentObjective:
-    r"""A risk as a function of the line.
+    r"""A risk of the class moments as a function of the coefficients of a linear model.
 
     .. math:: F(w, b) = R\big(m_+, v_+, m_-, v_-\big) + \lambda\, (1 - \|w\|^2)^2
 
-    The penalty does not regularise, since R does not depend on the length of (w, b); it only
+    The penalty does not regularise: R does not depend on the length of (w, b), and the penalty only
     fixes that length (Ghanbari, Li and Scheinberg 2019, §4).
 
     Parameters
     ----------
     moments : Moments
+        Summary of two classes.
     risk : Risk
+        The risk R.
     penalty : float
-        λ.
+        λ; 0 for no penalty.
     """
 
     moments: Moments
@@ -38,7 +43,7 @@ class MomentObjective:
     penalty: float = 0.0
 
     def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return value and gradient at ``coef``, intercept last."""
+        """Return value and gradient at ``coef`` (intercept last)."""
         value, partials = self.risk.value_and_grad(project(self.moments, coef))
         gradient = pullback(self.moments, coef, partials)
         weight = coef[:-1]
@@ -49,8 +54,8 @@ class MomentObjective:
     def hessian_product(self, coef: FloatArray, vector: FloatArray) -> FloatArray:
         """Return the Hessian times a vector, by a central difference of two gradients.
 
-        Exact second derivatives would need ten more formulas from every risk; two gradients cost
-        the same O(d²) and agree to about nine digits.
+        Exact second derivatives would need ten more formulas for every risk. Two gradients also
+        cost O(d²) and are accurate to about nine digits.
         """
         length = float(np.linalg.norm(vector))
         if length == 0:
@@ -63,21 +68,26 @@ class MomentObjective:
 
 @dataclass(frozen=True)
 class DataObjective:
-    r"""A loss as a function of the line.
+    r"""A loss of the scores as a function of the coefficients of a linear model.
 
     .. math:: F(w, b) = L(X w + b) + \frac{\lambda}{2} \|w\|^2, \qquad
               \nabla_w F = X^\top g + \lambda w, \quad \partial_b F = \sum_i g_i
 
-    with g the partials of L by the scores. The intercept is not penalised.
+    where g are the partial derivatives of L with respect to the scores. The intercept is not
+    penalised.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
+        Features.
     positive : array of bool of shape (n,)
+        Whether each row is of the positive class.
     weight : array of shape (n,)
+        Sample weights.
     loss : Loss
+        The loss L.
     ridge : float
-        λ.
+        λ; 0 for no ridge penalty.
     """
 
     X: Any
@@ -87,7 +97,7 @@ class DataObjective:
     ridge: float = 0.0
 
     def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return value and gradient at ``coef``, intercept last."""
+        """Return value and gradient at ``coef`` (intercept last)."""
         weight = coef[:-1]
         value, slope = self.loss.value_and_grad(self.positive, self.scores(coef), self.weight)
         gradient = np.append(self.X.T @ slope + self.ridge * weight, slope.sum())
@@ -99,5 +109,5 @@ class DataObjective:
         return scores
 
     def sharpened(self, level: float) -> DataObjective:
-        """Return the objective whose loss is so many times as sharp."""
+        """Return the objective with the loss sharpened to ``level``."""
         return replace(self, loss=self.loss.sharpen(level))

@@ -135,7 +135,7 @@ def test_a_stream_is_never_held_whole(monkeypatch):
 
 def allocated_while_reading(path):
     """Return the most bytes that Arrow held while a file was summarised."""
-    most, really = 0, arrow._together
+    most, really = 0, arrow._as_table
 
     def together(batches):
         nonlocal most
@@ -143,7 +143,7 @@ def allocated_while_reading(path):
         return really(batches)
 
     before = pa.total_allocated_bytes()
-    with patch.object(arrow, "_together", together):
+    with patch.object(arrow, "_as_table", together):
         summarize(path, target="y")
     return most - before
 
@@ -166,7 +166,7 @@ def test_four_times_the_rows_take_the_same_memory(tmp_path, monkeypatch, figure)
 
 
 def sizes(batches):
-    return [table.num_rows for table in arrow.regrouped(iter(batches))]
+    return [table.num_rows for table in arrow.rebatched(iter(batches))]
 
 
 def test_tables_are_of_the_same_lengths_however_long_the_batches(monkeypatch):
@@ -182,7 +182,7 @@ def test_tables_are_of_the_same_lengths_however_long_the_batches(monkeypatch):
     assert sizes(mixed) == expected
     tables = [
         each if isinstance(each, pa.Table) else pa.Table.from_batches([each])
-        for each in arrow.regrouped(iter(mixed))
+        for each in arrow.rebatched(iter(mixed))
     ]
     assert pa.concat_tables(tables).equals(TABLE)
 
@@ -197,7 +197,7 @@ def test_rows_are_split_by_their_width(monkeypatch):
     wider = pa.record_batch({"v": pa.FixedSizeListArray.from_arrays(np.zeros(8 * 4000), 4000)})
     assert sizes([wider]) == [5, 3]
     assert arrow._batch_rows(20) == arrow.BATCH_ROWS
-    assert arrow._batch_rows(1000) * 1000 <= arrow._READ
+    assert arrow._batch_rows(1000) * 1000 <= arrow._READ_VALUES
 
 
 @pytest.mark.parametrize("row_group", [1, 10, 333, N])
@@ -375,7 +375,7 @@ def test_files_of_other_kinds(tmp_path, name):
 
 def test_files_of_several_kinds_are_refused(tmp_path, path):
     FRAME.to_csv(tmp_path / "rows.csv", index=False)
-    with pytest.raises(ValueError, match=r"of several kinds \(csv, parquet\): give those of one"):
+    with pytest.raises(ValueError, match=r"have several formats \(csv, parquet\): give one format"):
         summarize([path, tmp_path / "rows.csv"], **ROLES)
 
 
@@ -451,9 +451,9 @@ def test_a_lazy_frame_of_an_older_polars_is_collected(path, monkeypatch):
 
 
 def test_rows_are_counted_only_for_a_bar(path):
-    opened = arrow._opened(path)
+    opened = arrow._open(path)
     assert opened.n_rows() == N
-    assert arrow._opened(pl.scan_parquet(path)).n_rows is None
+    assert arrow._open(pl.scan_parquet(path)).n_rows is None
     FRAME.to_csv(path.with_suffix(".csv"), index=False)
-    assert arrow._opened(path.with_suffix(".csv")).n_rows is None
-    assert arrow._opened(TABLE).n_rows() == N
+    assert arrow._open(path.with_suffix(".csv")).n_rows is None
+    assert arrow._open(TABLE).n_rows() == N

@@ -10,7 +10,7 @@ from directrix.engines import HashFolds
 from directrix.engines.plan import Grouped, Plan
 from directrix.moments.key_hash import key_hash
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import copy_keys, copy_numbers, labelled
+from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label
 from directrix.moments.rows import as_rows
 
 RNG = np.random.default_rng(5)
@@ -49,7 +49,7 @@ def test_the_fold_is_the_hash_of_the_key(key):
 
 def test_without_a_key_a_row_is_known_by_what_is_in_it_and_how_many_came_before():
     fold = folds_of(HashFolds(4))
-    hashes = labelled(row_hash(as_rows(FRAME[FEATURES])), FRAME["y"].to_numpy())
+    hashes = hash_with_label(row_hash(as_rows(FRAME[FEATURES])), FRAME["y"].to_numpy())
     first = copy_keys(hashes, copy_numbers(hashes))
     np.testing.assert_array_equal(fold, key_hash([first]) >> np.uint64(62))
     again = pd.concat([FRAME, FRAME])

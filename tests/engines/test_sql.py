@@ -372,9 +372,9 @@ def test_weights_beyond_their_range_are_refused(duck):
         duck.summarize("t", target="y", features=NAMES, weight="w")
 
 
-def test_an_empty_answer_is_refused(database):
+def test_an_empty_result_is_refused(database):
     fill(database, weight=np.zeros(N))
-    words = "the first answer has no rows: the table is empty, or `where` leaves nothing of it"
+    words = "the first query result has no rows: the table is empty, or `where` excludes every row"
     for roles in ({"where": "a > 1000"}, {"weight": "w"}):
         with pytest.raises(ValueError, match=words):
             database.summarize("t", target="y", features=NAMES, **roles)
@@ -397,12 +397,12 @@ def test_a_table_that_changes_between_the_queries_is_noticed(database):
     n = np.count_nonzero(LABELS == "low")
     database.connection.execute("INSERT INTO t VALUES ('low', 1, 1, 1, 1)")
     second = [database.ask(statement) for statement in statements]
-    words = f"class 'low' has {n} rows in the first answer and {n + 1} rows in answer 1 of the sec"
+    words = f"'low' has {n} rows in the first query result and {n + 1} rows in result 1 of the sec"
     with pytest.raises(ValueError, match=words):
         Moments.from_sql_rows(first, second, NAMES)
     database.connection.execute("DELETE FROM t WHERE y = 'low'")
     second = [database.ask(statement) for statement in statements]
-    with pytest.raises(ValueError, match=r"and 0 rows in answer 1 .*: the table has changed in"):
+    with pytest.raises(ValueError, match=r"and 0 rows in result 1 .*: the table has changed in"):
         Moments.from_sql_rows(first, second, NAMES)
 
 
@@ -511,15 +511,15 @@ def test_the_means_need_only_be_near(database, weight):
 @pytest.mark.parametrize(
     ("first", "second", "error", "words"),
     [
-        (["fine"], SECOND, TypeError, "a row of the first answer must have columns, .* type str"),
-        ([5], SECOND, TypeError, "a row of the first answer must have columns, .* of type int"),
-        (FIRST, SECOND[0], ValueError, "is 1 statements, and there are 2 answers: give a list"),
-        (FIRST, [], ValueError, "is 1 statements, and there are 0 answers"),
-        (SECOND[0], SECOND, ValueError, "a row of the first answer has 4 columns, not the 10 of"),
-        (FIRST, [FIRST], ValueError, "answer 1 of the second query has 10 columns, not the 4 of"),
-        ([{"n": 1}], SECOND, ValueError, "the first answer lacks the column 'dx_label'; has it "),
+        (["fine"], SECOND, TypeError, "a row of the first query result must have columns, .* str"),
+        ([5], SECOND, TypeError, "a row of the first query result must have columns, .* int"),
+        (FIRST, SECOND[0], ValueError, "is 1 statements, and there are 2 results: give a list"),
+        (FIRST, [], ValueError, "is 1 statements, and there are 0 results"),
+        (SECOND[0], SECOND, ValueError, "row of the first query result has 4 columns, not the 10"),
+        (FIRST, [FIRST], ValueError, "result 1 of the second query has 10 columns, not the 4 of"),
+        ([{"n": 1}], SECOND, ValueError, "the first query result lacks the column 'dx_label'; "),
         (FIRST[:1] * 2, SECOND, ValueError, "two rows for one class: .'fine', 'fine'."),
-        (FIRST[:1], SECOND, ValueError, "answer 1 of the second query has more classes than the"),
+        (FIRST[:1], SECOND, ValueError, "result 1 of the second query has more classes than that"),
         (FIRST, [[(1, 1, 0, 0), (0, 4, 0, np.inf)]], ValueError, "holds sums that are not finite"),
         (FIRST, [[(1, 1, 0, 0), (0, 4, 0, None)]], ValueError, "holds sums that are not finite"),
         (
@@ -530,7 +530,7 @@ def test_the_means_need_only_be_near(database, weight):
         ),
     ],
 )
-def test_answers_that_do_not_fit_are_refused(first, second, error, words):
+def test_results_that_do_not_fit_are_refused(first, second, error, words):
     with pytest.raises(error, match=words):
         Moments.from_sql_rows(first, second, ["x"])
 

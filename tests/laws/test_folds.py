@@ -17,7 +17,7 @@ from directrix.engines import HashFolds
 from directrix.engines.plan import Partition, Plan
 from directrix.moments import row_keys
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, copy_keys, copy_numbers, labelled
+from directrix.moments.row_keys import CopyCounter, copy_keys, copy_numbers, hash_with_label
 from directrix.moments.rows import as_rows
 
 N, VALUES, SEEDS = 120, 4, 1000
@@ -94,12 +94,12 @@ def positions(X, y):
     half = len(y) // 2
     keys = [row_keys.position_keys(half, file, 0) for file in (0, 1)]
     offset = np.uint64(X[0, 0])  # another file for each seed
-    return row_keys.folds_by_key(row_keys.mixed(np.concatenate(keys) + offset), FOLDS)
+    return row_keys.folds_by_key(row_keys.mix_bits(np.concatenate(keys) + offset), FOLDS)
 
 
 def partial_fits(X, y):
     counter = CopyCounter()
-    hashes = labelled(row_hash(as_rows(X)), y)
+    hashes = hash_with_label(row_hash(as_rows(X)), y)
     keys = [counter.keys(part) for part in np.array_split(hashes, 9)]
     return row_keys.folds_by_key(np.concatenate(keys), FOLDS)
 
@@ -343,7 +343,7 @@ def test_a_guarantee_counts_rows_that_are_independent():
 
 @pytest.mark.filterwarnings("ignore:nothing beat logistic")
 def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
-    from directrix.classifiers import direct_fit
+    from directrix.classifiers.direct import fit as direct_fit
 
     monkeypatch.setattr(direct_fit, "MOST_ROWS", 300)
     rng = np.random.default_rng(3)

@@ -80,7 +80,7 @@ def test_a_side_without_names_or_prior_agrees():
         (
             Moments.of(X, ["0", "1", "0", "1"], fold=[0] * 4),
             TypeError,
-            "labels of one summary are text and of the other numbers",
+            "one summary has text labels and the other has numbers",
         ),
     ],
     ids=["features", "names", "folds", "priors", "labels"],

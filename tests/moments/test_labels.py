@@ -36,7 +36,7 @@ from directrix.moments import labels
 )
 @pytest.mark.parametrize("column", [False, True])
 def test_labels_of_any_kind_become_one_array(given, kind, column):
-    tidy = labels.tidy(np.asarray(given)[:, None] if column else given)
+    tidy = labels.as_labels(np.asarray(given)[:, None] if column else given)
     assert tidy.shape == (3,)
     assert tidy.dtype.kind == kind
     assert tidy[0] == tidy[2] != tidy[1]
@@ -46,8 +46,8 @@ def test_labels_of_any_kind_become_one_array(given, kind, column):
 @pytest.mark.parametrize(
     ("given", "error", "reason"),
     [
-        ([[1, 2], [3, 4]], ValueError, r"one a row, not an array of shape \(2, 2\)"),
-        (3, ValueError, r"must be a list, one a row"),
+        ([[1, 2], [3, 4]], ValueError, r"one per row, not an array of shape \(2, 2\)"),
+        (3, ValueError, r"must be a list, one per row"),
         ([1.0, np.nan], ValueError, "NaN or infinite; drop those rows"),
         ([1.0, -np.inf], ValueError, "NaN or infinite; drop those rows"),
         (np.array([2**63], dtype=np.uint64), ValueError, "beyond the range of 64-bit"),
@@ -64,7 +64,7 @@ def test_labels_of_any_kind_become_one_array(given, kind, column):
 )
 def test_what_cannot_be_a_label_is_refused_in_words(given, error, reason):
     with pytest.raises(error, match=reason):
-        labels.tidy(given)
+        labels.as_labels(given)
 
 
 def expected_codes(values, classes):
@@ -131,7 +131,7 @@ def in_all_widths(values):
     ],
 )
 def test_classes_can_be_named(values, named):
-    named = labels.distinct(labels.tidy(list(named)))
+    named = labels.distinct(labels.as_labels(list(named)))
     codes, classes = labels.encode(np.array(values), named)
     assert classes is named
     assert codes.tolist() == expected_codes(values, named.tolist())
@@ -172,7 +172,7 @@ def test_the_classes_of_both_are_sorted(a, b, both):
 
 
 def test_text_and_numbers_do_not_mix():
-    with pytest.raises(TypeError, match="one summary are text and of the other numbers"):
+    with pytest.raises(TypeError, match="one summary has text labels and the other has numbers"):
         labels.union(np.array(["1"]), np.array([1]))
 
 
@@ -186,11 +186,11 @@ def test_text_and_numbers_do_not_mix():
 )
 def test_two_classes_are_needed(classes, advice):
     with pytest.raises(ValueError, match=f"needs two classes, and {advice}"):
-        labels.two(np.array(classes))
+        labels.negative_and_positive(np.array(classes))
 
 
 def test_the_positive_class_is_the_last():
-    assert labels.two(np.array([-1, 1])) == (-1, 1)
+    assert labels.negative_and_positive(np.array([-1, 1])) == (-1, 1)
 
 
 @pytest.mark.parametrize(("n", "dtype"), [(127, "int8"), (128, "int16"), (2**31, "int64")])

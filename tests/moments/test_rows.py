@@ -149,7 +149,7 @@ def test_a_column_that_holds_no_numbers_is_named(frame):
 
 def test_a_column_that_occurs_twice_is_refused():
     frame = pd.DataFrame(TABLE, columns=["a", "b", "a"])
-    with pytest.raises(ValueError, match=r"a column occurs twice in .*; give each a name"):
+    with pytest.raises(ValueError, match=r"a column occurs twice in .*; give every column a"):
         as_rows(frame)
     with pytest.raises(ValueError, match="a column occurs twice"):
         FrameRows(pandas(), ["a", "a"])

@@ -83,7 +83,7 @@ def test_without_weights_rows_are_counted():
 def test_blocks_of_rows_are_all_counted(monkeypatch):
     X, positive, lines, weight = rows()
     whole = ScoreHistogram.of(X, positive, lines, weight)
-    monkeypatch.setattr(score_histogram, "_BLOCK", 13)
+    monkeypatch.setattr(score_histogram, "_BLOCK_ROWS", 13)
     same(ScoreHistogram.of(X, positive, lines, weight), whole, rtol=1e-12)
 
 

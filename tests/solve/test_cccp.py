@@ -49,5 +49,7 @@ def test_another_inner_solver(ramp):
 
 
 def test_few_tangents_are_said(ramp):
-    with pytest.warns(ConvergenceWarning, match="CCCP stopped after 1 iterations with a last fall"):
+    with pytest.warns(
+        ConvergenceWarning, match="CCCP stopped after 1 iterations with a last decrease"
+    ):
         cccp(*ramp[1:], lbfgs(ramp[1], np.zeros(4)).coef, max_iter=1, tol=0.0)

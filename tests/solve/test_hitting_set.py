@@ -68,7 +68,7 @@ def test_every_circuit_cancels():
     merged = merge_rows(np.round(4 * turned_rows(rng, 60, 3, shift=0.2)), None)
     whole = as_integers(merged.raw)
     circuits = Circuits(np.ascontiguousarray(merged.rows))
-    sets = circuits.cheap(rng.random(60)) + circuits.cheap_sets(rng.random(60), rng)
+    sets = circuits.minimize_cost(rng.random(60)) + circuits.search_cheap_sets(rng.random(60), rng)
     assert len(sets) > 10
     assert all(cancel_exactly([whole[i] for i in s]) for s in sets)
     dropped = sets[-1][1:]
@@ -80,8 +80,8 @@ def test_the_program_finds_what_is_cheap():
     rows = merge_rows(turned_rows(rng, 40, 2, shift=0.2), None).rows
     circuits = Circuits(np.ascontiguousarray(rows))
     costs = np.ones(40)
-    costs[circuits.cheap(rng.random(40))[-1]] = 0.0
-    assert costs[circuits.cheap(costs)[-1]].sum() == 0.0
+    costs[circuits.minimize_cost(rng.random(40))[-1]] = 0.0
+    assert costs[circuits.minimize_cost(costs)[-1]].sum() == 0.0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,18 @@
-"""Where the rows live: one function, `summarize`, for every place."""
+"""Engines: one pass over rows in memory, files, Arrow streams, Spark, Dask and databases.
+
+`summarize` selects the engine by the type of its source, reads the rows block by block where they
+are, and returns `directrix.moments.Moments`. All engines run the same tasks on partitions of the
+rows and add the results in a fixed order, so that retries and scheduling change no bit.
+
+Public names
+------------
+`summarize`
+    Summarise any source of rows in one pass.
+`HashFolds`
+    Reproducible folds by a hash of row keys.
+`moments_sql`, `summarize_sql`
+    SQL that summarises a table inside its database, and a function that runs it.
+"""
 
 from directrix.engines.base import summarize
 from directrix.engines.plan import HashFolds

@@ -1,6 +1,6 @@
-"""Rows in Arrow's memory layout: files, datasets, streams, lazy frames, relations.
+"""Engine for rows in the Arrow layout: files, datasets, streams, lazy frames and relations.
 
-Columns that are not needed are never read, and a stream is never held whole.
+Only the columns that are needed are read, and a stream is never held in memory as a whole.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from directrix.engines.plan import Plan
 
-#: Rows that are read at a time, and values: wide rows come in smaller batches.
+#: Largest number of rows and of values in a batch that is read; wide rows come in smaller batches.
 BATCH_ROWS = 1 << 16
-_READ = 1 << 23
-#: Values that are summarised at a time, of so many rows at least: a summary finds its shift anew,
-#: which costs as much as some ten thousand rows.
+_READ_VALUES = 1 << 23
+#: Number of values that are summarised at a time, and the least number of rows. Every summary
+#: determines its shift afresh, which costs as much as about ten thousand rows.
 _VALUES = 1 << 23
 _FEWEST_ROWS = 1 << 12
 
@@ -36,17 +36,18 @@ COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".br"}
 
 
 class Opened(NamedTuple):
-    """A source whose columns are known.
+    """An opened source: its columns, and functions that read it.
 
     Parameters
     ----------
     columns : list of str
+        Names of all columns.
     batches : callable
-        Reads some of the columns.
+        Takes column names, returns an iterator of batches.
     n_rows : callable, optional
-        Counts the rows, if that is cheap.
+        Counts the rows; given only if that is cheap.
     positioned : callable, optional
-        Reads some of the columns and, beside them, keys of the positions of rows in their files.
+        Like ``batches``, with an additional column of keys of the positions of rows in their files.
     """
 
     columns: list[str]
@@ -56,68 +57,68 @@ class Opened(NamedTuple):
 
 
 def accepts(source: Any) -> bool:
-    """Tell whether this engine reads the source."""
-    kind = type(source)
+    """Return whether this engine reads the source."""
+    source_type = type(source)
     if isinstance(source, str | PathLike) or _are_paths(source):
         return True
-    if kind.__module__.startswith("polars"):
-        return kind.__name__ == "LazyFrame"
-    return kind.__module__.startswith(("pyarrow", "_duckdb", "duckdb"))
+    if source_type.__module__.startswith("polars"):
+        return source_type.__name__ == "LazyFrame"
+    return source_type.__module__.startswith(("pyarrow", "_duckdb", "duckdb"))
 
 
 def partials(
     source: Any, plan: Plan, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
-    """Give what the task makes of all rows, as one partition."""
+    """Yield the result of the task on all rows, as partition 0."""
     roles = (plan.target, plan.weight, plan.fold, plan.by)
     if is_arrow(source) and not all(names_a_column(role) for role in roles):
         yield from memory.partials(source, plan, task, progress)
         return
-    opened = _opened(source)
+    opened = _open(source)
     needed = plan.needed(opened.columns)
     progress.expect(opened.n_rows)
-    read = (opened.positioned if plan.knows_rows else None) or opened.batches
-    yield 0, task(plan, Partition(0, progress.counted(regrouped(read(needed)))))
+    read = (opened.positioned if plan.needs_row_keys else None) or opened.batches
+    yield 0, task(plan, Partition(0, progress.counted(rebatched(read(needed)))))
 
 
-def regrouped(batches: Iterator[Any]) -> Iterator[Any]:
-    """Give tables of so many rows each, however many the batches have.
+def rebatched(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield tables of a fixed number of rows, whatever the sizes of the batches.
 
-    Then neither threads that read ahead nor the size of row groups can change a bit.
+    So neither threads that read ahead nor the size of row groups can change a bit of the result.
     """
     waiting: list[Any] = []
-    size = lacking = 0
-    for whole in batches:
-        if not whole.num_rows:
+    size = missing = 0
+    for incoming in batches:
+        if not incoming.num_rows:
             continue
         if not size:
-            values = sum(vector_length(column) for column in whole.columns)
-            size = lacking = max(_VALUES // max(values, 1), _FEWEST_ROWS)
-        batch = whole
-        while batch.num_rows >= lacking:
-            waiting.append(batch.slice(0, lacking))
-            batch, lacking = batch.slice(lacking), size
-            yield _together(waiting)
+            values = sum(vector_length(column) for column in incoming.columns)
+            size = missing = max(_VALUES // max(values, 1), _FEWEST_ROWS)
+        batch = incoming
+        while batch.num_rows >= missing:
+            waiting.append(batch.slice(0, missing))
+            batch, missing = batch.slice(missing), size
+            yield _as_table(waiting)
             waiting = []
         if batch.num_rows:
             waiting.append(batch)
-            lacking -= batch.num_rows
+            missing -= batch.num_rows
     if waiting:
-        yield _together(waiting)
+        yield _as_table(waiting)
 
 
-def _together(batches: list[Any]) -> Any:
+def _as_table(batches: list[Any]) -> Any:
     import pyarrow as pa
 
     return batches[0] if len(batches) == 1 else pa.Table.from_batches(batches)
 
 
-def _opened(source: Any) -> Opened:
-    """Return the columns, and what reads some of them."""
-    kind = type(source)
-    if kind.__module__.startswith("polars"):
+def _open(source: Any) -> Opened:
+    """Open a source of any type that `accepts` names."""
+    source_type = type(source)
+    if source_type.__module__.startswith("polars"):
         return _lazy_frame(source)
-    if "duckdb" in kind.__module__:
+    if "duckdb" in source_type.__module__:
         return _relation(source)
     import pyarrow as pa
     from pyarrow import dataset
@@ -125,10 +126,10 @@ def _opened(source: Any) -> Opened:
     if is_arrow(source):
         table = source if isinstance(source, pa.Table) else pa.Table.from_batches([source])
 
-        def of_table(columns: list[str]) -> Iterator[Any]:
+        def batches_of_table(columns: list[str]) -> Iterator[Any]:
             return iter(table.select(columns).to_batches())
 
-        return Opened(table.schema.names, of_table, lambda: int(table.num_rows))
+        return Opened(table.schema.names, batches_of_table, lambda: int(table.num_rows))
     if isinstance(source, pa.RecordBatchReader | dataset.Scanner):
         reader = source.to_reader() if isinstance(source, dataset.Scanner) else source
         return Opened(reader.schema.names, lambda columns: _projected(reader, columns))
@@ -139,54 +140,60 @@ def _dataset(rows: Any) -> Opened:
     from pyarrow import dataset
 
     is_parquet = isinstance(getattr(rows, "format", None), dataset.ParquetFileFormat)
-    # With threads of its own a scan reads on, to a gigabyte, whether anyone takes what it has read.
-    how: dict[str, Any] = {"use_threads": False, "batch_readahead": 2, "fragment_readahead": 1}
+    # With its own threads a scan reads up to a gigabyte ahead of its consumer.
+    scan_options: dict[str, Any] = {
+        "use_threads": False,
+        "batch_readahead": 2,
+        "fragment_readahead": 1,
+    }
     if is_parquet:
-        # By default all that was read of a file is kept until its end.
-        how["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
+        # By default everything read from a file is buffered until its end.
+        scan_options["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
             pre_buffer=False, use_buffered_stream=True
         )
 
     def batches(columns: list[str]) -> Iterator[Any]:
         size = _batch_rows(len(columns))
-        alike = with_common_types(rows, columns)
-        return _one_ahead(alike.to_batches(columns=columns, batch_size=size, **how))
+        typed = with_common_types(rows, columns)
+        return _read_ahead(typed.to_batches(columns=columns, batch_size=size, **scan_options))
 
     def positioned(columns: list[str]) -> Iterator[Any]:
-        alike = with_common_types(rows, columns)
-        scanner = alike.scanner(columns=columns, batch_size=_batch_rows(len(columns)), **how)
-        return _one_ahead(_with_positions(scanner.scan_batches()))
+        typed = with_common_types(rows, columns)
+        scanner = typed.scanner(
+            columns=columns, batch_size=_batch_rows(len(columns)), **scan_options
+        )
+        return _read_ahead(_with_positions(scanner.scan_batches()))
 
-    # Parquet says in its footer how many rows there are; others would have to be read.
+    # The footer of a Parquet file has its number of rows; other files would have to be read.
     n_rows = rows.count_rows if is_parquet else None
     is_files = isinstance(rows, dataset.FileSystemDataset)
     return Opened(rows.schema.names, batches, n_rows, positioned if is_files else None)
 
 
-def _with_positions(tagged: Iterator[Any]) -> Iterator[Any]:
-    """Give batches with a column of keys: the number of the file, and the position in it."""
+def _with_positions(batches_and_fragments: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches with a column of keys, from the number of the file and the row position."""
     import pyarrow as pa
 
-    files: dict[str, list[int]] = {}  # number of the file, and rows read of it
-    for batch, fragment in tagged:
-        seen = files.setdefault(fragment.path, [len(files), 0])
-        keys = position_keys(batch.num_rows, *seen)
-        seen[1] += batch.num_rows
+    files: dict[str, list[int]] = {}  # number of the file, and rows read from it
+    for batch, fragment in batches_and_fragments:
+        file_and_offset = files.setdefault(fragment.path, [len(files), 0])
+        keys = position_keys(batch.num_rows, *file_and_offset)
+        file_and_offset[1] += batch.num_rows
         yield batch.append_column(POSITION, pa.array(keys))
 
 
-def _one_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Give batches; while one is in use, the next is read."""
+def _read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches; while one is in use, the next is read in a thread."""
     with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = reader.submit(next, batches, None)
+        pending = reader.submit(next, batches, None)
+        while (batch := pending.result()) is not None:
+            pending = reader.submit(next, batches, None)
             yield batch
             del batch
 
 
 def _batch_rows(n_columns: int) -> int:
-    return min(max(_READ // max(n_columns, 1), _FEWEST_ROWS), BATCH_ROWS)
+    return min(max(_READ_VALUES // max(n_columns, 1), _FEWEST_ROWS), BATCH_ROWS)
 
 
 def _projected(reader: Any, columns: list[str]) -> Iterator[Any]:
@@ -195,42 +202,46 @@ def _projected(reader: Any, columns: list[str]) -> Iterator[Any]:
 
 
 def _files(source: Any) -> Any:
-    """Open Parquet, Arrow or CSV files: one, several, a pattern, or a folder of partitions."""
+    """Open Parquet, Arrow or CSV files as a dataset: paths, patterns or folders of partitions."""
     from pyarrow import dataset
 
-    given = [source] if isinstance(source, str | PathLike) else list(source)
-    paths = [path for each in given for path in matching_files(str(fspath(each)))]
-    forms = {file_format(Path(path)) for path in paths}
-    if len(forms) > 1:
-        msg = f"the files are of several kinds ({', '.join(sorted(forms))}): give those of one"
+    paths_or_patterns = [source] if isinstance(source, str | PathLike) else list(source)
+    paths = [
+        path
+        for path_or_pattern in paths_or_patterns
+        for path in matching_files(str(fspath(path_or_pattern)))
+    ]
+    formats = {file_format(Path(path)) for path in paths}
+    if len(formats) > 1:
+        msg = f"the files have several formats ({', '.join(sorted(formats))}): give one format"
         raise ValueError(msg)
-    form = _csv() if forms == {"csv"} else forms.pop()
+    chosen_format = _csv_format() if formats == {"csv"} else formats.pop()
     single = len(paths) == 1
-    return dataset.dataset(paths[0] if single else paths, format=form, partitioning="hive")
+    return dataset.dataset(paths[0] if single else paths, format=chosen_format, partitioning="hive")
 
 
-def _csv() -> Any:
-    """Return how CSV is read: what is missing is missing in columns of text too."""
+def _csv_format() -> Any:
+    """Return the CSV format, in which empty fields are missing in text columns too."""
     from pyarrow import csv, dataset
 
     return dataset.CsvFileFormat(convert_options=csv.ConvertOptions(strings_can_be_null=True))
 
 
 def matching_files(path: str) -> list[str]:
-    """Return the files that a path or pattern means."""
+    """Return the files that match a path or pattern, or raise FileNotFoundError."""
     if Path(path).exists():
         return [path]
     matches = glob(path, recursive=True) if any(c in path for c in "*?[") else []  # noqa: PTH207
-    # What begins so is no data (Spark's _SUCCESS).
-    found = sorted(match for match in matches if not Path(match).name.startswith(("_", ".")))
-    if not found:
+    # Such files hold no data (for instance _SUCCESS of Spark).
+    files = sorted(match for match in matches if not Path(match).name.startswith(("_", ".")))
+    if not files:
         msg = f"no file at {path!r}: give the path of a file or folder, or a pattern"
         raise FileNotFoundError(msg)
-    return found
+    return files
 
 
 def file_format(path: Path) -> str:
-    """Return the format of a file by its name, of a folder by that of the first file in it."""
+    """Return the format of a file by its suffix, or of a folder by its first file."""
     if path.is_dir():
         inside = (file for file in sorted(path.rglob("*.*")) if file.is_file())
         path = next((file for file in inside if not file.name.startswith(("_", "."))), path)
@@ -241,7 +252,7 @@ def file_format(path: Path) -> str:
 
 def _lazy_frame(frame: Any) -> Opened:
     def batches(columns: list[str]) -> Iterator[Any]:
-        # Streamed where this release of polars can, else collected by its streaming engine.
+        # Older releases of polars cannot stream batches; then the streaming engine collects them.
         chosen, size = frame.select(columns), _batch_rows(len(columns))
         if hasattr(chosen, "collect_batches"):
             for part in chosen.collect_batches(chunk_size=size, maintain_order=True):

@@ -1,4 +1,4 @@
-"""summarize: one pass over rows, wherever they are."""
+"""summarize: select an engine for a source and summarise its rows in one pass."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from directrix.moments import Moments
 
-#: Asked in this order whether they read a source; memory takes the rest.
+#: Engines in the order in which they are asked to accept a source; memory accepts everything.
 _ENGINES = ("arrow", "spark", "dask", "memory")
 
 
-def summarize(  # noqa: PLR0913 - what a pass over rows has to know
+def summarize(  # noqa: PLR0913 - all roles of columns
     source: Any,
     *,
     target: Any,
@@ -40,35 +40,34 @@ def summarize(  # noqa: PLR0913 - what a pass over rows has to know
     source : array, sparse matrix, data frame, iterable of chunks, path, or a source of an engine
         Paths: a Parquet, Arrow or CSV file, a list of them, a pattern such as ``part-*.parquet``,
         or a folder of partitions. Arrow tables, readers and datasets, polars lazy frames and
-        duckdb relations are read as streams, Spark data frames and Dask collections summarised
-        where they are. A chunk is a table, or a tuple ``(X, y)``,
-        ``(X, y, weight)`` or ``(X, y, weight, fold)``; chunks are read one at a time.
+        duckdb relations are read as streams. Spark data frames and Dask collections are
+        summarised on their workers. A chunk is a table, or a tuple ``(X, y)``, ``(X, y, weight)``
+        or ``(X, y, weight, fold)``; chunks are read one at a time.
     target : str, int, array or None
-        The labels: a column's name (in arrays, its index), or the labels themselves where all
-        rows are in memory. None where the chunks bring their own.
+        The labels: the name of a column (in arrays its index), or an array of labels if all rows
+        are in memory. None if the chunks are tuples that contain their labels.
     features : sequence, optional
-        Columns to keep; by default all that have no other role. One column may hold vectors
-        (lists of numbers).
+        Feature columns; by default all columns that have no other role. A single column may hold
+        vectors (lists of numbers).
     weight : str, int or array, optional
-        Weights, given as the target is.
+        Sample weights, given like the target.
     fold : str, int, array or HashFolds, optional
-        Fold numbers from zero, given as the target is; or how to make them from key columns.
+        Fold numbers from zero, given like the target, or a rule that computes them from keys.
     by : str, int or array, optional
-        A summary for each value of this column, from the same pass.
+        Column of groups; a separate summary is returned for each of its values.
     transform : fitted scikit-learn transformer, optional
-        Applied to the feature columns of each block where the rows are: the summary is that of
-        what it returns.
+        Applied to the feature columns of each block, on the workers; its output is summarised.
     classes : array, optional
-        All labels there may be; by default those that occur.
+        All possible labels; by default those that occur.
     engine : str
-        "auto" looks at the source; else the name of an engine: "memory", "arrow", "spark" or
-        "dask".
+        "auto" selects by the type of the source; or the name of an engine: "memory", "arrow",
+        "spark" or "dask".
     progress : bool
-        Show a progress bar if this is a terminal (needs ``rich``).
+        Show a progress bar on a terminal (needs ``rich``).
 
     Returns
     -------
-    Moments, or dict of Moments where ``by`` is given
+    Moments, or dict of Moments by group if ``by`` is given
 
     Examples
     --------
@@ -90,7 +89,7 @@ def summarize(  # noqa: PLR0913 - what a pass over rows has to know
     )
     grouped: Grouped = run(source, plan, Summaries(), engine=engine, progress=progress)
     if by is not None:
-        return dict(sorted(grouped.alike().items(), key=lambda item: _order(item[0])))
+        return dict(sorted(grouped.aligned().items(), key=lambda item: _order(item[0])))
     if None not in grouped.by_group:
         msg = "there are no rows to summarise"
         raise ValueError(msg)
@@ -98,23 +97,32 @@ def summarize(  # noqa: PLR0913 - what a pass over rows has to know
 
 
 def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: bool = True) -> Any:
-    """Return what a task makes of all rows.
+    """Run a task on all rows of a source and return the sum of its results.
 
-    Each partition's part carries its number, and parts are added in that order by a fixed tree:
-    neither which worker finishes first nor a task that runs twice can change a bit.
+    Results are numbered by partition and added in that order by a fixed tree, so neither the order
+    in which workers finish nor a task that runs twice can change a bit.
+
+    Parameters
+    ----------
+    source : source of rows
+    plan : Plan
+    task : callable
+        Takes a plan and a partition; its results support ``+``.
+    engine, progress
+        As in `summarize`.
     """
     if engine != "auto" and engine not in _ENGINES:
         msg = f"no engine named {engine!r}: give 'auto' or one of {', '.join(map(repr, _ENGINES))}"
         raise ValueError(msg)
     names = _ENGINES if engine == "auto" else (engine,)
     modules = (import_module(f"directrix.engines.{name}") for name in names)
-    chosen = next((module for module in modules if module.accepts(source)), None)
-    if chosen is None:
+    engine_module = next((module for module in modules if module.accepts(source)), None)
+    if engine_module is None:
         msg = f"the engine {engine!r} cannot read {type(source).__name__}; engine='auto' looks"
         raise TypeError(msg)
     with progress_bar(wanted=progress, label=task.name) as counter:
         try:
-            parts = dict(chosen.partials(source, plan, task, counter))
+            parts = dict(engine_module.partials(source, plan, task, counter))
         except (TypeError, ValueError) as error:
             csv_encoding.explain(source, error)
             raise
@@ -122,5 +130,5 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
 
 
 def _order(group: Any) -> tuple[str, Any]:
-    """Return what groups are sorted by; values of different type are not compared."""
+    """Return the sort key of a group, which orders by type first."""
     return (type(group).__name__, group)

@@ -1,4 +1,4 @@
-"""CSV files that are not UTF-8, which is the only encoding that is read."""
+"""Detection of CSV files that are not UTF-8, the only encoding that is read."""
 
 from __future__ import annotations
 
@@ -11,89 +11,93 @@ from typing import Any
 
 from directrix.engines.arrow import COMPRESSED, file_format, matching_files
 
-#: Bytes of a file that are decoded at a time. Arrow takes the types of columns from about as many.
+#: Number of bytes decoded at a time; Arrow infers column types from about as many.
 _BLOCK = 1 << 20
 
 
 class NotUtf8Error(ValueError):
-    """A CSV file that is not UTF-8.
+    """Raised for a CSV file that is not UTF-8.
 
     Parameters
     ----------
     path : str
+        The file.
     line : int
         The first line that is not UTF-8, counted from one.
-    found : str
-        What is there instead.
+    content : str
+        What the line holds instead, for the message.
     encoding : str
-        The encoding that the file may have.
+        The encoding that the file probably has.
     """
 
-    def __init__(self, path: str, line: int, found: str, encoding: str) -> None:
+    def __init__(self, path: str, line: int, content: str, encoding: str) -> None:
         self.path, self.line = path, line
         copy = str(Path(path).with_stem(f"{Path(path).stem}-utf8"))
         super().__init__(
-            f"{path} is not UTF-8: line {line} has {found}. Save it as UTF-8; if it is {encoding}, "
-            f"iconv -f {encoding} -t UTF-8 {path} > {copy} does so"
+            f"{path} is not UTF-8: line {line} has {content}. Save it as UTF-8; if it is "
+            f"{encoding}, iconv -f {encoding} -t UTF-8 {path} > {copy} does so"
         )
 
 
 def explain(source: Any, error: Exception) -> None:
-    """Raise NotUtf8Error if that is why rows could not be read; return if it is not.
+    """Raise NotUtf8Error if the encoding of a file explains an error; otherwise return.
 
-    Arrow raises an error of its own about text that is not UTF-8 unless that is among the first
-    rows, whose columns it then reads as bytes, which are neither numbers nor labels. Nothing is
-    read of files that were read without an error.
+    Arrow raises its own error for text that is not UTF-8, except in the first rows, where it reads
+    the column as bytes, which are neither numbers nor labels. Files are inspected only after such
+    an error.
 
     Parameters
     ----------
     source : source of rows
-        Anything but paths is left alone.
+        Sources other than paths are ignored.
     error : Exception
-        What was raised by reading the source.
+        The error raised while reading the source.
     """
     paths = [source] if isinstance(source, str | PathLike) else source
     if not isinstance(paths, list | tuple) or not all(
         isinstance(path, str | PathLike) for path in paths
     ):
         return
-    anywhere = isinstance(error, UnicodeError) or type(error).__module__.startswith("pyarrow")
-    if not anywhere and not isinstance(error, TypeError):
+    whole_file = isinstance(error, UnicodeError) or type(error).__module__.startswith("pyarrow")
+    if not whole_file and not isinstance(error, TypeError):
         return
-    for given in paths:
-        for path in _csv_files(str(given)):
-            with suppress(OSError):  # then the first error says why
-                require_utf8(path, None if anywhere else _BLOCK)
+    for path_or_pattern in paths:
+        for path in _csv_files(str(path_or_pattern)):
+            with suppress(OSError):  # the original error then says why
+                require_utf8(path, None if whole_file else _BLOCK)
 
 
-def require_utf8(path: str | PathLike[str], most: int | None = None) -> None:
-    """Raise NotUtf8Error if a file, compressed or not, has bytes that are not UTF-8.
+def require_utf8(path: str | PathLike[str], max_bytes: int | None = None) -> None:
+    """Raise NotUtf8Error if a file, compressed or not, is not UTF-8.
 
     Parameters
     ----------
     path : str or path
-    most : int, optional
-        Bytes to look at; by default all.
+        The file.
+    max_bytes : int, optional
+        Number of bytes to inspect; by default all.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    line, seen = 1, 0
-    with _opened(path) as file:
-        while most is None or seen < most:
+    line, n_read = 1, 0
+    with _open(path) as file:
+        while max_bytes is None or n_read < max_bytes:
             block: bytes = file.read(_BLOCK)
             try:
                 line += decoder.decode(block, final=not block).count("\n")
             except UnicodeDecodeError as error:
                 line += error.object[: error.start].count(b"\n")
-                marked = seen == 0 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-                encoding = "UTF-16" if marked else "ISO-8859-1"
-                found = f"the byte 0x{error.object[error.start]:02x}"
-                raise NotUtf8Error(str(path), line, found, encoding) from None
-            seen += len(block)
+                has_mark = n_read == 0 and block.startswith(
+                    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+                )
+                encoding = "UTF-16" if has_mark else "ISO-8859-1"
+                content = f"the byte 0x{error.object[error.start]:02x}"
+                raise NotUtf8Error(str(path), line, content, encoding) from None
+            n_read += len(block)
             if not block:
                 return
 
 
-def _opened(path: str | PathLike[str]) -> Any:
+def _open(path: str | PathLike[str]) -> Any:
     if Path(path).suffix not in COMPRESSED:
         return Path(path).open("rb")
     import pyarrow as pa
@@ -101,9 +105,9 @@ def _opened(path: str | PathLike[str]) -> Any:
     return pa.input_stream(str(path), compression="detect")
 
 
-def _csv_files(given: str) -> Iterator[str]:
+def _csv_files(path_or_pattern: str) -> Iterator[str]:
     try:
-        paths = [Path(path) for path in matching_files(given)]
+        paths = [Path(path) for path in matching_files(path_or_pattern)]
     except FileNotFoundError:
         return
     for path in paths:

@@ -1,38 +1,47 @@
-"""One Arrow type per column for datasets whose files disagree on it."""
+"""A common Arrow type for columns that have different types in the files of a dataset."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 
-class _Typed(NamedTuple):
-    """The type of a column in one file."""
+class _FileColumn(NamedTuple):
+    """Type of a column in one file.
+
+    Parameters
+    ----------
+    fragment : pyarrow.dataset.Fragment
+        The file.
+    type : pyarrow.DataType
+    category : str or None
+        Result of `_category`.
+    """
 
     fragment: Any
     type: Any
-    kind: str | None
+    category: str | None
 
 
 def with_common_types(rows: Any, columns: list[str]) -> Any:
-    """Return the dataset with a schema that suits all of its files.
+    """Return the dataset with a schema that holds the values of all of its files.
 
-    Arrow gives every column the type it has in the first file and casts the others to it, so that
-    after labels True and False the label 2 would be read as True. Here a column that is numeric in
-    all files (booleans count as 0 and 1, as they do in memory) becomes the widest of these types.
+    Arrow gives every column its type in the first file and casts the other files to it, so the
+    label 2 would be read as True after labels True and False. Here a column that is numeric in all
+    files (booleans count as 0 and 1, as in memory) gets the widest of its types.
 
-    The types come from the footers of Parquet and Arrow files, and from the first block of CSV
-    files. A type that was stated in the dataset's schema is kept.
+    The types are read from the footers of Parquet and Arrow files, and from the first block of CSV
+    files. A type that the schema of the dataset states is kept.
 
     Parameters
     ----------
     rows : pyarrow.dataset.Dataset
     columns : list of str
-        The columns to be read; the types of others do not matter.
+        The columns to be read; the types of other columns are ignored.
 
     Raises
     ------
     TypeError
-        Where a column holds, for instance, text in one file and numbers in another.
+        If a column holds, for instance, text in one file and numbers in another.
     """
     from pyarrow import dataset
 
@@ -40,21 +49,26 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
         return rows
     fragments = list(rows.get_fragments())
     schemas = [fragment.physical_schema for fragment in fragments]
-    if all(each.equals(schemas[0]) for each in schemas):
+    if all(file_schema.equals(schemas[0]) for file_schema in schemas):
         return rows
-    by_file = [dict(zip(each.names, each.types, strict=True)) for each in schemas]
+    by_file = [
+        dict(zip(file_schema.names, file_schema.types, strict=True)) for file_schema in schemas
+    ]
     inferred = isinstance(rows.format, dataset.CsvFileFormat)
     schema = rows.schema
     for name in columns:
-        typed = [
-            _Typed(fragment, types[name], _kind(types[name]))
+        in_files = [
+            _FileColumn(fragment, types[name], _category(types[name]))
             for fragment, types in zip(fragments, by_file, strict=True)
             if name in types
         ]
         index = schema.get_field_index(name)
-        if len({each.type for each in typed}) < 2 or schema.field(index).type != typed[0].type:
+        if (
+            len({file_schema.type for file_schema in in_files}) < 2
+            or schema.field(index).type != in_files[0].type
+        ):
             continue
-        common = _common_type(name, typed, inferred=inferred)
+        common = _common_type(name, in_files, inferred=inferred)
         if common is not None:
             schema = schema.set(index, schema.field(index).with_type(common))
     if schema.equals(rows.schema):
@@ -63,12 +77,12 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
     return dataset.FileSystemDataset(fragments, schema, rows.format, rows.filesystem)
 
 
-def _kind(column_type: Any) -> str | None:
-    """Return what a type holds: numbers, text, or its own name; None where all is missing."""
+def _category(column_type: Any) -> str | None:
+    """Return "numbers", "text" or the name of another type; None if all values are missing."""
     from pyarrow import types
 
     if types.is_dictionary(column_type):
-        return _kind(column_type.value_type)
+        return _category(column_type.value_type)
     if types.is_null(column_type):
         return None
     tests = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
@@ -79,49 +93,56 @@ def _kind(column_type: Any) -> str | None:
     return str(column_type).split("[")[0].split("<")[0].removeprefix("large_")
 
 
-def _common_type(name: str, typed: list[_Typed], *, inferred: bool) -> Any:
-    """Return the type that holds all values of a column; None leaves the choice to Arrow."""
+def _common_type(name: str, in_files: list[_FileColumn], *, inferred: bool) -> Any:
+    """Return the type that holds all values of a column, or None to leave it to Arrow."""
     import pyarrow as pa
     from pyarrow import types
 
-    if not inferred and len({each.kind for each in typed} - {None}) > 1:
-        # A writer guesses the types of a table without rows.
-        typed = [each for each in typed if each.fragment.count_rows()]
-    present = [each for each in typed if each.kind is not None]
+    if not inferred and len({column.category for column in in_files} - {None}) > 1:
+        # Writers guess the types of tables without rows, so such files are ignored.
+        in_files = [column for column in in_files if column.fragment.count_rows()]
+    present = [column for column in in_files if column.category is not None]
     if not present:
         return None
     first = present[0]
-    other = next((each for each in present if each.kind != first.kind), None)
+    other = next((column for column in present if column.category != first.category), None)
     if other is None and inferred:
         # "true" is not read as a number.
         first_is_boolean = types.is_boolean(first.type)
-        other = next((e for e in present if types.is_boolean(e.type) != first_is_boolean), None)
+        other = next(
+            (column for column in present if types.is_boolean(column.type) != first_is_boolean),
+            None,
+        )
     if other is not None:
-        if inferred and "text" in (first.kind, other.kind):
+        if inferred and "text" in (first.category, other.category):
             return pa.string()
         msg = (
             f"column {name!r} holds {first.type} in {_path(first)} and {other.type} in "
             f"{_path(other)}: write it with one type in all files"
         )
         raise TypeError(msg)
-    if first.kind == "text":
-        large = any("large" in str(each.type) for each in present)
+    if first.category == "text":
+        large = any("large" in str(column.type) for column in present)
         return pa.large_string() if large else pa.string()
-    return _widest({each.type for each in present}) if first.kind == "numbers" else first.type
+    return (
+        _widest({column.type for column in present}) if first.category == "numbers" else first.type
+    )
 
 
 def _widest(numeric: set[Any]) -> Any:
-    """Return a type for numbers of several types."""
+    """Return a type that holds numbers of several types."""
     import pyarrow as pa
     from pyarrow import types
 
     if len(numeric) == 1:
         return next(iter(numeric))
-    if not all(types.is_integer(each) or types.is_boolean(each) for each in numeric):
+    if not all(
+        types.is_integer(column_type) or types.is_boolean(column_type) for column_type in numeric
+    ):
         return pa.float64()
-    # Beyond 63 bits Arrow says that a value does not fit.
+    # Arrow raises an error for values beyond 63 bits.
     return pa.int64()
 
 
-def _path(typed: _Typed) -> str:
-    return repr(typed.fragment.path)
+def _path(column: _FileColumn) -> str:
+    return repr(column.fragment.path)

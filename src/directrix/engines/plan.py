@@ -1,4 +1,4 @@
-"""Plan: which columns of a table are what, and what is kept of a block of its rows."""
+"""Plan: the roles of the columns of a table, and how a block of its rows is summarised."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from directrix.engines.tables import as_table
 from directrix.moments import Moments
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import fold_numbers, tidy
+from directrix.moments.labels import as_labels, fold_numbers
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, folds_by_key, labelled
+from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
 from directrix.moments.rows import Rows, as_rows
 from directrix.moments.tree import tree_sum
 
@@ -25,24 +25,25 @@ if TYPE_CHECKING:
     from directrix.engines.tables import Table
 
 
-#: Column of keys that an engine puts beside rows which it knows by their position in a file.
+#: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
 POSITION = "__directrix_position__"
 
 
 @dataclass(frozen=True)
 class HashFolds:
-    """Folds by a hash: the same whenever the rows are read, by however many workers.
+    """Folds by a hash of row keys, reproducible on any number of workers.
 
     Parameters
     ----------
     n_folds : int
+        Number of folds, at least two.
     key : str, int, or sequence of them, optional
-        Columns that say who a row belongs to (a customer, a session): rows of equal key are in
-        the same fold, on every engine. By default every row is drawn on its own, known by its
-        position in a file; elsewhere by what is in it, how many equal rows come before, and the
-        partition it is in. Equal rows are then spread over the folds as independent rows are.
+        Columns that identify a group of rows (a customer, a session): rows of equal key are in the
+        same fold, on every engine. By default every row is assigned independently: in files by its
+        position, elsewhere by its content, the number of equal rows before it, and its partition.
+        Equal rows are then spread over the folds as independent rows are.
     seed : int
-        Another seed makes other folds.
+        A different seed gives different folds.
     """
 
     n_folds: int = 5
@@ -56,13 +57,13 @@ class HashFolds:
 
     @property
     def columns(self) -> tuple[Any, ...]:
-        """The key columns."""
+        """The key columns as a tuple."""
         if self.key is None:
             return ()
         return (self.key,) if isinstance(self.key, str | int) else tuple(self.key)
 
     def of(self, table: Table, keys: AnyArray | None) -> IntArray:
-        """Return the fold of each row of a table, which has these keys."""
+        """Return the fold of each row of a table; ``keys`` are used if there are no key columns."""
         chosen = [keys] if self.key is None else [table.values(name) for name in self.columns]
         return folds_by_key(key_hash(chosen, self.seed), self.n_folds)
 
@@ -75,19 +76,20 @@ class HashFolds:
         y : array of shape (n,)
             Labels.
         """
-        keys = CopyCounter().keys(labelled(row_hash(as_rows(X)), tidy(y)))
+        keys = CopyCounter().keys(hash_with_label(row_hash(as_rows(X)), as_labels(y)))
         return folds_by_key(key_hash([keys], self.seed), self.n_folds)
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Tables that one worker reads one after the other.
+    """Tables that one worker reads in sequence.
 
     Parameters
     ----------
     number : int
-        Which partition it is; the same whenever the source is read.
+        Number of the partition, the same whenever the source is read.
     tables : iterable of tables
+        The rows.
     """
 
     number: int
@@ -98,17 +100,21 @@ class Partition:
 
 
 class Block(NamedTuple):
-    """Rows of a table, apart by their roles.
+    """Rows of a table, separated into features, labels, weights, folds and groups.
 
     Parameters
     ----------
     X : Rows
+        Features.
     y : array
+        Labels.
     weight, fold, group : array, optional
+        Sample weights, fold numbers, and values of the ``by`` column.
     names : tuple of str, optional
-        Of the features.
+        Feature names, if a transformer gives them.
     hashes, keys : array of uint64, optional
-        Of what is in the rows, and what tells copies of equal rows apart; where rows are known.
+        Hash of the content of each row, and its row key (different for copies of equal rows), if
+        the plan needs them.
     """
 
     X: Rows
@@ -123,21 +129,26 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Which columns are what. It travels to workers, so it holds nothing but names and settings.
+    """Roles of the columns. It is sent to workers, so it holds only names and settings.
 
     Parameters
     ----------
     target : str or int
+        Column of the labels.
     features : tuple, optional
-        By default all columns that have no other role.
+        Feature columns; by default all columns that have no other role.
     weight : str or int, optional
+        Column of sample weights.
     fold : str, int or HashFolds, optional
+        Column of fold numbers, or how to compute them.
     by : str or int, optional
+        Column of groups; each group gets its own summary.
     classes : array, optional
+        All possible labels; by default those that occur.
     transform : fitted transformer, optional
         Applied to the feature columns of each block, as a pandas data frame.
     identified : bool
-        Whether blocks come with hashes and keys of their rows, folds or not.
+        Whether blocks have row hashes and row keys even if the folds do not need them.
     """
 
     target: Any
@@ -151,13 +162,13 @@ class Plan:
 
     @classmethod
     def of(cls, *, features: Any = None, **roles: Any) -> Plan:
-        """Make a plan of what a user gave: one feature column may stand alone."""
+        """Return a plan; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
         return cls(features=features, **roles)
 
     def roles(self) -> list[Any]:
-        """Return the columns that are no features."""
+        """Return the columns that have a role other than feature."""
         given = [self.target, self.weight, self.by]
         given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
         return [name for name in given if name is not None]
@@ -166,11 +177,11 @@ class Plan:
         """Return the feature columns of a table with these columns."""
         if self.features is not None:
             return self.features
-        taken = set(self.roles())
-        return tuple(name for name in names if name not in taken)
+        used = set(self.roles())
+        return tuple(name for name in names if name not in used)
 
     def needed(self, names: Any) -> list[Any]:
-        """Return the columns to read, or say which are missing."""
+        """Return the columns to read; raise KeyError if one is missing."""
         if self.target is None:
             msg = "say where the labels are: target= takes a column's name"
             raise ValueError(msg)
@@ -178,27 +189,35 @@ class Plan:
             if not names_a_column(getattr(self, role)):
                 msg = f"the rows are read as they come, so {role}= must name a column of them"
                 raise ValueError(msg)
-        wanted = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
-        missing = [name for name in wanted if name not in set(names)]
+        needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
+        missing = [name for name in needed_columns if name not in set(names)]
         if missing:
             msg = f"no column named {missing[0]!r}; the columns are {list(names)}"
             raise KeyError(msg)
-        return wanted
+        return needed_columns
 
     @property
-    def knows_rows(self) -> bool:
-        """Whether rows have to be told apart: to draw folds of them, or to know them again."""
+    def needs_row_keys(self) -> bool:
+        """Whether row keys are needed, to assign folds or to identify rows in a second pass."""
         drawn = isinstance(self.fold, HashFolds) and self.fold.key is None
         return drawn or self.identified
 
     def blocks(self, partition: Partition) -> Iterator[Block]:
-        """Take the tables of a partition apart, one after the other."""
+        """Yield a block for each table of a partition."""
         copies = CopyCounter(partition.number)
         for table in partition:
             yield self.block(table, copies)
 
     def block(self, data: Any, copies: CopyCounter | None = None) -> Block:
-        """Take a table apart; ``copies`` knows the rows of the same partition before it."""
+        """Return a table as a block.
+
+        Parameters
+        ----------
+        data : table
+            Anything that `as_table` accepts.
+        copies : CopyCounter, optional
+            Counter of the earlier rows of the same partition.
+        """
         table = as_table(data)
         y = table.values(self.target)
         weight, group = (
@@ -206,11 +225,11 @@ class Plan:
         )
         fold = self.fold
         if fold is not None and not isinstance(fold, HashFolds):
-            fold = _whole(table.values(fold)) if fold in table.columns else table.values(fold)
+            fold = _as_integers(table.values(fold)) if fold in table.columns else table.values(fold)
         columns = self.features
         if columns is None:
-            taken = {POSITION, *(table.canonical(name) for name in self.roles())}
-            columns = tuple(name for name in table.columns if name not in taken)
+            used = {POSITION, *(table.canonical(name) for name in self.roles())}
+            columns = tuple(name for name in table.columns if name not in used)
         names = None
         if self.transform is None:
             X = table.features(columns)
@@ -219,10 +238,10 @@ class Plan:
             if X.names is None and hasattr(self.transform, "get_feature_names_out"):
                 names = tuple(str(name) for name in self.transform.get_feature_names_out())
         hashes = keys = None
-        if self.knows_rows:
+        if self.needs_row_keys:
             positioned = POSITION in table.columns
             if self.identified or not positioned:
-                hashes = labelled(row_hash(X), tidy(y))
+                hashes = hash_with_label(row_hash(X), as_labels(y))
             if positioned:
                 keys = table.values(POSITION)
             elif hashes is not None:
@@ -232,11 +251,11 @@ class Plan:
         return Block(X, y, weight, fold, group, names, hashes, keys)
 
     def summary_of(self, block: Block) -> Grouped:
-        """Summarise rows that have been taken apart."""
+        """Return the summary of a block, by group."""
         if block.group is None:
             return Grouped({None: self._moments(block, block.fold)})
-        # Groups ride along as folds do, so that the rows are read once however many there are.
-        group_labels, codes = np.unique(_all_present(block.group), return_inverse=True)
+        # Groups are summarised as folds, so that the rows are read once however many there are.
+        group_labels, codes = np.unique(_require_present(block.group), return_inverse=True)
         fold = np.zeros_like(codes) if block.fold is None else fold_numbers(block.fold, len(codes))
         n_folds = int(np.max(fold, initial=0)) + 1
         whole = self._moments(block, codes * n_folds + fold)
@@ -264,44 +283,47 @@ class Plan:
 
 @dataclass(frozen=True)
 class Grouped:
-    """Summaries by group; a group that one side lacks is that of the other."""
+    """Summaries by group, which add up; a group may be missing on either side."""
 
     by_group: dict[Any, Moments]
 
     def __add__(self, other: Grouped) -> Grouped:
-        both = dict(self.by_group)
+        merged = dict(self.by_group)
         for group, moments in other.by_group.items():
-            both[group] = both[group] + moments if group in both else moments
-        return Grouped(both)
+            merged[group] = merged[group] + moments if group in merged else moments
+        return Grouped(merged)
 
-    def alike(self) -> dict[Any, Moments]:
-        """Return the summaries, all with the classes and folds that any of them has."""
+    def aligned(self) -> dict[Any, Moments]:
+        """Return the summaries, extended to the union of their classes and folds."""
         if len(self.by_group) < 2:
             return self.by_group
         blanks = (
-            replace(each, parts=((ClassMoments.empty(each.n_features),) * len(each.classes),) * k)
-            for each in self.by_group.values()
-            for k in [len(each.parts)]
+            replace(
+                moments,
+                parts=((ClassMoments.empty(moments.n_features),) * len(moments.classes),) * k,
+            )
+            for moments in self.by_group.values()
+            for k in [len(moments.parts)]
         )
         blank = tree_sum(blanks)
         return {group: moments + blank for group, moments in self.by_group.items()}
 
 
 def names_a_column(role: Any) -> bool:
-    """Tell whether a role is given by name (or not at all), not as values."""
+    """Return whether a role is given by column name (or not at all), not as values."""
     return isinstance(role, str | HashFolds | tuple | NoneType) or (
         isinstance(role, int | np.integer) and not isinstance(role, bool)
     )
 
 
-def _whole(fold: AnyArray) -> AnyArray:
-    """Return whole numbers as such: in an array all columns are of one type."""
+def _as_integers(fold: AnyArray) -> AnyArray:
+    """Return whole floats as integers, because all columns of an array have one dtype."""
     is_whole = fold.dtype.kind == "f" and np.array_equal(np.floor(fold), fold)
     return fold.astype(np.int64) if is_whole else fold
 
 
-def _all_present(group: Any) -> AnyArray:
-    """Return groups as an array, or refuse those that are missing."""
+def _require_present(group: Any) -> AnyArray:
+    """Return groups as an array; raise ValueError if any is missing."""
     array: AnyArray = np.asarray(group)
     values = array.tolist() if array.dtype.kind == "O" else ()
     absent = {type(value).__name__ for value in values} & {"NoneType", "NAType", "NaTType"}

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal; nothing anywhere else."""
+"""Progress bar for passes over rows, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Counts rows as they pass."""
+    """Counter of rows, with an optional progress bar.
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress, optional
+    task : rich.progress.TaskID, optional
+    """
 
     def __init__(self, bar: Any = None, task: Any = None) -> None:
         self._bar, self._task = bar, task
         self.rows = 0
 
     def expect(self, count: Callable[[], int] | None) -> None:
-        """Say how many rows there will be, where that is known; they are counted if it shows."""
+        """Set the total number of rows; ``count`` is called only if a bar is shown."""
         if self._bar is not None and count is not None:
             self._bar.update(self._task, total=count())
 
     def counted(self, tables: Iterable[Any]) -> Iterator[Any]:
-        """Give the tables, and count their rows."""
+        """Yield the tables, and count the rows of each after it was used."""
         for table in tables:
             data = getattr(table, "data", table)
             n_rows = data.num_rows if hasattr(data, "num_rows") else data.shape[0]
@@ -33,7 +39,7 @@ class Progress:
             self.add(n_rows)
 
     def add(self, rows: int) -> None:
-        """Count rows."""
+        """Add to the number of rows."""
         self.rows += rows
         if self._bar is not None:
             self._bar.update(self._task, advance=rows, rate=self._speed())
@@ -46,14 +52,17 @@ class Progress:
 
 @contextmanager
 def progress_bar(*, wanted: bool, label: str) -> Iterator[Progress]:
-    """Give a counter that shows rows, rows a second and the time left, on a terminal with rich."""
+    """Context of a `Progress`, with a bar if it is wanted, on a terminal, and rich is installed.
+
+    The bar shows the number of rows, rows per second and the remaining time.
+    """
     if not (wanted and sys.stderr.isatty()):
         yield Progress()
         return
     try:
         from rich import progress as bars
         from rich.console import Console
-    except ImportError:  # the command line brings it
+    except ImportError:  # rich is installed with the command line
         yield Progress()
         return
     columns = (

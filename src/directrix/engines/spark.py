@@ -1,6 +1,6 @@
-"""Rows in Spark: every partition is summarised where it is, in Arrow batches.
+"""Engine for Spark data frames: each partition is summarised on its worker, in Arrow batches.
 
-The workers need this package; nothing is installed on them here.
+The workers need this package; the engine installs nothing on them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from directrix.engines.arrow import regrouped
+from directrix.engines.arrow import rebatched
 from directrix.engines.plan import Partition
 
 if TYPE_CHECKING:
@@ -16,47 +16,47 @@ if TYPE_CHECKING:
 
     from directrix.engines.plan import Plan
 
-_ANSWER = "partition int, part binary"
+_RESULT_SCHEMA = "partition int, part binary"
 
 
 def accepts(source: Any) -> bool:
-    """Tell whether this engine reads the source."""
-    kind = type(source)
-    return kind.__module__.startswith("pyspark.") and kind.__name__ == "DataFrame"
+    """Return whether this engine reads the source."""
+    source_type = type(source)
+    return source_type.__module__.startswith("pyspark.") and source_type.__name__ == "DataFrame"
 
 
 def partials(
     source: Any,
     plan: Plan,
     task: Callable[..., Any],
-    progress: Any,  # noqa: ARG001 - Spark shows its own
+    progress: Any,  # noqa: ARG001 - Spark shows its own progress
 ) -> Iterator[tuple[int, Any]]:
-    """Give what the task makes of each partition, with the partition's number.
+    """Yield the number of each partition and the result of the task on it.
 
-    A task that is retried or run twice answers for the same partition: its number keeps it from
-    being counted twice, and orders the parts.
+    A task that is retried or run twice returns the same partition number, so that no partition is
+    counted twice; the number also orders the results.
     """
-    if type(source).__module__.startswith("pyspark.pandas"):  # whose index is no column
+    if type(source).__module__.startswith("pyspark.pandas"):  # its index is not a column
         source = source.to_spark()
     needed = plan.needed(source.columns)
     chosen = source.select(*(f"`{name.replace('`', '``')}`" for name in needed))
-    # Spark reads dots and backticks in names as syntax, so that the columns travel by number.
+    # Spark parses dots and backticks in names, so columns are sent under their numbers.
     numbered = chosen.toDF(*map(str, range(len(needed))))
 
-    def answer(batches: Iterator[Any]) -> Iterator[Any]:
+    def run_task(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
         from pyspark import TaskContext
 
         number = TaskContext.get().partitionId()
         named = (batch.rename_columns(needed) for batch in batches)
-        made = task(plan, Partition(number, regrouped(named)))
-        part = pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL)
+        result = task(plan, Partition(number, rebatched(named)))
+        part = pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
         yield pa.RecordBatch.from_arrays(
             [pa.array([number], pa.int32()), pa.array([part], pa.binary())], ["partition", "part"]
         )
 
-    answers = numbered.mapInArrow(answer, _ANSWER).collect()
-    if not answers:  # what Spark knows to be empty may have no partition at all
+    result_rows = numbered.mapInArrow(run_task, _RESULT_SCHEMA).collect()
+    if not result_rows:  # an empty data frame may have no partitions
         yield 0, task(plan, Partition(0, ()))
-    for row in answers:
-        yield row["partition"], pickle.loads(row["part"])  # noqa: S301 - our own workers' answer
+    for row in result_rows:
+        yield row["partition"], pickle.loads(row["part"])  # noqa: S301 - written by run_task

@@ -1,6 +1,6 @@
-"""SQL that summarises a table where it is: two queries, one row a class, and no row leaves.
+"""SQL that summarises a table inside its database: two queries that return one row per class.
 
-The text keeps to what all dialects share, so no library is needed to write it.
+The SQL uses only syntax that all dialects share, so no library is needed to write it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ class SqlQueries:
     table : tuple of str
         Name of the table, with the schemas it is in.
     target : str
+        Column of the labels.
     features : tuple of str
+        Columns of the features.
     dialect : str
+        A key of `DIALECTS`.
     weight, where : str, optional
+        Column of weights, and a condition that rows must meet.
     """
 
     table: tuple[str, ...]
@@ -46,7 +50,7 @@ class SqlQueries:
 
     @property
     def first(self) -> str:
-        """The query for counts, weights and means, and for how many values are missing."""
+        """The first query: counts, weights, means and numbers of missing values by class."""
         weighted = self.weight is not None
         usable = f"dx_w >= 0 AND dx_w <= {self._dialect.double(LARGEST)}"
         values = [
@@ -72,27 +76,29 @@ class SqlQueries:
         return _select(columns, _from(rows, "dx_rows"), "GROUP BY dx_label")
 
     def second(self, rows_of_first: Any) -> tuple[str, ...]:
-        """Return the statements for the products about the means that the first query gave.
+        """Return the second query: products of features centred at the means of the first query.
 
         Parameters
         ----------
         rows_of_first : list of dict or of tuple
-            One row a class; raises ValueError where they tell of values that are missing.
+            Result of the first query, one row for each class. ValueError is raised if values are
+            missing or not finite.
 
         Returns
         -------
         tuple of str
-            One statement up to 43 features, then one for every 1,000 products.
+            A single statement up to 43 features, then one statement for every 1,000 products.
         """
-        told = read_first(rows_of_first, self.features)
+        first_result = read_first(rows_of_first, self.features)
         target = self._dialect.name(self.target)
         cases = [
             f"WHEN {target} = {self._dialect.label(label)} THEN {k}"
-            for k, label in enumerate(told.raw_labels)
+            for k, label in enumerate(first_result.raw_labels)
         ]
         label = f"CASE {' '.join(cases)} END AS dx_k"
         return tuple(
-            self._statement(sums, label, told.center) for sums in second_sums(len(self.features))
+            self._statement(sums, label, first_result.center)
+            for sums in second_sums(len(self.features))
         )
 
     def _statement(self, sums: list[tuple[int, ...]], label: str, center: FloatArray) -> str:
@@ -118,15 +124,19 @@ class SqlQueries:
         return f"{self._dialect.double(row[i])} AS dx_c_{i}"
 
     def _rows(self, label: str, used: Sequence[int]) -> str:
-        """Return the query for the label, the weight and some features of every row that counts."""
+        """Return the inner query for label, weight and some features of all rows with weight."""
         columns = [label]
         conditions = []
         if self.where is not None:
-            conditions.append(f"(\n{self.where}\n)")  # on lines of its own: it may end in a comment
+            conditions.append(
+                f"(\n{self.where}\n)"
+            )  # on separate lines, because it may end in a comment
         if self.weight is not None:
             weight = self._dialect.cast(self._dialect.name(self.weight))
             columns.append(f"{weight} AS dx_w")
-            conditions.append(f"({weight} <> 0 OR {weight} IS NULL)")  # weight zero is absence
+            conditions.append(
+                f"({weight} <> 0 OR {weight} IS NULL)"
+            )  # rows of weight zero are ignored
         columns += [
             f"{self._dialect.cast(self._dialect.name(self.features[i]))} AS dx_x_{i}" for i in used
         ]
@@ -151,32 +161,34 @@ def moments_sql(
 ) -> SqlQueries:
     """Return the SQL that summarises a table inside its database.
 
-    Two steps, not one query. A single one would have to compute the means, and read the table,
-    once more for every block of products; sums of floats in parallel come out a little different
-    each time, so its blocks would be centred differently. Here the means come back first: missing
-    values are refused before the costly part, and every statement of the second query has the same
-    centre, written out in full. It returns the sums of ``x − centre`` as well, which say exactly by
-    how much the centre misses the mean; so rounding in the first query costs no digit.
+    There are two queries, not one. A single query would have to read the table and compute the
+    means again for every block of products. Parallel sums of floats differ a little between runs,
+    so the blocks would be centred differently. Here the means are returned first. Missing values
+    are refused before the expensive part, and every statement of the second query contains the
+    same centre, with all digits. The second query also returns the sums of ``x − centre``, which
+    are the exact distance of the centre from the mean; so rounding in the first query costs no
+    digit.
 
     Parameters
     ----------
     table : str or sequence of str
-        Dots in text part schema and table; a name that itself has a dot goes in a sequence:
-        ``("sales", "orders.2024")``.
+        Name of the table. Dots in text separate schema and table; give names that contain a dot as
+        a sequence: ``("sales", "orders.2024")``.
     target : str
         Column of the labels: numbers, booleans or text.
     features : sequence of str
         Columns of numbers, at most 300.
     dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+        SQL dialect of the database.
     weight : str, optional
-        Column of weights. A row of weight zero is absent.
+        Column of sample weights. Rows of weight zero are ignored.
     where : str, optional
-        Condition in SQL that the rows must meet. It is taken as it is: never from strangers.
+        SQL condition that the rows must meet. It is inserted as it is, so never use untrusted text.
 
     Returns
     -------
     SqlQueries
-        ``first`` is a query; ``second(rows_of_first)`` gives the statements that follow it.
+        ``first`` is the first query; ``second(rows_of_first)`` gives the statements of the second.
 
     Examples
     --------
@@ -211,16 +223,16 @@ def moments_sql(
             "fewer, or bring the rows out in batches and use `summarize`"
         )
         raise ValueError(msg)
-    written = DIALECTS[dialect]
-    roles = {written.key(name) for name in (target, weight) if name is not None}
-    taken = [name for name in names if written.key(name) in roles]
-    if taken:
-        msg = f"column {taken[0]!r} has another role and cannot be a feature"
+    sql_dialect = DIALECTS[dialect]
+    roles = {sql_dialect.key(name) for name in (target, weight) if name is not None}
+    conflicting = [name for name in names if sql_dialect.key(name) in roles]
+    if conflicting:
+        msg = f"column {conflicting[0]!r} has another role and cannot be a feature"
         raise ValueError(msg)
     remedy = "rename the column in the table or in a view of it, and give that name"
-    written.require_names(names, "feature", remedy)
-    written.require_names([target], "the target", remedy)
-    written.require_names([weight], "the weight", remedy)
+    sql_dialect.require_names(names, "feature", remedy)
+    sql_dialect.require_names([target], "the target", remedy)
+    sql_dialect.require_names([weight], "the weight", remedy)
     path = tuple(table.split(".")) if isinstance(table, str) else tuple(table)
     if not all(path) or not path:
         msg = f"the name of a table has an empty part: {table!r}"
@@ -238,21 +250,20 @@ def summarize_sql(
     weight: str | None = None,
     where: str | None = None,
 ) -> Moments:
-    """Summarise a table inside its database: it sends back a few rows of sums, and no others.
+    """Summarise a table inside its database, which returns only sums, one row for each class.
 
     Parameters
     ----------
-    connection : DB-API connection or cursor
-        Or a connection of DuckDB. The table must not change between the queries (this is noticed
-        where rows come or go): where others write to it, begin a transaction that reads one
-        snapshot.
+    connection : DB-API connection or cursor, or DuckDB connection
+        The table must not change between the queries; a changed number of rows raises ValueError.
+        If others write to the table, begin a transaction that reads one snapshot.
     table, target, features, dialect, weight, where
         As in `moments_sql`.
 
     Returns
     -------
     Moments
-        What `Moments.of` gives for the same rows.
+        The summary that `Moments.of` gives for the same rows.
 
     Examples
     --------
@@ -266,21 +277,21 @@ def summarize_sql(
     queries = moments_sql(table, target, features, dialect=dialect, weight=weight, where=where)
     cursor = connection if hasattr(connection, "fetchall") else connection.cursor()
     try:
-        first = _answer(cursor, queries.first)
-        second = [_answer(cursor, statement) for statement in queries.second(first)]
+        first = _fetch(cursor, queries.first)
+        second = [_fetch(cursor, statement) for statement in queries.second(first)]
     finally:
         if cursor is not connection:
             cursor.close()
     return Moments.from_sql_rows(first, second, queries.features)
 
 
-def _answer(cursor: Any, statement: str) -> Any:
+def _fetch(cursor: Any, statement: str) -> Any:
     cursor.execute(statement)
     return cursor.fetchall()
 
 
 def _select(columns: Sequence[str], source: str, *rest: str) -> str:
-    # Lines are never indented afterwards: a label or `where` may hold a line break.
+    # Lines are not indented afterwards, because a label or `where` may contain a line break.
     return "\n".join(["SELECT", ",\n".join("  " + column for column in columns), source, *rest])
 
 

@@ -1,4 +1,4 @@
-"""Dialects of SQL: the name of a float, the quotes around names, what a backslash means."""
+"""SQL dialects: float types, quoting of names and text, and limits of names."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: What cannot stand in text between single quotes as it is, where a backslash has a meaning.
+#: Characters that must be escaped in quoted text if the backslash is an escape character.
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class SqlNameError(ValueError):
-    """A name that cannot be that of a column or table in a database."""
+    """Raised for a name that cannot be the name of a column or table in a database."""
 
 
 class Dialect(NamedTuple):
-    """How one kind of database writes names and values."""
+    """Syntax of names and values in one SQL dialect."""
 
-    float_type: str  # of 64 bits, and able to be NULL
-    number: str  # a float, written with all its digits
+    float_type: str  # 64-bit, nullable
+    number: str  # template for a float literal
     name_quote: str
-    name_escape: str  # before a quote within a name
-    text_escape: str  # before a quote within text
-    ignores_case: bool = False  # of names, even in quotes
-    name_bytes: int | None = None  # longer names are cut to these, without an error
+    name_escape: str  # put before a quote within a name
+    text_escape: str  # put before a quote within text
+    ignores_case: bool = False  # whether names ignore case even in quotes
+    name_bytes: int | None = None  # longer names are silently truncated to this length
 
     def cast(self, expression: str) -> str:
-        """Return an expression as a float."""
+        """Return an expression cast to float."""
         return f"CAST({expression} AS {self.float_type})"
 
     def double(self, value: float) -> str:
-        """Return a float with all its digits."""
+        """Return a float literal with all digits."""
         return self.number.format(f"{value:.16e}")
 
     def name(self, name: str) -> str:
-        """Return a name in quotes."""
+        """Return a quoted name."""
         return _quoted(name, self.name_quote, self.name_escape)
 
     def key(self, name: str) -> bytes:
-        """Return what the database knows a name by: names with equal keys are one."""
+        """Return the form by which the database compares names; equal keys are the same name."""
         return (name.lower() if self.ignores_case else name).encode()[: self.name_bytes]
 
     def require_names(self, names: Sequence[str | None], noun: str, remedy: str) -> None:
-        """Refuse names that would make invalid SQL, or that the database takes for one name.
+        """Raise SqlNameError for names that are invalid in SQL or the same to the database.
 
         Parameters
         ----------
         names : sequence of str or None
             None stands for a name that the SQL does not mention.
         noun : str
-            What the names are of, in the singular: "feature".
+            Singular noun for the things named, such as "feature".
         remedy : str
-            What to do, after a colon.
+            What the user should do; the end of the message.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class Dialect(NamedTuple):
                 raise SqlNameError(msg)
 
     def label(self, label: Any) -> str:
-        """Return a label that a database gave as it is written in SQL."""
+        """Return the SQL literal of a label that the database returned."""
         label = label.item() if isinstance(label, np.generic) else label
         if isinstance(label, bool):
             return str(label).upper()
@@ -103,10 +103,10 @@ DIALECTS = {
         "DOUBLE PRECISION", "CAST({} AS DOUBLE PRECISION)", '"', '"', "'", name_bytes=63
     ),
     "bigquery": Dialect("FLOAT64", "CAST({} AS FLOAT64)", "`", "\\", "\\", ignores_case=True),
-    # A number without quotes is a decimal of at most 38 digits.
+    # A number without quotes would be a decimal of at most 38 digits.
     "snowflake": Dialect("DOUBLE", "CAST('{}' AS DOUBLE)", '"', '"', "\\"),
     "spark": Dialect("DOUBLE", "CAST({} AS DOUBLE)", "`", "`", "\\"),
-    # Float64 refuses NULL before it can be counted; a number in quotes may lose its last digit.
+    # Float64 would refuse NULL before it is counted; a number in quotes may lose its last digit.
     "clickhouse": Dialect("Nullable(Float64)", "CAST({} AS Float64)", "`", "\\", "\\"),
 }
 

@@ -1,6 +1,6 @@
-"""Tables in memory: arrays, sparse matrices, data frames and Arrow batches, seen as columns.
+"""Column access to tables in memory: arrays, sparse matrices, data frames and Arrow batches.
 
-Each is recognised by what it can do, so that none of these libraries is imported.
+Types are recognised by their methods, so that none of these libraries is imported.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 
 class Table(ABC):
-    """Named columns, and values given beside them.
+    """Base class for tables with named columns.
 
     Parameters
     ----------
     data : array, sparse matrix, data frame or Arrow batch
+        The rows.
     beside : mapping, optional
-        Further columns by name, which are no features unless they are asked for.
+        Extra columns by name, such as labels; they are not among ``columns``.
     """
 
     def __init__(self, data: Any, beside: Mapping[Any, Any] | None = None) -> None:
@@ -37,21 +38,21 @@ class Table(ABC):
     @property
     @abstractmethod
     def columns(self) -> list[Any]:
-        """The names of the columns, or their numbers."""
+        """Names of the columns; their indices in an array."""
 
     @abstractmethod
     def _values(self, name: Any) -> AnyArray: ...
 
     @abstractmethod
     def features(self, names: Sequence[Any]) -> Rows:
-        """Return the rows of some columns, never copied whole."""
+        """Return some columns as ``Rows``, without a copy of the whole table."""
 
     @abstractmethod
     def in_pandas(self, names: Sequence[Any]) -> Any:
-        """Return some columns as what a transformer takes: a pandas data frame, or an array."""
+        """Return some columns as input of a transformer: a pandas data frame, or an array."""
 
     def canonical(self, name: Any) -> Any:
-        """Return the one name of a column that may have several."""
+        """Return the canonical name of a column (a negative index has a positive one)."""
         return name
 
     def values(self, name: Any) -> Any:
@@ -65,7 +66,7 @@ class Table(ABC):
 
 
 class FrameTable(Table):
-    """A pandas or polars data frame."""
+    """Table of a pandas or polars data frame."""
 
     @property
     def columns(self) -> list[Any]:  # noqa: D102 - inherited
@@ -84,7 +85,7 @@ class FrameTable(Table):
 
 
 class ArrowTable(Table):
-    """An Arrow table or record batch."""
+    """Table of an Arrow table or record batch."""
 
     @property
     def columns(self) -> list[Any]:  # noqa: D102 - inherited
@@ -109,7 +110,7 @@ class ArrowTable(Table):
 
 
 class ArrayTable(Table):
-    """A NumPy array or a sparse matrix; its columns are numbered."""
+    """Table of a NumPy array or sparse matrix, whose columns are numbered."""
 
     @property
     def columns(self) -> list[Any]:  # noqa: D102 - inherited
@@ -144,7 +145,7 @@ class ArrayTable(Table):
             return as_rows(self.data)
         if sparse.issparse(self.data):
             return as_rows(sparse.csr_array(self.data)[:, columns])
-        if self.data.dtype == object:  # the other columns need not be numbers
+        if self.data.dtype == object:  # the other columns may hold text
             return as_rows(self.data[:, columns])
         return ColumnRows(self.data, columns)
 
@@ -153,7 +154,7 @@ class ArrayTable(Table):
 
 
 class ArrowRows(Rows):
-    """Columns of an Arrow table or batch; blocks are copies, and chunks stay where they are."""
+    """Columns of an Arrow table or batch; blocks are copies, and chunks are not concatenated."""
 
     def __init__(self, table: Any, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -162,7 +163,7 @@ class ArrowRows(Rows):
         batches = chosen.to_batches() if hasattr(chosen, "to_batches") else [chosen]
         self.chunks = [[arrow_values(column) for column in batch.columns] for batch in batches]
         self.starts = np.cumsum([0, *(batch.num_rows for batch in batches)])
-        kinds = set()
+        dtypes = set()
         for columns in self.chunks:
             for name, values in zip(names, columns, strict=True):
                 if values.dtype.kind not in "biuf":
@@ -172,41 +173,41 @@ class ArrowRows(Rows):
                         "leave it out"
                     )
                     raise TypeError(msg)
-                kinds.add(values.dtype)
-        self.dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+                dtypes.add(values.dtype)
+        self.dtype = np.float32 if dtypes == {np.dtype(np.float32)} else np.float64
 
     def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited
-        # Column by column, as they are stored: turning them costs more than most that is done.
+        # Column-major, as Arrow stores them: transposing would cost more than most of the work.
         block = np.empty((stop - start, self.shape[1]), dtype=self.dtype, order="F")
         first = int(np.searchsorted(self.starts, start, side="right")) - 1
         last = int(np.searchsorted(self.starts, stop, side="left"))
         for chunk in range(first, last):
             offset = int(self.starts[chunk])
             low, high = max(start, offset), min(stop, int(self.starts[chunk + 1]))
-            for place, values in enumerate(self.chunks[chunk]):
-                block[low - start : high - start, place] = values[low - offset : high - offset]
+            for index, values in enumerate(self.chunks[chunk]):
+                block[low - start : high - start, index] = values[low - offset : high - offset]
         return block
 
 
 def is_arrow(data: Any) -> bool:
-    """Tell whether this is an Arrow table or record batch."""
-    # The schema last: asked for its own, a lazy frame warns.
+    """Return whether ``data`` is an Arrow table or record batch."""
+    # The schema is tested last, because a polars lazy frame warns when it is read.
     return hasattr(data, "num_rows") and hasattr(data, "column") and hasattr(data, "schema")
 
 
 def is_table(data: Any) -> bool:
-    """Tell whether data is a table itself, not an iterable of tables."""
+    """Return whether ``data`` is a table, not an iterable of tables."""
     return (
         is_frame(data)
         or is_arrow(data)
         or sparse.issparse(data)
-        # A list of chunks may have become an array of objects.
+        # A list of chunks may have been converted to an array of objects.
         or (isinstance(data, np.ndarray) and (data.dtype != object or data.ndim == 2))
     )
 
 
 def as_table(data: Any, beside: Mapping[Any, Any] | None = None) -> Table:
-    """See rows in memory as a table."""
+    """Wrap rows in memory as a `Table`."""
     if isinstance(data, Table):
         return data
     if is_arrow(data):

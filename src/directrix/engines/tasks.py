@@ -1,4 +1,4 @@
-"""Tasks: what is made of the rows of a partition. The only code that goes to workers."""
+"""Tasks that run on the rows of a partition; the only code that is sent to workers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from directrix.engines.plan import Block, Grouped, Partition, Plan
 from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import tidy
-from directrix.moments.row_hash import mixed
+from directrix.moments.labels import as_labels
+from directrix.moments.row_hash import mix_bits
 from directrix.moments.row_sample import RowSample
 from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.tree import tree_sum
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray
 
-_ROWS = 1 << 16
+_ROWS_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True)
 class Summaries:
-    """The summaries of all groups: one pass."""
+    """Task of `summarize`: the summaries of all groups."""
 
     name = "summarize"
 
     def __call__(self, plan: Plan, partition: Partition) -> Grouped:
         """Return the summaries of the rows of a partition."""
-        return tree_sum(self._each(plan, partition))
+        return tree_sum(self._block_summaries(plan, partition))
 
-    def _each(self, plan: Plan, partition: Partition) -> Iterator[Grouped]:
+    def _block_summaries(self, plan: Plan, partition: Partition) -> Iterator[Grouped]:
         yield Grouped({})
         for block in plan.blocks(partition):
             yield plan.summary_of(block)
@@ -41,16 +41,18 @@ class Summaries:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Sum of hashes of rows, labels, weights and folds: tells whether two passes saw the same.
+    """Sum of row hashes, by which two passes can verify that they saw the same rows.
 
-    It does not depend on the order of the rows. Rows that are missing, replaced or drawn into
-    another fold change it, and so do columns in another order.
+    The hashes cover features, labels, weights and folds. The sum does not depend on the order of
+    the rows. Rows that are missing, replaced or in another fold change it, and so does another
+    order of the columns.
 
     Parameters
     ----------
     rows : int
+        Number of rows.
     total : int
-        Modulo 2⁶⁴.
+        Sum of the hashes modulo 2⁶⁴.
     """
 
     rows: int = 0
@@ -58,11 +60,11 @@ class Fingerprint:
 
     @classmethod
     def of(cls, block: Block) -> Fingerprint:
-        """Take the rows of a block, which has their hashes."""
+        """Return the fingerprint of a block that has row hashes."""
         hashes = block.hashes if block.hashes is not None else np.empty(0, dtype=np.uint64)
-        beside = [given for given in (block.weight, block.fold) if given is not None]
-        if beside and len(hashes):
-            hashes = mixed(hashes ^ key_hash([np.asarray(given) for given in beside]))
+        extra_columns = [column for column in (block.weight, block.fold) if column is not None]
+        if extra_columns and len(hashes):
+            hashes = mix_bits(hashes ^ key_hash([np.asarray(column) for column in extra_columns]))
         return cls(len(hashes), int(np.add.reduce(hashes, dtype=np.uint64)))
 
     def __add__(self, other: Fingerprint) -> Fingerprint:
@@ -71,14 +73,14 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """The summaries of rows, a sample of them, and what they are known again by."""
+    """Result of `Survey`: summaries, a sample of the rows, and their fingerprint."""
 
     grouped: Grouped
     sample: RowSample | None = None
     fingerprint: Fingerprint = Fingerprint()
 
     def __add__(self, other: Surveyed) -> Surveyed:
-        samples = [own for own in (self.sample, other.sample) if own is not None]
+        samples = [sample for sample in (self.sample, other.sample) if sample is not None]
         return Surveyed(
             self.grouped + other.grouped,
             tree_sum(samples) if samples else None,
@@ -88,14 +90,14 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class Survey:
-    """The summaries, a sample of the rows and their fingerprint: the first of two passes.
+    """Task of the first of two passes: summaries, a sample of the rows, and their fingerprint.
 
     Parameters
     ----------
     most : int
-        Rows of each class that a partition may keep; 0 for no sample.
+        Largest number of rows of each class in the sample of a partition; 0 for no sample.
     apart : int, optional
-        A fold whose rows are set apart: no row of it is sampled.
+        A hold-out fold, whose rows are not sampled.
     """
 
     most: int
@@ -103,7 +105,7 @@ class Survey:
     name = "summarize"
 
     def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
-        """Return what is kept of the rows of a partition."""
+        """Return summaries, sample and fingerprint of a partition."""
         grouped, sample, fingerprint = [Grouped({})], None, Fingerprint()
         for block in plan.blocks(partition):
             grouped.append(plan.summary_of(block))
@@ -113,24 +115,24 @@ class Survey:
         return Surveyed(tree_sum(grouped), sample, fingerprint)
 
     def _sampled(self, block: Block) -> Iterator[RowSample]:
-        """Give samples of the rows of a block, some thousands of rows at a time."""
-        labels, keys = tidy(block.y), block.keys
-        for start in range(0, block.X.shape[0], _ROWS):
-            own = slice(start, min(start + _ROWS, block.X.shape[0]))
-            n = own.stop - own.start
+        """Yield samples of the rows of a block, some thousands of rows at a time."""
+        labels, keys = as_labels(block.y), block.keys
+        for start in range(0, block.X.shape[0], _ROWS_AT_A_TIME):
+            rows = slice(start, min(start + _ROWS_AT_A_TIME, block.X.shape[0]))
+            n = rows.stop - rows.start
             part = RowSample.of(
-                np.asarray(block.X.block(own.start, own.stop), dtype=np.float64),
-                labels[own],
-                np.ones(n) if block.weight is None else np.asarray(block.weight[own], float),
-                np.zeros(n, dtype=np.int32) if block.fold is None else block.fold[own],
-                np.zeros(n, dtype=np.uint64) if keys is None else keys[own],
+                np.asarray(block.X.block(rows.start, rows.stop), dtype=np.float64),
+                labels[rows],
+                np.ones(n) if block.weight is None else np.asarray(block.weight[rows], float),
+                np.zeros(n, dtype=np.int32) if block.fold is None else block.fold[rows],
+                np.zeros(n, dtype=np.uint64) if keys is None else keys[rows],
             )
             yield (part if self.apart is None else part.without_fold(self.apart)).at_most(self.most)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Score histograms of each fold, and what the rows are known again by."""
+    """Result of `Histograms`: score histograms of each fold, and the fingerprint of the rows."""
 
     folds: tuple[ScoreHistogram, ...]
     fingerprint: Fingerprint = Fingerprint()
@@ -142,12 +144,12 @@ class Counted:
 
 @dataclass(frozen=True)
 class Histograms:
-    """The score histograms of candidate lines, fold by fold: the second of two passes.
+    """Task of the second of two passes: score histograms of the candidates, fold by fold.
 
     Parameters
     ----------
-    lines : array of shape (folds, k, d + 1)
-        For each fold the candidates made without it.
+    lines : array of shape (n_folds, k, d + 1)
+        For each fold, the coefficients of the candidates that were trained without it.
     positive : label
         The positive class.
     """
@@ -162,16 +164,16 @@ class Histograms:
         fingerprint = Fingerprint()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            positive = tidy(block.y) == self.positive
+            positive = as_labels(block.y) == self.positive
             n = block.X.shape[0]
             weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
             fold = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
-            for start in range(0, n, _ROWS):
-                own = slice(start, min(start + _ROWS, n))
-                X = np.asarray(block.X.block(own.start, own.stop), dtype=np.float64)
+            for start in range(0, n, _ROWS_AT_A_TIME):
+                chunk = slice(start, min(start + _ROWS_AT_A_TIME, n))
+                X = np.asarray(block.X.block(chunk.start, chunk.stop), dtype=np.float64)
                 for number, lines in enumerate(self.lines):
-                    rows = np.flatnonzero(fold[own] == number)
+                    rows = np.flatnonzero(fold[chunk] == number)
                     totals[number] += ScoreHistogram.of(
-                        X[rows], positive[own][rows], lines, weight[own][rows]
+                        X[rows], positive[chunk][rows], lines, weight[chunk][rows]
                     )
         return Counted(tuple(totals), fingerprint)

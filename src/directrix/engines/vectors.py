@@ -1,4 +1,4 @@
-"""Arrow arrays as NumPy values, and columns that hold a whole vector of features."""
+"""Conversion of Arrow columns to NumPy values, and of vector columns to rows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from directrix.moments.rows import Rows, SparseRows, as_rows, canonical_csr
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
-_DENSE = 1  # how Spark ML marks a dense vector
-_UNEQUAL = "the vectors of features are not all of one length"
+_DENSE = 1  # type code of a dense vector in Spark ML
+_UNEQUAL_LENGTHS = "the vectors of features are not all of one length"
 
 
 def arrow_values(column: Any) -> AnyArray:
@@ -21,25 +21,25 @@ def arrow_values(column: Any) -> AnyArray:
     if hasattr(column, "chunks"):
         parts = [arrow_values(chunk) for chunk in column.chunks]
         return np.concatenate(parts) if parts else np.empty(0)
-    array, kind = column, str(column.type)
-    if kind == "bool":
+    array, type_name = column, str(column.type)
+    if type_name == "bool":
         array = array.cast("int8")
-    elif kind.startswith("decimal"):
+    elif type_name.startswith("decimal"):
         array = array.cast("float64")
     values: AnyArray = array.to_numpy(zero_copy_only=False)
-    return values.astype(bool) if kind == "bool" and values.dtype.kind == "i" else values
+    return values.astype(bool) if type_name == "bool" and values.dtype.kind == "i" else values
 
 
 def vector_rows(column: Any) -> Rows | None:
-    """Return the rows of a column of vectors, or None where it holds plain values.
+    """Return the rows of a column of vectors, or None if it holds plain values.
 
-    Vectors are lists of numbers, or Spark ML's own type: a structure of kind, size, indices and
-    values.
+    Vectors are lists of numbers, or the vector type of Spark ML: a structure of type, size, indices
+    and values.
     """
-    array = _one_chunk(column)
-    kind = str(array.type)
-    is_list = kind.startswith(("list", "large_list", "fixed_size_list"))
-    is_ml = kind.startswith("struct") and "indices" in kind and "values" in kind
+    array = _combine_chunks(column)
+    type_name = str(array.type)
+    is_list = type_name.startswith(("list", "large_list", "fixed_size_list"))
+    is_ml = type_name.startswith("struct") and "indices" in type_name and "values" in type_name
     if not (is_list or is_ml):
         return None
     if array.null_count:
@@ -47,42 +47,42 @@ def vector_rows(column: Any) -> Rows | None:
         raise ValueError(msg)
     if is_list:
         return as_rows(_matrix(array))
-    kinds = array.field("type").to_numpy(zero_copy_only=False)
+    vector_types = array.field("type").to_numpy(zero_copy_only=False)
     values = array.field("values")
-    if (kinds == _DENSE).all():
+    if (vector_types == _DENSE).all():
         return as_rows(_matrix(values))
-    return _mixed_vectors(array, kinds == _DENSE)
+    return _mixed_vectors(array, vector_types == _DENSE)
 
 
 def vector_length(column: Any) -> int:
-    """Return how many values the first row of a column that is not empty has."""
-    kind = str(column.type)
-    if kind.startswith("struct"):
+    """Return the number of values in the first row of a non-empty column."""
+    type_name = str(column.type)
+    if type_name.startswith("struct"):
         names = [field.name for field in column.type]
         return vector_length(column.field("values")) if "values" in names else 1
-    if not kind.startswith(("list", "large_list", "fixed_size_list")):
+    if not type_name.startswith(("list", "large_list", "fixed_size_list")):
         return 1
     return int(_lengths(column.slice(0, 1))[0])
 
 
-def _one_chunk(column: Any) -> Any:
+def _combine_chunks(column: Any) -> Any:
     if not hasattr(column, "chunks"):
         return column
     combined = column.combine_chunks()
-    # Some releases keep a chunked array of one chunk.
+    # Some releases of pyarrow return a chunked array with one chunk.
     return combined.chunk(0) if hasattr(combined, "chunks") else combined
 
 
 def _matrix(lists: Any) -> AnyArray:
     lengths = _lengths(lists)
     if (lengths != lengths[:1]).any():
-        raise ValueError(_UNEQUAL)
+        raise ValueError(_UNEQUAL_LENGTHS)
     values: AnyArray = lists.flatten().to_numpy(zero_copy_only=False)
     return values.reshape(len(lists), -1) if len(lists) else np.empty((0, 0))
 
 
 def _mixed_vectors(array: Any, dense: AnyArray) -> Rows:
-    """Return Spark ML vectors, some of them sparse, as a CSR matrix."""
+    """Return Spark ML vectors, dense and sparse, as rows of a CSR matrix."""
     values = array.field("values")
     lengths = _lengths(values)
     starts = np.append(0, np.cumsum(lengths))
@@ -90,7 +90,7 @@ def _mixed_vectors(array: Any, dense: AnyArray) -> Rows:
     sizes = np.nan_to_num(array.field("size").to_numpy(zero_copy_only=False))
     widths = np.where(dense, lengths, sizes).astype(np.int64)
     if widths.min() != widths.max():
-        raise ValueError(_UNEQUAL)
+        raise ValueError(_UNEQUAL_LENGTHS)
     width = int(widths[0])
     column = np.arange(len(data)) - np.repeat(starts[:-1], lengths)
     column[np.repeat(~dense, lengths)] = (

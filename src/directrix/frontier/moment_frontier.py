@@ -71,7 +71,7 @@ class RocCurve(NamedTuple):
 
 def require_rows_of_both(moments: Moments) -> None:
     """Refuse a summary without rows, or with rows of one class only, and name what is missing."""
-    negative, positive = labels.two(moments.classes)
+    negative, positive = labels.negative_and_positive(moments.classes)
     lacking = [label for label in (negative, positive) if not moments.by_class[label].count]
     if lacking:
         which = "neither has any" if len(lacking) == 2 else f"class {lacking[0]!r} has none"

@@ -1,4 +1,24 @@
-"""What we keep of the data: class-wise weight, mean and scatter, as an algebra."""
+"""Sufficient statistics of labelled rows: weight, mean and scatter for every class.
+
+Summaries of disjoint rows add up exactly, so one pass over each part of the data is enough. Beside
+the summaries themselves the package holds what one pass needs: row access, label encoding, row
+hashes and folds, row samples, score histograms, and a checked file format.
+
+Public names
+------------
+`Moments`
+    Summary of all classes, and of all folds where rows have folds.
+`ClassMoments`
+    Weight, mean and scatter of one class.
+`RowScatter`
+    Scatter of a class with very many features, as a linear operator.
+`Standardized`
+    Moments of standardised features with their center and scale.
+`CancellationError`
+    Raised when a subtraction would leave too few correct digits.
+`MomentsFileError`
+    Raised for a file that is not a summary or is damaged.
+"""
 
 from directrix.moments._row_scatter import RowScatter
 from directrix.moments._storage_checks import MomentsFileError

@@ -1,4 +1,4 @@
-"""Two summaries brought to the same classes and folds, so that they can be combined."""
+"""Align two summaries to the same classes and folds, and combine them class by class."""
 
 from __future__ import annotations
 
@@ -20,54 +20,70 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def combined(
-    own: Moments,
-    its: Moments,
+def combine(
+    left: Moments,
+    right: Moments,
     operation: Callable[[ClassMoments, ClassMoments], ClassMoments],
 ) -> dict[str, Any]:
-    """Return the arguments of the Moments that ``operation`` makes of two, class by class."""
-    if own.n_features != its.n_features:
+    """Apply ``operation`` to two summaries class by class.
+
+    Parameters
+    ----------
+    left, right : Moments
+    operation : callable
+        Takes the two ClassMoments of a class and fold, and returns their combination.
+
+    Returns
+    -------
+    dict
+        Constructor arguments of the combined Moments.
+    """
+    if left.n_features != right.n_features:
         msg = (
-            f"the summaries have {own.n_features} and {its.n_features} features; they must agree "
-            "(`select` the common ones)"
+            f"the summaries have {left.n_features} and {right.n_features} features; they must "
+            "agree (`select` the common ones)"
         )
         raise ValueError(msg)
-    folded = own.folded or its.folded
-    for side in (own, its):
+    folded = left.folded or right.folded
+    for side in (left, right):
         if folded and not side.folded and side.count:
-            msg = "one summary has folds and the other has rows in none; give both `fold=`"
+            msg = "one summary has folds and the other has rows without a fold; give both `fold=`"
             raise ValueError(msg)
-    names = _agreed("feature names", own.feature_names, its.feature_names)
-    prior = _agreed("stated priors", own.stated_prior, its.stated_prior)
-    classes = labels.union(own.classes, its.classes)
-    n_parts = max(len(own.parts), len(its.parts))
-    both = (_laid_out(side, classes, n_parts) for side in (own, its))
+    names = _require_equal("feature names", left.feature_names, right.feature_names)
+    prior = _require_equal("stated priors", left.stated_prior, right.stated_prior)
+    classes = labels.union(left.classes, right.classes)
+    n_parts = max(len(left.parts), len(right.parts))
+    aligned = (_aligned_parts(side, classes, n_parts) for side in (left, right))
     return {
-        "n_features": own.n_features,
+        "n_features": left.n_features,
         "classes": classes,
-        "parts": tuple(tuple(map(operation, a, b)) for a, b in zip(*both, strict=True)),
+        "parts": tuple(tuple(map(operation, a, b)) for a, b in zip(*aligned, strict=True)),
         "feature_names": names,
         "stated_prior": prior,
         "folded": folded,
     }
 
 
-def _laid_out(moments: Moments, classes: AnyArray, n_parts: int) -> Parts:
+def _aligned_parts(moments: Moments, classes: AnyArray, n_parts: int) -> Parts:
+    """Return the parts of a summary, padded with empty ones to these classes and folds."""
     if np.array_equal(moments.classes, classes) and len(moments.parts) == n_parts:
         return moments.parts
-    nothing = ClassMoments.empty(moments.n_features)
-    known = moments.classes.tolist()
-    blank = (nothing,) * len(known)
-    parts = moments.parts + (blank,) * (n_parts - len(moments.parts))
+    empty_group = ClassMoments.empty(moments.n_features)
+    present_labels = moments.classes.tolist()
+    empty_part = (empty_group,) * len(present_labels)
+    parts = moments.parts + (empty_part,) * (n_parts - len(moments.parts))
     return tuple(
-        tuple(part[known.index(label)] if label in known else nothing for label in classes.tolist())
+        tuple(
+            part[present_labels.index(label)] if label in present_labels else empty_group
+            for label in classes.tolist()
+        )
         for part in parts
     )
 
 
-def _agreed(what: str, own: T | None, its: T | None) -> T | None:
-    """Return what both sides say; a side that says nothing agrees."""
-    if own is not None and its is not None and own != its:
-        msg = f"the summaries have different {what}: {own!r} and {its!r}"
+def _require_equal(noun: str, left: T | None, right: T | None) -> T | None:
+    """Return the value that both summaries state; None on one side agrees with any value."""
+    if left is not None and right is not None and left != right:
+        msg = f"the summaries have different {noun}: {left!r} and {right!r}"
         raise ValueError(msg)
-    return its if own is None else own
+    return right if left is None else left

@@ -1,20 +1,21 @@
-"""Moments of dense rows: gather by group, shift, one symmetric product a block.
+"""Moments of dense rows: gather by group, shift, then one symmetric product per block.
 
-Cost is a little over that of the product alone (``benchmarks/speed/moments.py``); memory is one
-block. Rows are shifted by their group's anchor before they are multiplied, and what is lost to
-cancellation when the product is centred in the end is bounded, whatever the order of the rows:
+The cost is little more than that of the product alone (``benchmarks/speed/moments.py``); the memory
+is one block. Rows are shifted by the anchor of their group before they are multiplied. Centring the
+product at the end loses a bounded number of digits to cancellation, whatever the order of the rows:
 
     Let the anchor be the mean of rows that weigh a share p of all rows of the group. If the other
     rows lie Δ away, the mean lies (1 − p) Δ from the anchor, and the scatter per unit weight is at
     least p (1 − p) Δ². Centring therefore cancels at most a factor
     1 + (1 − p)² Δ² / (p (1 − p) Δ²) = 1 / p.
 
-So an anchor is moved to the mean so far whenever the group's weight has grown ``GROWTH``-fold
-since it was set. That happens log(n) times, and sorted or drifting rows lose two bits, not all.
+So the anchor is moved to the running mean whenever the weight of the group has grown
+``GROWTH``-fold since it was set. That happens log(n) times, and sorted or drifting rows lose two
+bits instead of all.
 
-Where the mean so far is within one standard deviation of zero the anchor is zero itself, which
-loses four bits at most (a factor 4 / p, by the same argument) and none to speak of in rows that
-come in no order. Standardised rows are therefore not shifted at all.
+Where the running mean is within one standard deviation of zero the anchor is zero, which loses at
+most four bits (a factor 4 / p, by the same argument), and almost none when the rows are in random
+order. Standardised rows are therefore not shifted at all.
 """
 
 from __future__ import annotations
@@ -36,41 +37,44 @@ if TYPE_CHECKING:
 
 GROWTH = 4.0
 
-#: Values gathered at a time: a megabyte of them stays in the second-level cache between gather,
-#: shift and product. With many features no fewer rows of a group than these: a product reads and
-#: writes d² values, which fewer rows would not be worth.
+#: Values gathered at a time: one megabyte stays in the second-level cache between gather, shift
+#: and product. With many features at least ``_LEAST_ROWS`` rows are gathered, because a product
+#: reads and writes d² values however few its rows are.
 _GATHERED_VALUES = 1 << 17
 _LEAST_ROWS = 512
 
-#: With few features and rows BLAS multiplies general matrices in half the time of a symmetric
-#: product, which it treats as a large one (OpenBLAS, up to a million operations; others lose
-#: nothing). It then adds up row by row: few rows also keep that sum, and its rounding, short.
+#: With few features and rows, a general BLAS product takes half the time of a symmetric one
+#: (OpenBLAS, up to a million operations; other libraries lose nothing). The general product adds
+#: row by row, so few rows also keep its rounding error small.
 _FEW_FEATURES = 31
 _FEW_ROWS = 512
 
 
 def gathered_rows(n_features: int) -> int:
-    """Return how many rows to bring together at a time."""
+    """Return the number of rows to gather at a time."""
     return max(_GATHERED_VALUES // n_features, _LEAST_ROWS)
 
 
 def block_rows(n_features: int, n_groups: int) -> int:
-    """Return how many rows to sort by group at a time."""
+    """Return the number of rows to sort by group at a time."""
     return max(gathered_rows(n_features), _LEAST_ROWS * min(n_groups, 64))
 
 
 def moments_of_dense(
     rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
 ) -> list[ClassMoments]:
-    """Return one ClassMoments a group.
+    """Return one ClassMoments for each group of rows.
 
     Parameters
     ----------
     rows : Rows
+        The features.
     groups : integer array
-        Group of each row, 0 to ``n_groups - 1``; ``n_groups`` itself means the row is absent.
+        Group of each row, 0 to ``n_groups - 1``; rows of group ``n_groups`` are left out.
     n_groups : int
+        Number of groups.
     weight : array or None
+        Sample weights; None weights all rows equally.
     """
     n, d = rows.shape
     size = block_rows(d, n_groups)
@@ -87,14 +91,14 @@ def moments_of_dense(
         for run in _runs(counts, capacity):
             members = order[first : first + sum(length for _, length in run)]
             gathered = _gather(block, members, buffer)
-            its_weight = None if weight is None else weight[start:][members]
+            run_weight = None if weight is None else weight[start:][members]
             first += members.size
             begin = 0
             for group, length in run:
-                own = slice(begin, begin + length)
+                segment = slice(begin, begin + length)
                 tallies[group].add(
-                    gathered[own],
-                    None if its_weight is None else its_weight[own],
+                    gathered[segment],
+                    None if run_weight is None else run_weight[segment],
                     ones[:length],
                 )
                 begin += length
@@ -102,22 +106,23 @@ def moments_of_dense(
 
 
 def _runs(counts: list[int], capacity: int) -> Iterator[list[tuple[int, int]]]:
-    """Divide sorted rows into runs that fit the buffer, as (group, rows) in each.
+    """Divide rows sorted by group into runs that fit the buffer.
 
-    A run ends with a group wherever it can, so that products are of as many rows as there are.
+    Yields lists of (group, number of rows). A run ends at the end of a group where possible, so
+    that each product has as many rows as it can.
     """
     run: list[tuple[int, int]] = []
     filled = 0
     for group, count in enumerate(counts):
-        left = count
-        while left:
-            if filled and filled + left > capacity:
+        remaining = count
+        while remaining:
+            if filled and filled + remaining > capacity:
                 yield run
                 run, filled = [], 0
-            taken = min(left, capacity)
+            taken = min(remaining, capacity)
             run.append((group, taken))
             filled += taken
-            left -= taken
+            remaining -= taken
     if run:
         yield run
 
@@ -125,7 +130,10 @@ def _runs(counts: list[int], capacity: int) -> Iterator[list[tuple[int, int]]]:
 def kept_rows_of_dense(
     rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
 ) -> list[ClassMoments]:
-    """Return one ClassMoments a group that keeps its rows and a scatter operator."""
+    """Return one ClassMoments for each group, with its rows kept in a scatter operator.
+
+    The parameters are those of `moments_of_dense`.
+    """
     n, d = rows.shape
     size = block_rows(d, n_groups)
     result = [ClassMoments.empty(d) for _ in range(n_groups)]
@@ -134,65 +142,74 @@ def kept_rows_of_dense(
         codes = groups[start : start + size]
         for group in np.unique(codes[codes < n_groups]).tolist():
             members = np.flatnonzero(codes == group)
-            each = None if weight is None else weight[start + members]
-            result[group] = result[group] + _kept(block[members], each)
+            member_weight = None if weight is None else weight[start + members]
+            result[group] = result[group] + _moments_with_rows(block[members], member_weight)
     return result
 
 
-def _kept(rows: FloatArray, weight: FloatArray | None) -> ClassMoments:
-    """Summarise a few rows of one group and keep them."""
-    each = np.ones(len(rows)) if weight is None else weight
-    total = float(each.sum())
-    anchor = rows[0] + each @ (rows - rows[0]) / total
+def _moments_with_rows(rows: FloatArray, weight: FloatArray | None) -> ClassMoments:
+    """Summarise some rows of one group, and keep the rows in a scatter operator."""
+    row_weight = np.ones(len(rows)) if weight is None else weight
+    total = float(row_weight.sum())
+    anchor = rows[0] + row_weight @ (rows - rows[0]) / total
     shifted = rows - anchor
-    offset = each @ shifted / total
+    offset = row_weight @ shifted / total
     mean, tail = exact_sum(anchor, offset)
-    every = np.arange(len(anchor))
+    all_columns = np.arange(len(anchor))
     block = RowBlock(
-        None, every, shifted, weight, np.ones(len(anchor)), anchor, np.zeros(len(anchor))
+        None, all_columns, shifted, weight, np.ones(len(anchor)), anchor, np.zeros(len(anchor))
     )
-    diagonal = each @ shifted**2 - total * offset**2
+    diagonal = row_weight @ shifted**2 - total * offset**2
     scatter = RowScatter((block,), mean, tail, diagonal)
-    return ClassMoments(len(rows), total, float(each @ each), mean, scatter, tail)
+    return ClassMoments(len(rows), total, float(row_weight @ row_weight), mean, scatter, tail)
 
 
 def _gather(block: AnyArray, members: AnyArray, out: FloatArray) -> FloatArray:
-    """Bring some rows of a block together as float64."""
+    """Copy the member rows of a block into a float64 buffer."""
     out = out[: members.size]
     if block.dtype == np.float64:
-        # "clip" because "raise" makes np.take work in a buffer of its own; every index is valid.
+        # "clip" because "raise" makes np.take allocate another buffer; every index is valid.
         return np.take(block, members, axis=0, out=out, mode="clip")
     out[...] = np.take(block, members, axis=0)
     return out
 
 
 class _Tally:
-    """Running sums of one group about its anchor."""
+    """Running sums of one group, taken about its anchor."""
 
     def __init__(self, n_features: int) -> None:
         self.count = 0
         self.weight = 0.0
         self.weight_sq = 0.0
-        self.anchored_weight = 0.0  # weight of the rows whose mean the anchor is
+        self.anchored_weight = 0.0  # weight of the rows when the anchor was set
         self.anchor = np.zeros(n_features)
-        self.shifts = False  # whether the anchor is anywhere but zero
+        self.shifts = False  # whether the anchor differs from zero
         self.total = np.zeros(n_features)
-        # Fortran order, of which BLAS fills the upper triangle in place.
+        # In Fortran order, because BLAS then fills the upper triangle in place.
         self.product = np.zeros((n_features, n_features), order="F")
         self._multiply = _general if n_features <= _FEW_FEATURES else _symmetric
 
     def add(self, rows: FloatArray, weight: FloatArray | None, ones: FloatArray) -> None:
-        """Add rows, which are overwritten; ``ones`` has one for each."""
+        """Add rows to the sums.
+
+        Parameters
+        ----------
+        rows : array of shape (m, d)
+            Overwritten.
+        weight : array of shape (m,) or None
+        ones : array of shape (m,)
+            A vector of ones.
+        """
         count = len(rows)
-        each = ones if weight is None else weight
+        row_weight = ones if weight is None else weight
         added = float(count) if weight is None else float(weight.sum())
         if self.weight + added > GROWTH * self.anchored_weight:
-            self._move_anchor(rows, each, added)
+            self._move_anchor(rows, row_weight, added)
         if self.shifts:
             # Rank-one update in place: x − 1·anchor rounds once, as a subtraction does, and runs
             # twice as fast as NumPy's broadcast over short rows.
             blas.dger(-1.0, self.anchor, ones, a=rows.T, overwrite_a=1)
-        self.total += each @ rows
+        self.total += row_weight @ rows
         if weight is None:
             self.weight_sq += added
         else:
@@ -202,15 +219,15 @@ class _Tally:
         self.weight += added
         self.count += count
 
-    def _move_anchor(self, rows: FloatArray, each: FloatArray, added: float) -> None:
-        """Set the anchor to the mean of the rows so far, these included, or to zero."""
+    def _move_anchor(self, rows: FloatArray, row_weight: FloatArray, added: float) -> None:
+        """Set the anchor to the mean of all rows so far, including these, or to zero."""
         # From the first row, not from zero: a constant column then has differences of exactly 0.
         origin = self.anchor if self.count else rows[0].copy()
         together = self.weight + added
         shifted = rows - origin
-        mean = (self.total + each @ shifted) / together
+        mean = (self.total + row_weight @ shifted) / together
         squares = self.product.diagonal() - mean * (2 * self.total - self.weight * mean)
-        variance = (squares + each @ (shifted - mean) ** 2) / together
+        variance = (squares + row_weight @ (shifted - mean) ** 2) / together
         anchor = origin + mean
         anchor[anchor**2 <= variance] = 0.0
         if self.count:
@@ -227,7 +244,7 @@ class _Tally:
         self.product = blas.dsyr(factor, vector, a=self.product, overwrite_a=1)
 
     def moments(self) -> ClassMoments:
-        """Centre the sums."""
+        """Centre the sums and return the summary."""
         if not self.count:
             return ClassMoments.empty(len(self.anchor))
         offset = self.total / self.weight
@@ -240,8 +257,8 @@ class _Tally:
 
 def _general(rows: FloatArray, product: FloatArray) -> FloatArray:
     for first in range(0, rows.shape[1], _FEW_ROWS):
-        some = rows[:, first : first + _FEW_ROWS]
-        product = blas.dgemm(1.0, some, some, trans_b=1, beta=1.0, c=product, overwrite_c=1)
+        chunk = rows[:, first : first + _FEW_ROWS]
+        product = blas.dgemm(1.0, chunk, chunk, trans_b=1, beta=1.0, c=product, overwrite_c=1)
     return product
 
 
@@ -251,7 +268,7 @@ def _symmetric(rows: FloatArray, product: FloatArray) -> FloatArray:
 
 
 def mirror_lower(matrix: FloatArray, size: int = 64) -> None:
-    """Copy the lower triangle onto the upper one, in place and by tiles."""
+    """Copy the lower triangle of a square matrix onto the upper one, in place, tile by tile."""
     d = len(matrix)
     for start in range(0, d, size):
         stop = min(start + size, d)

@@ -1,4 +1,4 @@
-"""How a summary shows itself, as text and in a notebook."""
+"""Text and HTML representations of Moments."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _FEATURES_SHOWN = 8
 
 
 def text(moments: Moments) -> str:
-    """Return one line: rows, features, classes, and what else there is."""
-    # Counted over the folds, which are not merged for the sake of a line of text.
+    """Return a line of text: rows, features, classes, and weight, prior and folds if present."""
+    # Counts are summed over the folds, because merging the folds would cost far more.
     counts = ", ".join(
-        f"{label!r}: {sum(part[place].count for part in moments.parts):,}"
-        for place, label in enumerate(moments.classes.tolist())
+        f"{label!r}: {sum(part[index].count for part in moments.parts):,}"
+        for index, label in enumerate(moments.classes.tolist())
     )
     parts = [f"{moments.count:,} rows", f"{moments.n_features:,} features", f"classes {{{counts}}}"]
     if moments.weight != moments.count:
@@ -31,9 +31,9 @@ def text(moments: Moments) -> str:
 
 
 def html(moments: Moments) -> str:
-    """Return a table with a column for each class: its size, and mean ± deviation of features."""
+    """Return an HTML table with a column for each class: size, and mean ± deviation by feature."""
     shown = min(moments.n_features, _FEATURES_SHOWN)
-    names = moments.feature_names or tuple(f"feature {place}" for place in range(shown))
+    names = moments.feature_names or tuple(f"feature {index}" for index in range(shown))
     columns = [["class", "rows", "weight", "share", *names[:shown]]]
     for label, group in moments.by_class.items():
         share = group.weight / moments.weight if moments.weight else 0.0

@@ -1,11 +1,12 @@
-"""Vectors kept as an unevaluated sum of two floats: ``value = high + low``, about 32 digits.
+"""Double-double arithmetic on vectors: ``value = high + low`` holds about 32 digits.
 
-A mean needs them. At mean/std = 1e5 one float64 holds the mean to 1e-11 standard deviations; the
-difference of two such means, squared, then spoils the merged scatter in its eleventh digit. With
-the low part kept, differences of means are as good as if the rows had been centred beforehand.
+Means are stored this way. At mean/std = 1e5 one float64 holds the mean to 1e-11 standard
+deviations, and the squared difference of two such means makes the eleventh digit of a merged
+scatter wrong. With the low part, differences of means are as accurate as if the rows had been
+centred first.
 
-The error-free sum is Knuth's, the error-free product Dekker's; they are written by hand because
-NumPy has neither (nor a fused multiply-add) for arrays.
+The error-free sum is Knuth's and the error-free product Dekker's. They are written out here because
+NumPy has neither of them, nor a fused multiply-add, for arrays.
 """
 
 import numpy as np
@@ -18,14 +19,14 @@ _SPLITTER = 2.0**27 + 1.0  # Veltkamp's constant: splits 53 bits into two factor
 def exact_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ``high, low`` with ``high = fl(a + b)`` and ``high + low = a + b`` exactly."""
     high = a + b
-    of_b = high - a
-    return high, (a - (high - of_b)) + (b - of_b)
+    b_rounded = high - a
+    return high, (a - (high - b_rounded)) + (b - b_rounded)
 
 
 def exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ``high, low`` with ``high = fl(a b)`` and ``high + low = a b`` exactly.
 
-    Exact for magnitudes between about 1e-140 and 1e290; beyond, the low part is dropped.
+    Exact for magnitudes between about 1e-140 and 1e290; outside, the low part is zero.
     """
     high = a * b
     a_high, a_low = _split(a)
@@ -40,7 +41,7 @@ def affine(
     center: FloatArray,
     offset: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ``scale (value − center) + offset`` as high and low part."""
+    """Return ``scale (value − center) + offset`` as a high and a low part."""
     high, low = value
     moved, moved_low = exact_sum(high, -center)
     scaled, scaled_low = exact_product(moved, scale)
@@ -49,6 +50,7 @@ def affine(
 
 
 def _split(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Split floats into two halves of 26 bits each (Veltkamp)."""
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = _SPLITTER * a
         high = scaled - (scaled - a)

@@ -1,4 +1,4 @@
-"""From rows, labels, weights and folds to one ClassMoments for each fold and class."""
+"""Summarise rows, labels, weights and folds into one ClassMoments per fold and class."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from directrix.moments.class_moments import ClassMoments
 
 
-#: Least weight of a class, and one over the greatest: its square, shared by 1e20 rows, is normal.
-_LIGHTEST = 1e-140
+#: Least total weight of a class, and the reciprocal of the greatest: the square of such a weight,
+#: divided among 1e20 rows, is still a normal float.
+_LEAST_WEIGHT = 1e-140
 
 
 class Table(NamedTuple):
-    """ClassMoments by fold and class, and what they are about."""
+    """ClassMoments by fold and class, with the features and classes that they describe."""
 
     n_features: int
     names: tuple[str, ...] | None
@@ -34,7 +35,7 @@ class Table(NamedTuple):
 def class_moments_of_rows(
     X: Any, y: Any, weight: Any, classes: Any, names: Any, fold: Any
 ) -> Table:
-    """Check the input and summarise it; see `Moments.of` for the arguments."""
+    """Check the input and summarise it. The parameters are those of `Moments.of`."""
     rows = as_rows(X)
     n, d = rows.shape
     if names is not None:
@@ -42,39 +43,38 @@ def class_moments_of_rows(
     if d == 0:
         msg = "there are no features (X has no columns)"
         raise ValueError(msg)
-    y = labels.tidy(y)
+    y = labels.as_labels(y)
     if len(y) != n:
         msg = f"there are {n} rows but {len(y)} labels"
         raise ValueError(msg)
     weight = None if weight is None else _checked_weight(weight, n)
-    named = None if classes is None else labels.distinct(labels.tidy(classes))
+    allowed_classes = None if classes is None else labels.distinct(labels.as_labels(classes))
     present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
-    codes, found = labels.encode(y[present], named)
-    numbers = None if fold is None else labels.fold_numbers(fold, n)[present]
-    n_folds = 1 if numbers is None else int(numbers.max(initial=0)) + 1
-    n_groups = n_folds * len(found)
-    small = labels.code_dtype(n_groups)
-    groups = codes.astype(small, copy=False)
-    if numbers is not None:
-        groups = groups + numbers.astype(small) * small(len(found))
-    if not isinstance(present, slice):  # the other rows are of no group
-        absent = np.full(n, n_groups, dtype=small)
-        absent[present] = groups
-        groups = absent
-    # A NaN or an infinity shows in the sums of its group, so the rows are not searched for one
-    # unless there is one.
+    codes, class_labels = labels.encode(y[present], allowed_classes)
+    fold_of_row = None if fold is None else labels.fold_numbers(fold, n)[present]
+    n_folds = 1 if fold_of_row is None else int(fold_of_row.max(initial=0)) + 1
+    n_groups = n_folds * len(class_labels)
+    code_type = labels.code_dtype(n_groups)
+    groups = codes.astype(code_type, copy=False)
+    if fold_of_row is not None:
+        groups = groups + fold_of_row.astype(code_type) * code_type(len(class_labels))
+    if not isinstance(present, slice):  # rows of weight zero belong to no group
+        all_groups = np.full(n, n_groups, dtype=code_type)
+        all_groups[present] = groups
+        groups = all_groups
+    # A NaN or an infinity shows in the sums of its group, so the rows are searched only then.
     with np.errstate(invalid="ignore", over="ignore"):
-        summaries = _summaries(rows, groups, n_groups, weight)
+        summaries = _summarize_groups(rows, groups, n_groups, weight)
     if weight is not None:
         require_moderate(summaries)
     if not all(_is_finite(group) for group in summaries):
-        _refuse(rows, groups < n_groups)
-    width = len(found)
+        _raise_not_finite(rows, groups < n_groups)
+    width = len(class_labels)
     parts = tuple(tuple(summaries[k * width : (k + 1) * width]) for k in range(n_folds))
-    return Table(d, rows.names, found, parts)
+    return Table(d, rows.names, class_labels, parts)
 
 
-def _summaries(
+def _summarize_groups(
     rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
 ) -> list[ClassMoments]:
     wide = rows.shape[1] > DENSE_FEATURES
@@ -102,33 +102,41 @@ def _is_finite(group: ClassMoments) -> bool:
 
 
 def require_moderate(summaries: list[ClassMoments]) -> None:
-    """Refuse weights whose squares, or whose sum's square, would overflow or vanish."""
+    """Raise ValueError where the square of a class's total weight would overflow or underflow."""
     for group in summaries:
         if group.count:
             require_moderate_weight(group.weight)
 
 
-def require_moderate_weight(weight: float, of: str = "a class") -> None:
-    """Refuse a sum of weights whose square overflows or vanishes."""
-    if not _LIGHTEST <= weight <= 1.0 / _LIGHTEST:
+def require_moderate_weight(weight: float, noun: str = "a class") -> None:
+    """Raise ValueError for a total weight whose square overflows or underflows.
+
+    Parameters
+    ----------
+    weight : float
+        Sum of sample weights.
+    noun : str
+        The rows that were summed, for the error message.
+    """
+    if not _LEAST_WEIGHT <= weight <= 1.0 / _LEAST_WEIGHT:
         msg = (
-            f"the weights of {of} add up to {weight:.3g}, beyond the range from "
-            f"{_LIGHTEST:g} to {1.0 / _LIGHTEST:g}: multiply all weights by one factor"
+            f"the weights of {noun} add up to {weight:.3g}, beyond the range from "
+            f"{_LEAST_WEIGHT:g} to {1.0 / _LEAST_WEIGHT:g}: multiply all weights by one factor"
         )
         raise ValueError(msg)
 
 
-def _refuse(rows: Rows, present: AnyArray) -> NoReturn:
-    """Find the value that spoilt the sums and say where it is."""
+def _raise_not_finite(rows: Rows, present: AnyArray) -> NoReturn:
+    """Find the value that made the sums NaN or infinite, and raise ValueError that names it."""
     largest, widest = 0.0, 0
     for row, column, value in rows.stored():
         bad = np.flatnonzero(~np.isfinite(value) & present[row])
         if bad.size:
             first = bad[0]
-            what = "NaN" if np.isnan(value[first]) else "infinity"
+            value_name = "NaN" if np.isnan(value[first]) else "infinity"
             msg = (
-                f"row {row[first]} holds {what} in column {rows.column(column[first])}: impute "
-                "missing values or drop those rows before summarising"
+                f"row {row[first]} holds {value_name} in column {rows.column(column[first])}: "
+                "impute missing values or drop those rows before summarising"
             )
             raise ValueError(msg)
         size = np.where(present[row], np.abs(value), 0.0)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray
 
-#: Up to here the scatter is a matrix (200 MB a class); beyond, it is an operator over the rows.
+#: Most features for which the scatter is a matrix (200 MB per class); with more it is an operator
+#: that keeps the rows.
 DENSE_FEATURES = 5_000
 
 #: Columns multiplied at a time when an operator is written out as a matrix.
@@ -24,13 +25,13 @@ _COLUMNS_AT_A_TIME = 256
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Rows of one class as ``x = scale ∘ z + shift``, with z sparse but for a few heavy columns.
+    """Rows of one class as ``x = scale ∘ z + shift``, with z sparse except in a few heavy columns.
 
-    A heavy column has a mean far from zero next to its spread, so almost all its values are
-    stored anyway; it is kept dense and shifted, because a sparse column cannot be.
+    The mean of a heavy column is large relative to its spread, so almost all of its values are
+    stored anyway. It is kept dense and shifted; a shift would fill a sparse column.
     """
 
-    sparse: csr_array | None  # the columns that are not heavy (the heavy ones are ignored in it)
+    sparse: csr_array | None  # all columns; the heavy ones are ignored
     heavy: AnyArray  # indices of the heavy columns
     dense: FloatArray  # (n, number of heavy columns), already shifted
     weight: FloatArray | None
@@ -39,7 +40,7 @@ class RowBlock:
     shift_tail: FloatArray
 
     def dot(self, vectors: FloatArray) -> FloatArray:
-        """Return ``Z (scale ∘ v)`` for each column v."""
+        """Return ``Z (scale ∘ v)`` for each column v of ``vectors``."""
         vectors = self.scale[:, None] * vectors
         product: FloatArray = self.dense @ vectors[self.heavy]
         if self.sparse is not None:
@@ -48,7 +49,7 @@ class RowBlock:
         return product
 
     def transposed_dot(self, rows: FloatArray) -> FloatArray:
-        """Return ``scale ∘ (Zᵀ r)`` for each column r."""
+        """Return ``scale ∘ (Zᵀ r)`` for each column r of ``rows``."""
         product: FloatArray
         if self.sparse is None:
             product = np.zeros((len(self.scale), rows.shape[1]))
@@ -61,8 +62,8 @@ class RowBlock:
         if not isinstance(other, RowBlock):
             return NotImplemented
         return self is other or all(
-            np.array_equal(own, its)
-            for own, its in zip(self._arrays(), other._arrays(), strict=True)
+            np.array_equal(left, right)
+            for left, right in zip(self._arrays(), other._arrays(), strict=True)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -81,15 +82,15 @@ class RowBlock:
         )
 
     def select(self, columns: AnyArray) -> RowBlock:
-        """Keep these columns."""
-        place = np.full(len(self.scale), -1)
-        place[self.heavy] = np.arange(len(self.heavy))
-        where = place[columns]
-        kept = np.flatnonzero(where >= 0)
+        """Return a block with these columns only."""
+        heavy_index = np.full(len(self.scale), -1)
+        heavy_index[self.heavy] = np.arange(len(self.heavy))
+        chosen_index = heavy_index[columns]
+        kept = np.flatnonzero(chosen_index >= 0)
         return RowBlock(
             None if self.sparse is None else self.sparse[:, columns],
             kept,
-            self.dense[:, where[kept]],
+            self.dense[:, chosen_index[kept]],
             self.weight,
             self.scale[columns],
             self.shift[columns],
@@ -98,19 +99,20 @@ class RowBlock:
 
 
 class RowScatter(LinearOperator):  # type: ignore[misc]
-    r"""Centred scatter of one class that is never written out.
+    r"""Centred scatter of one class as a linear operator; the matrix is never formed.
 
     .. math:: S v = \sum_b \big( Z_b^\top \omega_b r_b - (\mu - s_b)\, 1^\top \omega_b r_b \big),
               \quad r_b = Z_b v - (\mu - s_b)^\top v
 
-    where the rows of block b are :math:`x = z + s_b`. Both factors are centred before they meet,
-    so nothing cancels. It keeps a copy of the rows; d can be any size.
+    where the rows of block b are :math:`x = z + s_b`. Both factors are centred before they are
+    multiplied, so nothing cancels. The operator keeps a copy of the rows; d can be of any size.
 
     Parameters
     ----------
     blocks : tuple of RowBlock
+        The rows.
     mean, mean_tail : array of shape (d,)
-        Mean of all rows of the class and what rounding cut off it.
+        High and low part of the mean of all rows of the class.
     diagonal : array of shape (d,)
         Diagonal of the scatter.
     factor : float
@@ -133,7 +135,7 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         self.factor = factor
 
     def diagonal(self) -> FloatArray:
-        """Return the diagonal, which is known exactly."""
+        """Return the diagonal, which is stored."""
         return self.factor * self._diagonal
 
     def _matmat(self, vectors: FloatArray) -> FloatArray:
@@ -191,11 +193,11 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         return RowScatter(self.blocks + other.blocks, mean, mean_tail, diagonal)
 
     def about(self, mean: FloatArray, mean_tail: FloatArray) -> RowScatter:
-        """Return the same rows' scatter about a restated mean."""
+        """Return the scatter of the same rows with the mean replaced by this more exact value."""
         return RowScatter(self.blocks, mean, mean_tail, self._diagonal, self.factor)
 
     def affine(self, scale: FloatArray, center: FloatArray, offset: FloatArray) -> RowScatter:
-        """Return the scatter of ``scale ∘ (x − center) + offset``; the mean is set by ``about``."""
+        """Return the scatter of ``scale ∘ (x − center) + offset``, whose mean `about` must set."""
         blocks = []
         for block in self.blocks:
             shift, tail = affine((block.shift, block.shift_tail), scale, center, offset)
@@ -205,8 +207,8 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         )
 
     def select(self, columns: AnyArray) -> RowScatter | FloatArray:
-        """Return the scatter of these columns, as a matrix where there are few enough."""
-        chosen = RowScatter(
+        """Return the scatter of these columns, as a matrix if they are at most `DENSE_FEATURES`."""
+        selected = RowScatter(
             tuple(block.select(columns) for block in self.blocks),
             self.mean[columns],
             self.mean_tail[columns],
@@ -215,16 +217,16 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         )
         d = len(columns)
         if d > DENSE_FEATURES:
-            return chosen
+            return selected
         matrix = np.empty((d, d))
         for start in range(0, d, _COLUMNS_AT_A_TIME):
             columns = np.arange(start, min(start + _COLUMNS_AT_A_TIME, d))
             unit = np.zeros((d, len(columns)))
             unit[columns, columns - start] = 1.0
-            matrix[:, columns] = chosen @ unit
+            matrix[:, columns] = selected @ unit
         matrix = (matrix + matrix.T) / 2
-        np.fill_diagonal(matrix, chosen.diagonal())
-        constant = chosen.diagonal() == 0
+        np.fill_diagonal(matrix, selected.diagonal())
+        constant = selected.diagonal() == 0
         matrix[constant] = 0.0
         matrix[:, constant] = 0.0
         return matrix

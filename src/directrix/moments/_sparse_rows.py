@@ -1,12 +1,12 @@
-"""Moments of sparse rows: products of the stored values only, never a dense copy of the matrix.
+"""Moments of sparse rows, from products of stored values without a dense copy of the matrix.
 
-For each row the products of all pairs of its stored values are added to the matrix of products.
-Rows are ordered by their number of stored values, so that NumPy forms the pairs of thousands of
-rows at a time, and each pair once; SciPy's general ``X.T @ X`` cannot use the symmetry.
+The products of all pairs of stored values of a row are added to the matrix of products. Rows are
+sorted by their number of stored values, so that NumPy forms the pairs of thousands of rows at a
+time, each pair once. SciPy's general ``X.T @ X`` cannot use the symmetry.
 
-Uncentred products are safe where a column's mean is small next to its spread, as it is in a
-column that is mostly zero. The few columns where it is not (*heavy* columns, which are almost full)
-are done again as dense columns, shifted.
+Uncentred products are accurate where the mean of a column is small relative to its spread, as in a
+column that is mostly zero. The other columns are called *heavy*; almost all of their values are
+stored. They are summarised a second time, as dense columns with a shift.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray
 
-#: A column is heavy where mean² > 4 variance: the uncentred sum of squares has then five times
-#: the size of the centred one, and at least 80 % of the column's values are stored.
+#: A column is heavy where mean² > 4 variance: the uncentred sum of squares is then more than five
+#: times the centred one, and at least 80 % of the values of the column are stored.
 _HEAVY = 5.0
 
 #: Above this share of stored values a dense block is multiplied faster than pairs are formed.
 DENSE_SHARE = 0.14
 
-#: Rows taken at a time: their stored values are gathered in another order, from the cache.
+#: Rows per chunk: few enough that their stored values, gathered in another order, stay in cache.
 _CHUNK_ROWS = 1 << 14
 
-#: Values in each buffer of the pairs.
-_ROOM = 1 << 18
+#: Size of each buffer of `_Pairs`, in values.
+_BUFFER_VALUES = 1 << 18
 
 
 def moments_of_sparse(
     matrix: Any, groups: AnyArray, n_groups: int, weight: FloatArray | None, *, implicit: bool
 ) -> list[ClassMoments]:
-    """Return one ClassMoments a group of the rows of a canonical CSR array.
+    """Return one ClassMoments for each group of rows of a canonical CSR array.
 
     Parameters
     ----------
     matrix : csr_array
-        With sorted indices and no duplicates.
+        The rows, with sorted indices and no duplicates.
     groups, n_groups, weight
-        As for dense rows.
+        As for `moments_of_dense`.
     implicit : bool
         Keep the rows and a scatter operator instead of a scatter matrix.
     """
@@ -83,7 +83,7 @@ def moments_of_sparse(
 def _members(
     matrix: Any, groups: AnyArray, weight: FloatArray | None, group: int
 ) -> Iterator[tuple[Any, FloatArray | None]]:
-    """Give the rows of a group and their weights again, chunk by chunk."""
+    """Yield the rows of a group and their weights, chunk by chunk, for a second pass."""
     for start in range(0, matrix.shape[0], _CHUNK_ROWS):
         members = start + np.flatnonzero(groups[start : start + _CHUNK_ROWS] == group)
         if members.size:
@@ -91,7 +91,7 @@ def _members(
 
 
 class _Tally:
-    """Uncentred sums of one group, centred in the end."""
+    """Uncentred running sums of one group, centred at the end."""
 
     def __init__(self, n_features: int, *, implicit: bool) -> None:
         self.n_features = n_features
@@ -100,16 +100,16 @@ class _Tally:
         self.weight = 0.0
         self.weight_sq = 0.0
         self.total = np.zeros(n_features)
-        # The lower triangle of all products, or the diagonal alone.
+        # The lower triangle of all products; with implicit scatter only the diagonal.
         self.product = np.zeros(n_features if implicit else n_features * n_features)
 
     def add(self, chunk: Any, members: AnyArray, weight: FloatArray | None, pairs: _Pairs) -> None:
         """Add the member rows of a chunk."""
         if self.implicit:
             rows = chunk[members]
-            each = np.ones(members.size) if weight is None else weight
-            self.total += rows.T @ each
-            self.product += (rows * rows).T @ each
+            row_weight = np.ones(members.size) if weight is None else weight
+            self.total += rows.T @ row_weight
+            self.product += (rows * rows).T @ row_weight
         else:
             pairs.add(chunk, members, weight, self.total, self.product)
         self.count += members.size
@@ -120,7 +120,7 @@ class _Tally:
         return self.product if self.implicit else self.product[:: self.n_features + 1]
 
     def heavy(self) -> AnyArray:
-        """Return the columns whose centring would cancel."""
+        """Return the indices of the columns whose centring would cancel."""
         if not self.count:
             return np.empty(0, dtype=np.int64)
         squares = self._diagonal()
@@ -132,7 +132,17 @@ class _Tally:
         heavy: AnyArray,
         columns: ClassMoments,
     ) -> ClassMoments:
-        """Centre the sums; take the heavy columns from their dense summary."""
+        """Centre the sums and return the summary.
+
+        Parameters
+        ----------
+        members : iterator of (rows, weight)
+            The rows of the group once more.
+        heavy : array of int
+            Indices of the heavy columns.
+        columns : ClassMoments
+            Summary of the heavy columns, from dense rows.
+        """
         d = self.n_features
         if not self.count:
             return ClassMoments.empty(d)
@@ -162,14 +172,14 @@ class _Tally:
         if heavy.size:
             # Σ ω (x_h − μ_h) x_j: one centred factor is enough, and the other stays sparse.
             cross = np.zeros((self.n_features, heavy.size))
-            left = np.zeros(heavy.size)
+            residual = np.zeros(heavy.size)
             for rows, weight in members:
                 centred = rows[:, heavy].toarray() - columns.mean - columns.mean_tail
                 if weight is not None:
                     centred *= weight[:, None]
                 cross += rows.T @ centred
-                left += centred.sum(axis=0)
-            cross -= np.multiply.outer(mean, left)
+                residual += centred.sum(axis=0)
+            cross -= np.multiply.outer(mean, residual)
             scatter[:, heavy] = cross
             scatter[heavy, :] = cross.T
             scatter[np.ix_(heavy, heavy)] = columns.scatter
@@ -203,13 +213,13 @@ class _Tally:
 
 
 class _Pairs:
-    """Forms the products of all pairs of stored values, thousands of rows at a time."""
+    """Products of all pairs of stored values, formed for thousands of rows at a time."""
 
     def __init__(self, longest: int) -> None:
-        # Kept between calls, because touching new memory costs more than the work done in it.
-        self._room = max(_ROOM, longest)
-        self._column, self._cell = np.empty((2, self._room), dtype=np.int64)
-        self._value, self._term = np.empty((2, self._room))
+        # Buffers are reused, because touching new memory costs more than the products themselves.
+        self._capacity = max(_BUFFER_VALUES, longest)
+        self._column, self._cell = np.empty((2, self._capacity), dtype=np.int64)
+        self._value, self._term = np.empty((2, self._capacity))
 
     def add(
         self,
@@ -219,7 +229,7 @@ class _Pairs:
         total: FloatArray,
         product: FloatArray,
     ) -> None:
-        """Add ω x_i to ``total[i]`` and ω x_i x_j, for all j ≤ i, to ``product[i * d + j]``."""
+        """Add ω x_i to ``total[i]``, and ω x_i x_j to ``product[i * d + j]`` for all j ≤ i."""
         d = chunk.shape[1]
         lengths = np.diff(chunk.indptr)[members]
         # Longest first; small integers sort in linear time.
@@ -230,17 +240,17 @@ class _Pairs:
         first, filled = 0, int(np.count_nonzero(lengths))
         while first < filled:
             longest = int(lengths[first])
-            n = min(self._room // longest, filled - first)
+            n = min(self._capacity // longest, filled - first)
             run = slice(first, first + n)
             first += n
             columns = self._column[: longest * n].reshape(longest, n)
             values = self._value[: longest * n].reshape(longest, n)
             # The rows that have a k-th value are the leading ones.
-            having = np.searchsorted(-lengths[run], -np.arange(longest)).tolist()
-            for k, m in enumerate(having):
-                here = starts[run][:m] + k
-                column = np.take(indices, here, out=columns[k, :m], mode="clip")
-                value = np.take(chunk.data, here, out=values[k, :m], mode="clip")
+            n_leading = np.searchsorted(-lengths[run], -np.arange(longest)).tolist()
+            for k, m in enumerate(n_leading):
+                positions = starts[run][:m] + k
+                column = np.take(indices, positions, out=columns[k, :m], mode="clip")
+                value = np.take(chunk.data, positions, out=values[k, :m], mode="clip")
                 if root is None:
                     np.add.at(total, column, value)
                 else:

@@ -1,7 +1,7 @@
-"""What must hold of the file of a summary before anything in it is used.
+"""Validation of summary files: everything is checked before anything is used.
 
-Nothing here allocates by a number read from the file: sizes are compared with the arrays that are
-there, which safetensors has compared with the length of the file.
+No check allocates memory by a number read from the file: sizes are compared with the arrays that
+were loaded, which safetensors has compared with the length of the file.
 """
 
 from __future__ import annotations
@@ -31,40 +31,42 @@ _DTYPES = {
 }
 _CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
 
-#: Beyond, not every whole number is a float.
+#: Largest count: above it, not every whole number is a float.
 MOST_ROWS = 1 << 53
 
-#: How far rounding may carry weights and scatters past their inequalities: subtraction may leave
-#: seven digits, and fewer when repeated.
-_ROUNDING = 1e-4
+#: Relative amount by which rounding may break the inequalities of weights and scatters: one
+#: subtraction may leave only seven digits, and repeated ones fewer.
+_ROUNDING_TOLERANCE = 1e-4
 
-#: What a square loses at most when it is too small for a float.
+#: Largest error of a square that underflows.
 _UNDERFLOW = 2.0**-1074
 
-#: NumPy gives every label the room of the longest. This much beyond four times the numbers keeps
-#: the memory of a reader in proportion to the file.
+#: Memory allowed for text labels beyond four times that of the numbers. NumPy allocates the length
+#: of the longest label for every label, so this bounds the memory of a reader by the file size.
 _LABEL_BYTES = 1 << 20
 
 
 class MomentsFileError(ValueError):
-    """The file is not a summary this version can read, or it is damaged."""
+    """Raised for a file that is damaged or is not a summary that this version can read."""
 
 
-def require(condition: object, otherwise: str) -> None:
-    """Raise the one documented error unless a condition holds."""
+def require(condition: object, message: str) -> None:
+    """Raise `MomentsFileError` with this message unless the condition holds."""
     if not condition:
-        raise MomentsFileError(otherwise)
+        raise MomentsFileError(message)
 
 
 def check_header(header: Any) -> None:
-    """Check type and content of every entry of the JSON header."""
+    """Check the type and content of every entry of the JSON header."""
     require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
-    found = header.get("version")
-    require(type(found) is int, "its version is not a whole number")
-    require(found == VERSION, f"its version is {found}, and this program reads {VERSION}")
+    file_version = header.get("version")
+    require(type(file_version) is int, "its version is not a whole number")
+    require(
+        file_version == VERSION, f"its version is {file_version}, and this program reads {VERSION}"
+    )
     require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
     d, names, prior = header["n_features"], header["feature_names"], header["prior"]
-    require(type(d) is int and 0 <= d < 1 << 31, "its number of features is not one")
+    require(type(d) is int and 0 <= d < 1 << 31, "its number of features is not a valid number")
     require(
         type(header["folded"]) is bool and type(header["writer"]) is str,
         "an entry of its header is of the wrong type",
@@ -77,60 +79,74 @@ def check_header(header: Any) -> None:
     check_classes(header["classes"], _CLASS_TYPES)
 
 
-def check_classes(classes: Any, kinds: dict[str, type]) -> None:
-    """Check labels, which are of one of these types."""
+def check_classes(classes: Any, label_types: dict[str, type]) -> None:
+    """Check the class labels of a header.
+
+    Parameters
+    ----------
+    classes : dict
+        Entries ``dtype`` and ``values``.
+    label_types : dict
+        Python type of a label by the allowed names of ``dtype``.
+    """
     require(
         isinstance(classes, dict) and sorted(classes) == ["dtype", "values"],
         "its classes are not a type and a list",
     )
     dtype, values = classes["dtype"], classes["values"]
-    kind = kinds.get(dtype) if isinstance(dtype, str) else None
-    require(kind is not None and _is_list_of(values, kind), "its classes are of the wrong type")
-    if kind is int:
+    label_type = label_types.get(dtype) if isinstance(dtype, str) else None
+    require(
+        label_type is not None and _is_list_of(values, label_type),
+        "its classes are of the wrong type",
+    )
+    if label_type is int:
         require(all(-(1 << 63) <= v < 1 << 63 for v in values), "a class label is beyond 64 bits")
-    if kind is float:
+    if label_type is float:
         require(all(isfinite(value) for value in values), "a class label is not finite")
-    if kind is str:
+    if label_type is str:
         # NumPy drops trailing NULs from text, so such a label would not be read as written.
         require(not any(v.endswith("\0") for v in values), "a class label ends in a NUL")
     require(all(a < b for a, b in pairwise(values)), "its classes are not sorted and different")
 
 
-def _is_list_of(values: Any, kind: type) -> bool:
-    return isinstance(values, list) and all(type(value) is kind for value in values)
+def _is_list_of(values: Any, item_type: type) -> bool:
+    return isinstance(values, list) and all(type(value) is item_type for value in values)
 
 
 def check_tensors(header: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
-    """Check type, shape and value of every array."""
+    """Check the type, shape and values of every array."""
     require(sorted(tensors) == sorted(_DTYPES), "its arrays are not those of a summary")
     n_parts = tensors["count"].shape[0] if tensors["count"].ndim else 0
     values = header["classes"]["values"]
-    # Without classes the arrays are empty, whatever number of folds their shapes pretend.
+    # Without classes the arrays are empty, whatever number of folds their shapes claim.
     folds_agree = n_parts == 1 or (n_parts > 1 and header["folded"] and values)
     require(folds_agree, "its folds do not match its header")
     check_label_room(header["classes"], tensors)
     d = header["n_features"]
     shape = (n_parts, len(values))
-    last = {"mean": (d,), "mean_tail": (d,), "scatter": (d * (d + 1) // 2,)}
+    trailing_shape = {"mean": (d,), "mean_tail": (d,), "scatter": (d * (d + 1) // 2,)}
     for name, dtype in _DTYPES.items():
         tensor = tensors[name]
-        fits = tensor.dtype == dtype and tensor.shape == shape + last.get(name, ())
+        fits = tensor.dtype == dtype and tensor.shape == shape + trailing_shape.get(name, ())
         require(fits, f"{name} has type {tensor.dtype} and shape {tensor.shape}")
         require(np.isfinite(tensor).all(), f"{name} is not finite")
-    for place in np.ndindex(shape):
-        _check_group({name: tensor[place] for name, tensor in tensors.items()})
+    for index in np.ndindex(shape):
+        _check_group({name: tensor[index] for name, tensor in tensors.items()})
 
 
 def check_label_room(classes: dict[str, Any], tensors: dict[str, AnyArray]) -> None:
-    """Check that text labels take no more memory than goes with the numbers."""
+    """Check that text labels need no more memory than is allowed for the size of the arrays."""
     if classes["dtype"] == "str":
-        room = 4 * len(classes["values"]) * max(map(len, classes["values"]), default=0)
-        numbers = sum(tensor.nbytes for tensor in tensors.values())
-        require(room <= _LABEL_BYTES + 4 * numbers, "a class label is too long for its numbers")
+        label_bytes = 4 * len(classes["values"]) * max(map(len, classes["values"]), default=0)
+        number_bytes = sum(tensor.nbytes for tensor in tensors.values())
+        require(
+            label_bytes <= _LABEL_BYTES + 4 * number_bytes,
+            "a class label is too long for its numbers",
+        )
 
 
 def _check_group(group: dict[str, Any]) -> None:
-    """Check what must hold of any rows: these are numbers that rows could have given."""
+    """Check the conditions that the moments of any rows satisfy."""
     count, weight, weight_sq = (group[name].item() for name in ("count", "weight", "weight_sq"))
     mean, tail, packed = group["mean"], group["mean_tail"], group["scatter"]
     if count == 0:
@@ -141,7 +157,9 @@ def _check_group(group: dict[str, Any]) -> None:
     require(fits, "its counts and weights are not those of rows")
     # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
     share = weight_sq / weight
-    consistent = weight / count * (1 - _ROUNDING) <= share <= weight * (1 + _ROUNDING)
+    consistent = (
+        weight / count * (1 - _ROUNDING_TOLERANCE) <= share <= weight * (1 + _ROUNDING_TOLERANCE)
+    )
     require(consistent, "its counts and weights contradict each other")
     with np.errstate(over="ignore", invalid="ignore"):
         high, low = exact_sum(mean, tail)
@@ -152,12 +170,12 @@ def _check_group(group: dict[str, Any]) -> None:
     require(count > 1 or not packed.any(), "a single row has a scatter")
     deviation = np.sqrt(packed[starts] + count * _UNDERFLOW)
     for i, start in enumerate(starts):
-        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING)
+        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING_TOLERANCE)
         fits = np.abs(packed[start : start + len(bound)]) <= bound
         require(fits.all(), "a scatter breaks the Cauchy-Schwarz inequality")
 
 
 def row_starts(d: int) -> AnyArray:
-    """Return where each row of an upper triangle starts when its rows are laid end to end."""
+    """Return the offset of each row in a packed upper triangle of a d × d matrix."""
     i = np.arange(d)
     return i * d - i * (i - 1) // 2

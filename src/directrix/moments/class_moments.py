@@ -1,4 +1,4 @@
-"""ClassMoments: what is kept of the rows of one class, and its algebra."""
+"""ClassMoments: weight, mean and scatter of one class, with addition and subtraction."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.moments._double_double import affine, exact_sum
 from directrix.moments._row_scatter import DENSE_FEATURES, RowScatter
 
-#: Subtraction must leave a share of at least 2**-30 of what it subtracts from: 22 bits of the
-#: 52 then survive, about seven digits.
+#: Least share of the minuend that a subtraction must leave: 22 of 52 bits then survive, which is
+#: about seven digits.
 SMALLEST_REMAINDER = 2.0**-30
 
 
 class CancellationError(ArithmeticError):
-    """Subtracting one summary from another would leave too few correct digits.
+    """Raised when subtracting one summary from another would leave too few correct digits.
 
     Parameters
     ----------
     columns : array or tuple
-        Columns (indices, or names) that lost their digits; empty where it is the mean.
+        Indices or names of the columns whose scatter lost its digits; empty if the mean did.
     """
 
     def __init__(self, columns: Any = ()) -> None:
@@ -47,26 +47,26 @@ class ClassMoments:
     .. math:: \omega = \sum_i \omega_i,\quad \mu = \frac1\omega \sum_i \omega_i x_i,\quad
               S = \sum_i \omega_i (x_i - \mu)(x_i - \mu)^\top
 
-    The scatter is centred and never normalised, so merging needs no second look at the rows:
+    The scatter is centred but not divided by the weight, so merging needs no second pass over rows:
 
     .. math:: S_{a+b} = S_a + S_b + \frac{\omega_a \omega_b}{\omega_a + \omega_b}
               (\mu_b - \mu_a)(\mu_b - \mu_a)^\top
 
-    (Chan, Golub and LeVeque, 1979). ``a + b`` merges, ``a - b`` takes a part out again.
+    (Chan, Golub and LeVeque, 1979). ``a + b`` merges, and ``a - b`` removes a part.
 
     Parameters
     ----------
     count : int
-        Rows with positive weight.
+        Number of rows with positive weight.
     weight, weight_sq : float
-        Sum of the weights, and of their squares.
+        Sum of the weights, and sum of their squares.
     mean : array of shape (d,)
         Weighted mean, rounded to float64.
     scatter : array of shape (d, d) or RowScatter
-        Centred scatter. With very many features it is an operator that supports ``scatter @ v``
-        and ``scatter.diagonal()`` only.
+        Centred scatter. With very many features it is an operator that supports only
+        ``scatter @ v`` and ``scatter.diagonal()``.
     mean_tail : array of shape (d,)
-        What rounding cut off the mean: ``mean + mean_tail`` has about 32 digits.
+        Rounding error of ``mean``: ``mean + mean_tail`` has about 32 digits.
     """
 
     count: int
@@ -77,26 +77,26 @@ class ClassMoments:
     mean_tail: FloatArray = field(repr=False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Copies and unpickled summaries are as read-only as their originals.
+        # Copies and unpickled summaries are read-only like their originals.
         self.__dict__.update(state)
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        # A summary stays what it is: its arrays are shared between summaries.
+        # Arrays are shared between summaries, so they must never change.
         for array in (self.mean, self.mean_tail, self.scatter):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
     @classmethod
     def empty(cls, n_features: int) -> ClassMoments:
-        """Return the summary of no rows: the identity of ``+``."""
+        """Return the summary of no rows, which is the identity of ``+``."""
         mean = np.zeros(n_features)
         wide = n_features > DENSE_FEATURES
         scatter = RowScatter((), mean, mean, mean) if wide else np.zeros((n_features,) * 2)
         return cls(0, 0.0, 0.0, mean, scatter, mean)
 
     def marginal(self) -> ClassMoments:
-        """Return this summary with the diagonal of its scatter only."""
+        """Return this summary with only the diagonal of its scatter."""
         scatter = RowScatter((), self.mean, self.mean_tail, self.scatter.diagonal())
         return replace(self, scatter=scatter)
 
@@ -112,7 +112,7 @@ class ClassMoments:
 
     @property
     def covariance(self) -> FloatArray | RowScatter:
-        """Scatter divided by the total weight: the maximum-likelihood estimate."""
+        """Scatter divided by the total weight, the maximum-likelihood estimate."""
         return self.scatter * (1.0 / self._positive_weight())
 
     @property
@@ -136,23 +136,23 @@ class ClassMoments:
             return other
         weight = self.weight + other.weight
         gap = _mean_gap(self, other)
-        # Walk from the smaller mean towards the larger, feature by feature, so that a + b and
-        # b + a are the same to the last bit.
-        upward = gap >= 0
+        # Start from the smaller mean, feature by feature, so that a + b and b + a are equal to
+        # the last bit.
+        ascending = gap >= 0
         base, base_tail = (
-            np.where(upward, own, its)
-            for own, its in ((self.mean, other.mean), (self.mean_tail, other.mean_tail))
+            np.where(ascending, left, right)
+            for left, right in ((self.mean, other.mean), (self.mean_tail, other.mean_tail))
         )
-        share = np.where(upward, other.weight, self.weight) / weight
+        share = np.where(ascending, other.weight, self.weight) / weight
         mean, tail = exact_sum(base, base_tail + share * np.abs(gap))
-        # The lighter weight first: the factor then depends on no order, and does not overflow.
+        # Sorted weights make the factor independent of the order, and it does not overflow.
         lighter, heavier = sorted((self.weight, other.weight))
         factor = lighter * (heavier / weight)
         scatter: Any
         if isinstance(self.scatter, RowScatter) and isinstance(other.scatter, RowScatter):
             scatter = self.scatter.merged(other.scatter, factor * gap**2, mean, tail)
         else:
-            # Adding the sum of both, not one after the other, keeps a + b equal to b + a.
+            # Adding the sum of both scatters, not one after the other, keeps a + b equal to b + a.
             scatter = _outer(gap, factor)
             scatter += self.scatter + other.scatter
         return ClassMoments(
@@ -191,7 +191,7 @@ class ClassMoments:
             raise CancellationError
         gap = _mean_gap(other, self)
         mean, tail = exact_sum(self.mean, self.mean_tail + gap * (other.weight / weight))
-        if count == 1:  # one row has no scatter: exact, whatever cancelled
+        if count == 1:  # a single row has no scatter, so nothing is lost to cancellation
             scatter = np.zeros_like(self.scatter)
         else:
             between = _outer(gap, self.weight * (other.weight / weight))
@@ -221,7 +221,7 @@ class ClassMoments:
     __hash__ = None  # type: ignore[assignment]
 
     def select(self, columns: AnyArray) -> ClassMoments:
-        """Return the summary of these columns: a principal sub-matrix, no rows needed."""
+        """Return the summary of these columns: a principal sub-matrix of the scatter."""
         scatter = (
             self.scatter[np.ix_(columns, columns)]
             if isinstance(self.scatter, np.ndarray)
@@ -239,7 +239,8 @@ class ClassMoments:
     def affine(self, matrix: FloatArray, center: FloatArray, offset: FloatArray) -> ClassMoments:
         """Return the summary of the rows ``A (x − center) + offset``.
 
-        A matrix given as a vector is diagonal, and then keeps the mean's 32 digits.
+        A vector in place of the matrix A stands for a diagonal one, and keeps 32 digits of the
+        mean.
         """
         if not self.count:
             return ClassMoments.empty(len(matrix))
@@ -264,7 +265,7 @@ class ClassMoments:
 
 
 def _mean_gap(a: ClassMoments, b: ClassMoments) -> FloatArray:
-    """Return the mean of b minus the mean of a, to the digits the tails give."""
+    """Return the mean of b minus the mean of a, with the tails included."""
     high, low = exact_sum(b.mean, -a.mean)
     return high + (low + (b.mean_tail - a.mean_tail))
 
@@ -279,14 +280,14 @@ def _require_same_shape(a: ClassMoments, b: ClassMoments) -> None:
 
 
 def _outer(vector: FloatArray, factor: float) -> FloatArray:
-    """Return ``factor v vᵀ``, symmetric to the last bit because the factor comes last."""
+    """Return ``factor v vᵀ``, symmetric to the last bit because the factor is applied last."""
     product = np.multiply.outer(vector, vector)
     product *= factor
     return product
 
 
 def _require_digits(remainder: FloatArray, whole: FloatArray, between: FloatArray) -> None:
-    """Refuse a difference of scatters whose diagonal has lost its digits somewhere."""
+    """Raise CancellationError where the diagonal of a difference of scatters lost its digits."""
     taken = np.maximum(whole, between)
     lost = np.flatnonzero((remainder < SMALLEST_REMAINDER * taken) & (taken > 0))
     if lost.size:

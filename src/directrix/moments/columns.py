@@ -1,4 +1,4 @@
-"""Columns of a summary: their names, and the many ways to choose some."""
+"""Feature names and column selection by name, index, slice or mask."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
-    """Return names as a tuple after checking that there is one for each feature."""
+    """Return feature names as a tuple, after checking that they are distinct and complete."""
     checked = tuple(str(name) for name in names)
     if len(checked) != n_features or len(set(checked)) != n_features:
         msg = f"feature_names must be {n_features} different names, one for each feature"
@@ -22,7 +22,7 @@ def checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
 
 
 def column_index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyArray:
-    """Return the indices of columns given by name, index, slice or mask, none of them twice."""
+    """Return the indices of columns given by name, index, slice or mask; refuse repeated ones."""
     index = _index(columns, n_features, names)
     if len(set(index.tolist())) < len(index):
         msg = "a column is chosen twice"
@@ -31,9 +31,9 @@ def column_index(columns: Any, n_features: int, names: tuple[str, ...] | None) -
 
 
 def _index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyArray:
-    every: AnyArray = np.arange(n_features)
+    all_columns: AnyArray = np.arange(n_features)
     if isinstance(columns, slice):
-        return every[columns]
+        return all_columns[columns]
     chosen = np.atleast_1d(np.asarray(columns))
     if chosen.ndim != 1:
         msg = f"the columns must be a list, not an array of shape {chosen.shape}"
@@ -41,12 +41,12 @@ def _index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyA
     if chosen.dtype.kind in "OT" and all(isinstance(name, str) for name in chosen.tolist()):
         chosen = np.array(chosen.tolist(), dtype=str)
     if chosen.dtype.kind != "U":
-        index: AnyArray = every[chosen if chosen.size else chosen.astype(np.int64)]
+        index: AnyArray = all_columns[chosen if chosen.size else chosen.astype(np.int64)]
         return index
-    place = {name: index for index, name in enumerate(names or ())}
-    missing = [name for name in chosen.tolist() if name not in place]
+    index_of = {name: index for index, name in enumerate(names or ())}
+    missing = [name for name in chosen.tolist() if name not in index_of]
     if missing:
-        known = f"the features are {list(place)}" if names else "the features have no names"
+        known = f"the features are {list(index_of)}" if names else "the features have no names"
         msg = f"no feature named {missing[0]!r}; {known}"
         raise KeyError(msg)
-    return np.array([place[name] for name in chosen.tolist()], dtype=np.int64)
+    return np.array([index_of[name] for name in chosen.tolist()], dtype=np.int64)

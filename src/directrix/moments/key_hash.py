@@ -1,4 +1,4 @@
-"""A number for each row from some of its columns, the same wherever the row is read."""
+"""Hash of the key columns of each row, the same on every engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.moments.row_hash import mixed
+from directrix.moments.row_hash import mix_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,28 +20,28 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def key_hash(columns: Sequence[Any], seed: int = 0) -> AnyArray:
-    """Return an unsigned 64-bit number for each row of some columns.
+    """Return an unsigned 64-bit hash for each row of some columns.
 
-    Numbers hash by value, not by type: 3, 3.0 and True differ from nothing that equals them. Text
-    hashes by its UTF-8 bytes, dates and times by their microseconds (UTC). A missing value is
-    refused: libraries disagree on what it is, and so would the folds.
+    Numbers hash by value, not by type: equal values such as 1, 1.0 and True have equal hashes. Text
+    hashes by its UTF-8 bytes, dates and times by their microseconds (UTC). Missing values raise
+    ValueError, because libraries represent them differently and folds would differ too.
 
     Parameters
     ----------
     columns : sequence of arrays
-        At least one, in an order that matters.
+        At least one column; their order matters.
     seed : int
-        Another seed makes another hash.
+        A different seed gives different hashes.
     """
     total = None
-    state = mixed(np.array([seed], dtype=np.int64).view(np.uint64) + _STEP)
+    state = mix_bits(np.array([seed], dtype=np.int64).view(np.uint64) + _STEP)
     for column in columns:
-        state = mixed(state + _STEP)
-        part = mixed(_bits(np.asarray(column)) ^ state)
+        state = mix_bits(state + _STEP)
+        part = mix_bits(_bits(np.asarray(column)) ^ state)
         with np.errstate(over="ignore"):
-            total = part if total is None else mixed(total) + part
+            total = part if total is None else mix_bits(total) + part
     if total is None:
-        msg = "a key needs one column at least"
+        msg = "a key needs at least one column"
         raise ValueError(msg)
     hashes: AnyArray = total
     return hashes
@@ -51,31 +51,33 @@ def _bits(values: AnyArray) -> AnyArray:
     """Return 64 bits for each value, equal for equal values."""
     if values.dtype.kind == "O":
         values = _from_objects(values.tolist())
-    kind = values.dtype.kind
-    if kind in "mM":
-        _require_all(not np.isnat(values).any())
-        unit = "datetime64[us]" if kind == "M" else "timedelta64[us]"
+    dtype_kind = values.dtype.kind
+    if dtype_kind in "mM":
+        _require_present(not np.isnat(values).any())
+        unit = "datetime64[us]" if dtype_kind == "M" else "timedelta64[us]"
         return values.astype(unit).view(np.uint64)
-    if kind in "bi":
+    if dtype_kind in "bi":
         return values.astype(np.int64).view(np.uint64)
-    if kind == "u":
+    if dtype_kind == "u":
         return values.astype(np.uint64)
-    if kind == "f":
+    if dtype_kind == "f":
         return _float_bits(values.astype(np.float64))
     return _text_bits(values.tolist())
 
 
 def _from_objects(values: list[Any]) -> AnyArray:
-    """Return Python's numbers, dates and times as NumPy's; all else stays as it is."""
-    kinds = set(map(type, values))
-    # Each library has a type of its own for what is missing.
-    absent = any(kind.__name__ in ("NoneType", "NAType", "NaTType") for kind in kinds)
-    _require_all(not absent and not any(value != value for value in values))  # noqa: PLR0124 - NaN
-    if all(issubclass(kind, bool | int | np.integer | np.bool_) for kind in kinds):
+    """Convert Python numbers, dates and times to NumPy arrays; leave other values unchanged."""
+    types = set(map(type, values))
+    # Every library has its own type for missing values.
+    absent = any(value_type.__name__ in ("NoneType", "NAType", "NaTType") for value_type in types)
+    _require_present(not absent and not any(value != value for value in values))  # noqa: PLR0124 - NaN
+    if all(issubclass(value_type, bool | int | np.integer | np.bool_) for value_type in types):
         return np.array(values, dtype=np.int64)
-    if all(issubclass(kind, bool | int | float | Decimal | np.number) for kind in kinds):
+    if all(
+        issubclass(value_type, bool | int | float | Decimal | np.number) for value_type in types
+    ):
         return np.array(values, dtype=np.float64)
-    if all(issubclass(kind, date) for kind in kinds):
+    if all(issubclass(value_type, date) for value_type in types):
         return np.array([_in_utc(value) for value in values], dtype="datetime64[us]")
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
@@ -89,7 +91,7 @@ def _in_utc(time: Any) -> Any:
 
 
 def _float_bits(values: AnyArray) -> AnyArray:
-    _require_all(not np.isnan(values).any())
+    _require_present(not np.isnan(values).any())
     whole = (values >= -(2.0**63)) & (values < 2.0**64) & (np.floor(values) == values)
     high = values >= 2.0**63
     integers = np.where(whole & ~high, values, 0.0).astype(np.int64).view(np.uint64)
@@ -99,18 +101,18 @@ def _float_bits(values: AnyArray) -> AnyArray:
 
 
 def _text_bits(values: list[Any]) -> AnyArray:
-    places: dict[Any, int] = {}
-    place = [places.setdefault(value, len(places)) for value in values]
-    digests = [hashlib.blake2b(_encoded(value), digest_size=8).digest() for value in places]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[place]
+    index_of: dict[Any, int] = {}
+    index = [index_of.setdefault(value, len(index_of)) for value in values]
+    digests = [hashlib.blake2b(_encoded(value), digest_size=8).digest() for value in index_of]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[index]
 
 
 def _encoded(value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
 
 
-def _require_all(present: bool) -> None:  # noqa: FBT001 - the one thing it is told
-    if not present:
+def _require_present(all_present: bool) -> None:  # noqa: FBT001 - its only argument
+    if not all_present:
         msg = (
             "the key is missing in some rows, which then have no fold: fill it, or drop those rows"
         )

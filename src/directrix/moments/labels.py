@@ -1,4 +1,4 @@
-"""Class labels and fold numbers, turned into small integers."""
+"""Class labels and fold numbers: validation, and encoding as small integers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
-_SMALL_RANGE = 127  # labels this close together fit int8, which NumPy sorts fastest
-_MOST_FOLDS = 10_000  # more are row numbers or keys taken for folds, and would fill the memory
+_SMALL_RANGE = 127  # a range of labels that fits int8, which NumPy sorts fastest
+_MOST_FOLDS = 10_000  # larger numbers are probably row numbers or keys, and would fill the memory
 
 
-def tidy(labels: Any) -> AnyArray:
-    """Return labels as a one-dimensional array of bool, int64, float64 or str."""
+def as_labels(labels: Any) -> AnyArray:
+    """Return labels as a one-dimensional array of bool, int, float or str, or raise."""
     array = np.asarray(labels)
     if array.dtype.kind == "U" and isinstance(labels, list | tuple):
-        array = np.asarray(labels, dtype=object)  # where NumPy has made text of numbers
+        array = np.asarray(labels, dtype=object)  # NumPy turns numbers into text in mixed lists
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        msg = f"the labels must be a list, one a row, not an array of shape {array.shape}"
+        msg = f"the labels must be a list, one per row, not an array of shape {array.shape}"
         raise ValueError(msg)
     if array.dtype.kind in "OT":
         array = _from_objects(array)
@@ -39,72 +39,72 @@ def tidy(labels: Any) -> AnyArray:
 
 
 def distinct(labels: AnyArray) -> AnyArray:
-    """Return the sorted distinct labels in the dtype that summaries keep."""
-    return _kept(np.unique(labels))
+    """Return the sorted distinct labels, with the dtype that summaries store."""
+    return _readonly(np.unique(labels))
 
 
 def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
-    """Return each label's place among the sorted classes, and the classes.
+    """Return the index of each label among the sorted classes, and the classes.
 
     Parameters
     ----------
     labels : array
-        Tidy labels.
+        Labels from `as_labels`.
     classes : array or None
-        All classes there may be; None takes those that occur.
+        All possible classes; None takes those that occur.
     """
-    close = _close_integers(labels)
-    if close is not None:
-        offsets, lowest = close
-        seen = _distinct_offsets(offsets)
-        occurring = _kept((seen + lowest).astype(labels.dtype))
+    small_integers = _close_integers(labels)
+    if small_integers is not None:
+        offsets, lowest = small_integers
+        offsets_seen = _distinct_offsets(offsets)
+        occurring = _readonly((offsets_seen + lowest).astype(labels.dtype))
         classes = occurring if classes is None else classes
         table = np.zeros(_SMALL_RANGE + 1, dtype=code_dtype(len(classes)))
-        table[seen] = _places(occurring, classes)
-        identity = np.array_equal(table[seen], seen)
+        table[offsets_seen] = _class_indices(occurring, classes)
+        identity = np.array_equal(table[offsets_seen], offsets_seen)
         return (offsets if identity else table[offsets]), classes
     occurring, inverse = np.unique(labels, return_inverse=True)
-    occurring = _kept(occurring)
+    occurring = _readonly(occurring)
     classes = occurring if classes is None else classes
-    places = _places(occurring, classes)
-    return places.astype(code_dtype(len(classes)))[inverse], classes
+    indices = _class_indices(occurring, classes)
+    return indices.astype(code_dtype(len(classes)))[inverse], classes
 
 
 def union(a: AnyArray, b: AnyArray) -> AnyArray:
-    """Return the sorted classes of both."""
+    """Return the sorted union of two arrays of classes."""
     if not a.size or not b.size or (a.dtype == b.dtype and np.array_equal(a, b)):
         return a if a.size else b
     if (a.dtype.kind == "U") != (b.dtype.kind == "U"):
-        first, other = a[0].item(), b[0].item()
-        msg = f"labels of one summary are text and of the other numbers: {first!r} and {other!r}"
+        first, second = a[0].item(), b[0].item()
+        msg = f"one summary has text labels and the other has numbers: {first!r} and {second!r}"
         raise TypeError(msg)
     return distinct(np.concatenate([a, b]))
 
 
-def two(classes: AnyArray) -> tuple[Any, Any]:
-    """Return the negative and the positive label, or say why there are no such two."""
-    found = classes.tolist()
-    if len(found) != 2:
-        if not found:
+def negative_and_positive(classes: AnyArray) -> tuple[Any, Any]:
+    """Return the negative and the positive label; raise ValueError unless there are two classes."""
+    labels = classes.tolist()
+    if len(labels) != 2:
+        if not labels:
             msg = "this needs two classes, and the summary is empty: add summaries of rows to it"
             raise ValueError(msg)
-        msg = f"this needs two classes, and there are {len(found)}: {found}. " + (
+        msg = f"this needs two classes, and there are {len(labels)}: {labels}. " + (
             "Choose one against the others with `one_vs_rest(label)`"
-            if len(found) > 2
+            if len(labels) > 2
             else "Name both with `classes=[...]`, or add a summary that has the other"
         )
         raise ValueError(msg)
-    return found[0], found[1]
+    return labels[0], labels[1]
 
 
 def code_dtype(n_codes: int) -> type[np.signedinteger[Any]]:
-    """Return the smallest signed integer type for this many codes and one more."""
+    """Return the smallest signed integer type that holds 0 to ``n_codes``."""
     return next(t for t in (np.int8, np.int16, np.int32, np.int64) if n_codes <= np.iinfo(t).max)
 
 
 def fold_numbers(fold: Any, n_rows: int) -> AnyArray:
-    """Return fold numbers as an array of integers from zero."""
-    array = tidy(fold)
+    """Return fold numbers as an array of non-negative integers, or raise ValueError."""
+    array = as_labels(fold)
     if not array.size:  # an empty list has no type
         array = array.astype(np.int64)
     if array.dtype.kind != "i" or array.size != n_rows or array.min(initial=0) < 0:
@@ -112,15 +112,15 @@ def fold_numbers(fold: Any, n_rows: int) -> AnyArray:
         raise ValueError(msg)
     if array.max(initial=0) >= _MOST_FOLDS:
         msg = (
-            f"fold {array.max()} is beyond {_MOST_FOLDS - 1}: number the folds from zero, as "
-            "every one up to the highest is kept apart"
+            f"fold {array.max()} is beyond {_MOST_FOLDS - 1}: number the folds from zero, because "
+            "a summary is kept for every number up to the highest"
         )
         raise ValueError(msg)
     return array
 
 
-def _places(occurring: AnyArray, classes: AnyArray) -> AnyArray:
-    """Return where each label that occurs stands among the classes."""
+def _class_indices(occurring: AnyArray, classes: AnyArray) -> AnyArray:
+    """Return the index among the classes of each label that occurs."""
     if (
         occurring.size
         and classes.size
@@ -136,7 +136,7 @@ def _places(occurring: AnyArray, classes: AnyArray) -> AnyArray:
 
 
 def _close_integers(labels: AnyArray) -> tuple[AnyArray, int] | None:
-    """Return whole-number labels as int8 offsets from the lowest, or None where they are not."""
+    """Return whole-number labels in a small range as int8 offsets from the lowest, else None."""
     if not labels.size or labels.dtype.kind not in "bif":
         return None
     if labels.dtype.kind == "b":
@@ -154,22 +154,22 @@ def _close_integers(labels: AnyArray) -> tuple[AnyArray, int] | None:
 
 
 def _distinct_offsets(offsets: AnyArray) -> AnyArray:
-    """Return the offsets that occur, sorted."""
+    """Return the distinct offsets, sorted."""
     highest = int(offsets.max())
     if highest > 8:
         return np.flatnonzero(np.bincount(offsets))
-    # A few comparisons of int8 cost less than one count, which works in 64 bits.
+    # A few comparisons of int8 cost less than np.bincount, which works in 64 bits.
     return np.array([value for value in range(highest + 1) if (offsets == value).any()])
 
 
 def _from_objects(array: AnyArray) -> AnyArray:
     flat = [label.item() if isinstance(label, np.generic) else label for label in array.tolist()]
-    kinds = {type(label) for label in flat}
-    if kinds <= {str}:
+    types = {type(label) for label in flat}
+    if types <= {str}:
         return np.array(flat, dtype=str)
-    if kinds <= {bool, int, float}:
+    if types <= {bool, int, float}:
         return np.asarray(flat)
-    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    names = ", ".join(sorted(label_type.__name__ for label_type in types))
     msg = (
         f"labels must be all numbers or all text; these are of type {names}: convert them, and "
         "drop rows without a label"
@@ -184,10 +184,10 @@ def _signed(array: AnyArray) -> AnyArray:
     return array.astype(np.int64)
 
 
-def _kept(classes: AnyArray) -> AnyArray:
-    kind = {"b": np.bool_, "i": np.int64, "f": np.float64}.get(classes.dtype.kind)
-    if not classes.size:  # no labels have no type, so all empty summaries are alike
-        kind = np.int64
-    kept = classes if kind is None else classes.astype(kind)
-    kept.flags.writeable = False
-    return kept
+def _readonly(classes: AnyArray) -> AnyArray:
+    dtype = {"b": np.bool_, "i": np.int64, "f": np.float64}.get(classes.dtype.kind)
+    if not classes.size:  # no labels have no dtype; a fixed one makes all empty summaries equal
+        dtype = np.int64
+    result = classes if dtype is None else classes.astype(dtype)
+    result.flags.writeable = False
+    return result

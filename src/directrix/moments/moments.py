@@ -1,4 +1,4 @@
-"""Moments: the summary of all classes (and folds) that training needs, and its algebra."""
+"""Moments: the summary of all classes and folds, with addition and subtraction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.moments import _describe, from_sql, labels, storage
-from directrix.moments._alignment import combined
+from directrix.moments._alignment import combine
 from directrix.moments._column_sizes import require_squares
 from directrix.moments._one_pass import class_moments_of_rows
 from directrix.moments.class_moments import CancellationError, ClassMoments
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Standardized(NamedTuple):
-    """Moments of standardised features, and the map that made them: ``(x − center) / scale``."""
+    """Moments of standardised features, with the map ``(x − center) / scale`` that was applied."""
 
     moments: Moments
     center: FloatArray
@@ -40,9 +40,9 @@ class Moments:
     .. math:: \omega_c = \sum \omega_i,\quad \mu_c = \frac1{\omega_c} \sum \omega_i x_i,\quad
               S_c = \sum \omega_i (x_i - \mu_c)(x_i - \mu_c)^\top
 
-    over the rows i of class c. Summaries form an algebra:
-    ``a + b`` is the summary of the rows of both, ``a - b`` takes rows out again, and
-    ``Moments.empty(d)`` changes nothing. Make one with `Moments.of`, not with the constructor.
+    over the rows i of class c. Summaries form an algebra: ``a + b`` is the summary of the rows of
+    both, ``a - b`` removes rows, and ``Moments.empty(d)`` is the identity. Create summaries with
+    `Moments.of`, not with the constructor.
 
     Parameters
     ----------
@@ -51,11 +51,12 @@ class Moments:
     classes : array
         Sorted labels.
     parts : tuple of tuples of ClassMoments
-        One tuple for each fold (a single one where there are no folds), in it one ClassMoments
-        for each class.
+        One tuple for each fold (a single tuple without folds), which holds one ClassMoments for
+        each class.
     feature_names : tuple of str, optional
+        Names of the features.
     stated_prior : float, optional
-        Prior of the positive class, where it is not the share of its weight.
+        Prior of the positive class; by default its share of the weight.
     folded : bool
         Whether the parts are folds.
 
@@ -83,7 +84,7 @@ class Moments:
 
     @classmethod
     def empty(cls, n_features: int) -> Moments:
-        """Return the summary of no rows and no classes: the identity of ``+``."""
+        """Return the summary of no rows and no classes, which is the identity of ``+``."""
         return cls(n_features, np.empty(0, dtype=np.int64), ((),))
 
     @classmethod
@@ -102,17 +103,17 @@ class Moments:
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
-            Never copied whole; float32 is summed in float64.
+            Read block by block and never copied whole; float32 is summed in float64.
         y : array of shape (n,)
-            Labels: numbers, booleans or text. One class alone, or no row at all, is legal.
+            Labels: numbers, booleans or text. A single class, or no rows at all, is allowed.
         sample_weight : array of shape (n,), optional
-            Non-negative. A row of weight zero is absent.
+            Sample weights, not negative. Rows of weight zero are ignored.
         classes : array, optional
-            All labels there may be; by default those that occur.
+            All possible labels; by default those that occur.
         feature_names : sequence of str, optional
             By default the column names of a data frame.
         fold : array of int of shape (n,), optional
-            Fold of each row, numbered from zero: each fold is kept apart.
+            Fold of each row, numbered from zero; the summary keeps the folds separate.
 
         Returns
         -------
@@ -125,44 +126,55 @@ class Moments:
 
     @classmethod
     def from_sql_rows(cls, first: Any, second: Any, feature_names: Sequence[str]) -> Moments:
-        """Read the answers to the queries of `directrix.engines.moments_sql`, a row each class."""
+        """Build a summary from the results of the queries of `directrix.engines.moments_sql`.
+
+        Parameters
+        ----------
+        first : iterable of rows
+            Result of the first query, one row for each class. A row is a mapping by column name,
+            or a sequence in the order of the query.
+        second : iterable of iterables of rows
+            Result of each statement of the second query, in order.
+        feature_names : sequence of str
+            The features that were queried, in order.
+        """
         return cls(**from_sql.read(first, second, feature_names))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Moments:
-        """Read a file that `save` wrote; raise `MomentsFileError` if it is anything else."""
+        """Read a file written by `save`; raise `MomentsFileError` for any other file."""
         return cls(**storage.read(path))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write this summary to a file of numbers (safetensors), whole or not at all."""
+        """Write this summary to a safetensors file, replaced atomically."""
         storage.write(self, path)
 
     @property
     def by_class(self) -> Mapping[Any, ClassMoments]:
-        """ClassMoments of each label, all folds together."""
+        """ClassMoments by label, with all folds merged."""
         return MappingProxyType(self._by_class)
 
     @cached_property
     def _by_class(self) -> dict[Any, ClassMoments]:
         return {
-            label: tree_sum([part[place] for part in self.parts])
-            for place, label in enumerate(self.classes.tolist())
+            label: tree_sum([part[index] for part in self.parts])
+            for index, label in enumerate(self.classes.tolist())
         }
 
     @property
     def positive(self) -> ClassMoments:
-        """The last of the two classes."""
-        return self.by_class[labels.two(self.classes)[1]]
+        """ClassMoments of the positive class, the last of two labels."""
+        return self.by_class[labels.negative_and_positive(self.classes)[1]]
 
     @property
     def negative(self) -> ClassMoments:
-        """The first of the two classes."""
-        return self.by_class[labels.two(self.classes)[0]]
+        """ClassMoments of the negative class, the first of two labels."""
+        return self.by_class[labels.negative_and_positive(self.classes)[0]]
 
     @property
     def prior(self) -> float:
-        """Share of the positive class, by weight unless `with_prior` has stated another."""
-        labels.two(self.classes)
+        """Prior of the positive class: its share of the weight, unless stated by `with_prior`."""
+        labels.negative_and_positive(self.classes)
         if self.stated_prior is not None:
             return self.stated_prior
         total = self.positive.weight + self.negative.weight
@@ -183,28 +195,30 @@ class Moments:
 
     @property
     def folds(self) -> tuple[Moments, ...]:
-        """One summary a fold; empty where no folds were asked for."""
+        """One summary for each fold; empty if the summary has no folds."""
         if not self.folded:
             return ()
         return tuple(replace(self, parts=(part,), folded=False) for part in self.parts)
 
     def unfolded(self) -> Moments:
-        """Return the summary of all folds together."""
+        """Return the summary with all folds merged."""
         return replace(self, parts=(tuple(self.by_class.values()),), folded=False)
 
     def without_fold(self, fold: int) -> Moments:
-        """Return the training summary of a fold: the sum of all the others."""
+        """Return the training summary for a fold, which is the sum of all other folds."""
         if not (self.folded and 0 <= fold < len(self.parts)):
             msg = f"there is no fold {fold}: this summary has {len(self.folds)} folds"
             raise ValueError(msg)
         others = [part for number, part in enumerate(self.parts) if number != fold]
-        blank = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
-        summed = tuple(tree_sum(list(groups)) for groups in zip(*(others or blank), strict=True))
+        empty_part = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
+        summed = tuple(
+            tree_sum(list(groups)) for groups in zip(*(others or empty_part), strict=True)
+        )
         return replace(self, parts=(summed,), folded=False)
 
     def with_prior(self, prior: float) -> Moments:
-        """Return the same moments with another prior of the positive class."""
-        labels.two(self.classes)
+        """Return the same moments with this prior of the positive class."""
+        labels.negative_and_positive(self.classes)
         if not 0 < prior < 1:
             msg = f"the prior must lie strictly between 0 and 1, not {prior!r}"
             raise ValueError(msg)
@@ -215,25 +229,25 @@ class Moments:
         if label not in self.by_class:
             msg = f"no class {label!r}; the classes are {self.classes.tolist()}"
             raise ValueError(msg)
-        chosen = self.classes.tolist().index(label)
+        label_index = self.classes.tolist().index(label)
 
-        def two(part: tuple[ClassMoments, ...]) -> tuple[ClassMoments, ClassMoments]:
-            rest = [group for place, group in enumerate(part) if place != chosen]
-            return tree_sum(rest or [ClassMoments.empty(self.n_features)]), part[chosen]
+        def label_and_rest(part: tuple[ClassMoments, ...]) -> tuple[ClassMoments, ClassMoments]:
+            rest = [group for index, group in enumerate(part) if index != label_index]
+            return tree_sum(rest or [ClassMoments.empty(self.n_features)]), part[label_index]
 
         return replace(
             self,
             classes=labels.distinct(np.array([False, True])),
-            parts=tuple(two(part) for part in self.parts),
+            parts=tuple(label_and_rest(part) for part in self.parts),
             stated_prior=None,
         )
 
     def select(self, columns: Any) -> Moments:
         """Return the summary of some columns, given by name, index, slice or mask."""
         index = column_index(columns, self.n_features, self.feature_names)
-        names = self.feature_names and tuple(self.feature_names[place] for place in index)
+        names = self.feature_names and tuple(self.feature_names[k] for k in index)
         return replace(
-            self._mapped(lambda group: group.select(index)),
+            self._map_groups(lambda group: group.select(index)),
             n_features=len(index),
             feature_names=names,
         )
@@ -243,9 +257,10 @@ class Moments:
 
         Parameters
         ----------
-        matrix : array of shape (k, d), or (d,) for a diagonal one
+        matrix : array of shape (k, d), or (d,) for a diagonal matrix
+            The matrix A.
         center, offset : array or float
-            ``center`` near the means keeps all digits when the means are large.
+            A ``center`` near the means keeps all digits when the means are large.
         """
         matrix = np.asarray(matrix, dtype=np.float64)
         center = np.broadcast_to(np.asarray(center, dtype=np.float64), (self.n_features,))
@@ -257,15 +272,16 @@ class Moments:
             msg = f"the matrix must have {self.n_features} columns, not shape {matrix.shape}"
             raise ValueError(msg)
         return replace(
-            self._mapped(lambda group: group.affine(matrix, center, offset)),
+            self._map_groups(lambda group: group.affine(matrix, center, offset)),
             n_features=len(matrix),
             feature_names=self.feature_names if matrix.ndim == 1 else None,
         )
 
     def standardize(self) -> Standardized:
-        """Return the moments of features with mean 0 and variance 1 over all rows, and the map.
+        """Return the moments of features scaled to mean 0 and variance 1 over all rows.
 
-        A constant feature is centred only (its scale is 1); one whose squares vanish is refused.
+        A constant feature is only centred (its scale is 1). A feature whose squares underflow
+        raises ValueError.
         """
         groups = [group for group in self.by_class.values() if group.count]
         if not groups:
@@ -280,13 +296,13 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
             return NotImplemented
-        return Moments(**combined(self, other, operator.add))
+        return Moments(**combine(self, other, operator.add))
 
     def __sub__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
             return NotImplemented
         try:
-            return Moments(**combined(self, other, operator.sub))
+            return Moments(**combine(self, other, operator.sub))
         except CancellationError as error:
             if self.feature_names is None:
                 raise
@@ -314,7 +330,7 @@ class Moments:
     def _repr_html_(self) -> str:
         return _describe.html(self)
 
-    def _mapped(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
+    def _map_groups(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
         return replace(
             self, parts=tuple(tuple(function(group) for group in part) for part in self.parts)
         )

@@ -1,4 +1,4 @@
-"""From class moments to the four numbers of a line's scores, and back."""
+"""Moments of the scores of a linear model, and the gradient with respect to its coefficients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ScoreMoments(NamedTuple):
-    r"""Mean and variance of the scores of each class, and the prior of the positive one.
+    r"""Mean and variance of the scores of each class, and the prior of the positive class.
 
     .. math:: m_c = w \cdot \mu_c + b, \qquad v_c = w^\top \Sigma_c w
     """
@@ -25,14 +25,20 @@ class ScoreMoments(NamedTuple):
 
     @classmethod
     def of_scores(cls, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> ScoreMoments:
-        """Take the four numbers and the prior of scores of both classes."""
-        numbers = []
-        for own in (positive, ~positive):
-            share = weight[own] / weight[own].sum()
-            mean = float(share @ scores[own])
-            numbers += [mean, float(share @ (scores[own] - mean) ** 2)]
+        """Compute mean and variance of the scores of each class, and the prior.
+
+        Parameters
+        ----------
+        positive : array of bool of shape (n,)
+        scores, weight : array of shape (n,)
+        """
+        moments = []
+        for in_class in (positive, ~positive):
+            share = weight[in_class] / weight[in_class].sum()
+            mean = float(share @ scores[in_class])
+            moments += [mean, float(share @ (scores[in_class] - mean) ** 2)]
         prior = float(weight @ positive) / float(weight.sum())
-        return cls(numbers[0], numbers[1], numbers[2], numbers[3], prior)
+        return cls(moments[0], moments[1], moments[2], moments[3], prior)
 
     def above(self, threshold: float) -> ScoreMoments:
         """Return the moments of ``score − threshold``."""
@@ -40,7 +46,7 @@ class ScoreMoments(NamedTuple):
 
 
 class Partials(NamedTuple):
-    """Partial derivatives of a risk by the four numbers."""
+    """Partial derivatives of a risk with respect to the four numbers of `ScoreMoments`."""
 
     mean_pos: float
     var_pos: float
@@ -49,7 +55,7 @@ class Partials(NamedTuple):
 
 
 def project(moments: Moments, coef: FloatArray) -> ScoreMoments:
-    """Return the four numbers of the line ``coef`` (intercept last) over two classes."""
+    """Return the score moments of the linear model ``coef`` (intercept last) on two classes."""
     weight, intercept = coef[:-1], float(coef[-1])
     means, variances = zip(
         *(
@@ -58,14 +64,14 @@ def project(moments: Moments, coef: FloatArray) -> ScoreMoments:
         ),
         strict=True,
     )
-    # Rounding may leave a variance of zero just below it.
+    # Rounding may make a variance of zero slightly negative.
     return ScoreMoments(
         means[0], max(variances[0], 0.0), means[1], max(variances[1], 0.0), moments.prior
     )
 
 
 def pullback(moments: Moments, coef: FloatArray, partials: Partials) -> FloatArray:
-    r"""Carry four partials back to the line: the gradient with respect to ``coef``.
+    r"""Return the gradient of a risk with respect to ``coef``, by the chain rule.
 
     .. math:: \frac{\partial R}{\partial w} = \sum_c \Big( \frac{\partial R}{\partial m_c} \mu_c
               + 2 \frac{\partial R}{\partial v_c} \Sigma_c w \Big), \qquad

@@ -1,9 +1,9 @@
-"""Keys that tell rows apart, copies of equal rows included: what folds and samples are drawn by.
+"""Row keys, by which folds and samples are drawn; copies of equal rows have different keys.
 
-A fold that is a function of a row's features puts all copies of a value into one fold, and the
-model that scores them has never seen that value. New rows are not like that. Copy t of a row has
-the key ``hash(features, label, t)``: it says nothing of where the other copies went, so copies
-spread over the folds as independent rows do, whatever order the rows come in.
+A fold that depends only on the features puts all copies of a row into one fold, and the model that
+scores them has never seen that row. New data are not like that. Copy t of a row has the key
+``hash(features, label, t)``, so copies are spread over the folds as independent rows are, in
+whatever order the rows arrive.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from directrix.moments.key_hash import key_hash
-from directrix.moments.row_hash import mixed
+from directrix.moments.row_hash import mix_bits
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
-#: Different rows that a `CopyCounter` remembers: 16 bytes each.
+#: Number of distinct rows that a `CopyCounter` remembers, at 16 bytes each.
 _MOST_REMEMBERED = 1 << 22
 
 
-def labelled(hashes: AnyArray, y: AnyArray) -> AnyArray:
-    """Return hashes of features and label together.
+def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
+    """Combine hashes of the features with the label.
 
-    Without the label, copy t of a value would have the same key in both classes, and the share of
-    positives among the copies held out would follow that of the copies trained on.
+    Without the label, copy t of a row would have the same key in both classes, and the share of
+    positives among held-out copies would depend on that among the training copies.
 
     Parameters
     ----------
     hashes : array of uint64 of shape (n,)
-        Of the features, from `row_hash`.
+        Hashes of the features, from `row_hash`.
     y : array of shape (n,)
         Labels.
     """
-    both: AnyArray = mixed(hashes ^ key_hash([y]))
-    return both
+    hashes_with_label: AnyArray = mix_bits(hashes ^ key_hash([y]))
+    return hashes_with_label
 
 
 def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
@@ -47,29 +47,30 @@ def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
     Parameters
     ----------
     hashes : array of uint64 of shape (n,)
-        Of what is in the row, from `labelled`.
+        Hashes of features and label, from `hash_with_label`.
     number : array of int of shape (n,)
-        How many copies of the row come before, from `copy_numbers` or a `CopyCounter`.
+        Number of equal rows before each row, from `copy_numbers` or a `CopyCounter`.
     part : int
-        The partition that the copies were counted in: copy 0 of a value in one partition must not
-        go where copy 0 goes in all others.
+        Number of the partition in which the copies were counted. It makes the keys of copy 0 of a
+        row differ between partitions.
     """
     with np.errstate(over="ignore"):
-        keys: AnyArray = mixed(hashes + _STEP * number.astype(np.uint64))
+        keys: AnyArray = mix_bits(hashes + _STEP * number.astype(np.uint64))
         if part:
-            keys = mixed(keys ^ mixed(_STEP * np.uint64(part)))
+            keys = mix_bits(keys ^ mix_bits(_STEP * np.uint64(part)))
     return keys
 
 
 def copy_numbers(hashes: AnyArray, weight: FloatArray | None = None) -> IntArray:
-    """Return how many equal rows come before each row.
+    """Return the number of equal rows that come before each row.
 
     Parameters
     ----------
     hashes : array of uint64 of shape (n,)
+        Hashes of the rows.
     weight : array of shape (n,), optional
-        Equal rows are counted in the order of their weights, so that the order in which rows of
-        different weight come does not matter.
+        Sample weights. Equal rows are counted in the order of their weights, so that the order in
+        which rows of different weight arrive does not matter.
     """
     order = np.argsort(hashes, kind="stable") if weight is None else np.lexsort((weight, hashes))
     ranked = hashes[order]
@@ -81,10 +82,15 @@ def copy_numbers(hashes: AnyArray, weight: FloatArray | None = None) -> IntArray
 
 
 class CopyCounter:
-    """Numbers the copies of rows that come block by block.
+    """Keys for the copies of rows that arrive block by block.
 
-    It remembers how often each row came, up to four million different ones; then it begins anew,
-    as if with another partition.
+    The counter remembers how often each row occurred, for up to four million distinct rows. Then it
+    starts again from zero, as if with another partition.
+
+    Parameters
+    ----------
+    part : int
+        Number of the partition.
     """
 
     def __init__(self, part: int = 0) -> None:
@@ -99,51 +105,54 @@ class CopyCounter:
             self._epoch += 1
             self._hashes, self._counts = self._hashes[:0], self._counts[:0]
         distinct, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-        at = np.searchsorted(self._hashes, distinct)
-        known = np.append(self._hashes, np.uint64(0))[at] == distinct
-        known &= at < len(self._hashes)
-        before = np.where(known, np.append(self._counts, 0)[at], 0)
-        self._counts[at[known]] += counts[known]
-        self._hashes = np.insert(self._hashes, at[~known], distinct[~known])
-        self._counts = np.insert(self._counts, at[~known], counts[~known])
+        position = np.searchsorted(self._hashes, distinct)
+        known = np.append(self._hashes, np.uint64(0))[position] == distinct
+        known &= position < len(self._hashes)
+        before = np.where(known, np.append(self._counts, 0)[position], 0)
+        self._counts[position[known]] += counts[known]
+        self._hashes = np.insert(self._hashes, position[~known], distinct[~known])
+        self._counts = np.insert(self._counts, position[~known], counts[~known])
         number = before[inverse] + copy_numbers(hashes)
-        # Partitions are fewer than 2³², and so are the times one begins anew.
+        # There are fewer than 2³² partitions, and fewer than 2³² epochs.
         return copy_keys(hashes, number, self._part + (self._epoch << 32))
 
 
 def position_keys(n_rows: int, file: int, first: int) -> AnyArray:
-    """Return keys of rows that are known by their position in a file, however it is cut up.
+    """Return keys for rows identified by their position in a file, in whatever blocks it is read.
 
     Parameters
     ----------
     n_rows : int
+        Number of rows.
     file : int
         Number of the file.
     first : int
-        Position of the first of the rows in it.
+        Position in the file of the first of these rows.
     """
     with np.errstate(over="ignore"):
         offsets = np.arange(first, first + n_rows, dtype=np.uint64) * _STEP
-        keys: AnyArray = mixed(offsets ^ mixed(np.uint64(file) + _STEP))
+        keys: AnyArray = mix_bits(offsets ^ mix_bits(np.uint64(file) + _STEP))
     return keys
 
 
 def folds_by_key(keys: AnyArray, n_folds: int) -> IntArray:
-    """Return a fold for each key, drawn as by chance: folds are equal in expectation only."""
-    # The upper half of the key as a share of one, times the folds: a division takes longer.
+    """Return a pseudorandom fold for each key; folds have equal size only in expectation."""
+    # The upper half of the key as a fraction of 2³², times n_folds: faster than a division.
     folds: IntArray = ((keys >> _HALF) * np.uint64(n_folds) >> _HALF).astype(np.int32)
     return folds
 
 
 def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray:
-    """Return folds that share out each stratum evenly: keys are ranked and dealt out in turn.
+    """Return folds of equal size within each stratum, assigned in turn in the order of the keys.
 
     Parameters
     ----------
     keys : array of uint64 of shape (n,)
+        Row keys.
     strata : array of shape (n,)
-        Usually the class of each row.
+        Stratum of each row, usually its class.
     n_folds : int
+        Number of folds.
     """
     folds = np.empty(len(keys), dtype=np.int64)
     for stratum in np.unique(strata):

@@ -1,4 +1,4 @@
-"""RowSample: some rows of each class, drawn by their keys; samples of parts add up."""
+"""RowSample: a random sample of the rows of each class, which can be merged over parts."""
 
 from __future__ import annotations
 
@@ -7,38 +7,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.moments.row_hash import mixed
+from directrix.moments.row_hash import mix_bits
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-#: So that which rows are sampled has nothing to do with which fold they are in.
+#: Makes the sample independent of the folds, which are drawn by the same keys.
 _SALT = np.uint64(0xD1B54A32D192ED03)
-#: Of all values of a sample: wide rows are fewer.
+#: Largest number of values in a sample, so samples of wide rows have fewer rows.
 _MOST_VALUES = 25_000_000
-_LAST = np.iinfo(np.uint64).max
+_LARGEST_HASH = np.iinfo(np.uint64).max
 
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    r"""All rows of a class whose hash is at most θ, with as low a θ as keeps them few.
+    r"""Rows of each class whose hash is at most a threshold θ, which bounds the sample size.
 
     .. math:: S_c = \{i : y_i = c,\ h_i \le \theta_c\}, \qquad
               \theta_c(A + B) = \min(\theta_c(A), \theta_c(B))
 
-    A row is in the sample of the whole exactly if it is in that of its part and its hash is at
-    most the lesser θ: every row is as likely as every other, whatever the parts are.
+    A row is in the merged sample if and only if it is in the sample of its part and its hash is at
+    most the smaller θ. So all rows are equally likely to be sampled, however the data are split.
 
     Parameters
     ----------
     X : array of shape (m, d)
+        Features.
     y : array of shape (m,)
         Labels.
     weight : array of shape (m,)
+        Sample weights.
     fold : array of int of shape (m,)
+        Fold of each row.
     hashes : array of uint64 of shape (m,)
+        Hash of each row key.
     thresholds : dict
-        θ by label; rows of a label that is not there have not been seen.
+        θ by label, for the labels that have occurred.
     """
 
     X: FloatArray
@@ -57,20 +61,21 @@ class RowSample:
         fold: IntArray,
         keys: AnyArray,
     ) -> RowSample:
-        """Take all rows.
+        """Return the sample that holds all of these rows.
 
         Parameters
         ----------
         X, y, weight, fold : arrays
+            As in the constructor.
         keys : array of uint64 of shape (n,)
-            That tell copies of equal rows apart (`directrix.moments.row_keys`): a sample by what
-            is in the rows would hold all copies of some values and none of others.
+            Row keys, different for copies of equal rows (`directrix.moments.row_keys`). A sample by
+            the values alone would hold all copies of some rows and none of others.
         """
-        thresholds = dict.fromkeys(np.unique(y).tolist(), int(_LAST))
-        return cls(X, y, weight, fold, mixed(keys ^ _SALT), thresholds)
+        thresholds = dict.fromkeys(np.unique(y).tolist(), int(_LARGEST_HASH))
+        return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds)
 
     def without_fold(self, number: int) -> RowSample:
-        """Return the rows that are not in a fold."""
+        """Return the sample without the rows of a fold."""
         return self._kept(self.fold != number, self.thresholds)
 
     def __add__(self, other: RowSample) -> RowSample:
@@ -80,10 +85,13 @@ class RowSample:
             return other
         labels = {**self.thresholds, **other.thresholds}
         lesser = {
-            label: min(self.thresholds.get(label, _LAST), other.thresholds.get(label, _LAST))
+            label: min(
+                self.thresholds.get(label, _LARGEST_HASH),
+                other.thresholds.get(label, _LARGEST_HASH),
+            )
             for label in labels
         }
-        both = RowSample(
+        merged = RowSample(
             np.concatenate([self.X, other.X]),
             np.concatenate([self.y, other.y]),
             np.concatenate([self.weight, other.weight]),
@@ -91,23 +99,23 @@ class RowSample:
             np.concatenate([self.hashes, other.hashes]),
             lesser,
         )
-        return both._below(lesser)
+        return merged._at_or_below(lesser)
 
-    def at_most(self, most: int) -> RowSample:
-        """Return the rows of lowest hash, so many of each class at most; equal hashes together."""
-        most = max(1, min(most, _MOST_VALUES // max(self.X.shape[1], 1)))
+    def at_most(self, n_per_class: int) -> RowSample:
+        """Return a sample of at most ``n_per_class`` rows of each class, those of lowest hash."""
+        n_per_class = max(1, min(n_per_class, _MOST_VALUES // max(self.X.shape[1], 1)))
         thresholds = dict(self.thresholds)
         for label in thresholds:
-            own = self.hashes[self.y == label]
-            if len(own) > most:
-                # Two rows may share a hash by chance: both are in, or neither.
-                edge = np.partition(own, most)[most]
-                kept = own[own < edge]
+            class_hashes = self.hashes[self.y == label]
+            if len(class_hashes) > n_per_class:
+                # Rows that share a hash by chance are either all sampled or none.
+                edge = np.partition(class_hashes, n_per_class)[n_per_class]
+                kept = class_hashes[class_hashes < edge]
                 thresholds[label] = int(kept.max()) if len(kept) else int(edge)
-        return self._below(thresholds)
+        return self._at_or_below(thresholds)
 
     def ordered(self) -> RowSample:
-        """Return the rows in the order of their hashes: the same from whatever parts they came."""
+        """Return the sample sorted by hash, an order that does not depend on how it was merged."""
         order = np.lexsort((self.weight, self.hashes))
         return RowSample(
             self.X[order],
@@ -118,7 +126,7 @@ class RowSample:
             self.thresholds,
         )
 
-    def _below(self, thresholds: dict[object, int]) -> RowSample:
+    def _at_or_below(self, thresholds: dict[object, int]) -> RowSample:
         keep = np.zeros(len(self.y), dtype=bool)
         for label, threshold in thresholds.items():
             keep |= (self.y == label) & (self.hashes <= np.uint64(threshold))

@@ -1,7 +1,7 @@
-"""Rows: whatever holds the features, seen as blocks of a matrix.
+"""Rows: block-wise access to arrays, sparse matrices and data frames of features.
 
-Blocks are the only way rows are read, so that no input is ever copied whole. Data frames are
-recognised by what they can do, so that neither pandas nor polars is imported.
+Rows are read only in blocks, so that no input is ever copied whole. Data frames are recognised by
+their methods, so that neither pandas nor polars is imported.
 """
 
 from __future__ import annotations
@@ -18,11 +18,19 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
 _NUMERIC_KINDS = "biuf"
-_STORED_VALUES = 1 << 18
+_VALUES_AT_A_TIME = 1 << 18
 
 
 class Rows(ABC):
-    """A matrix of features that can give any block of its rows as an array."""
+    """Base class for matrices of features that return blocks of rows as arrays.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of rows and of columns.
+    names : tuple of str or None
+        Column names, if there are any.
+    """
 
     shape: tuple[int, int]
     names: tuple[str, ...] | None = None
@@ -32,16 +40,16 @@ class Rows(ABC):
         """Return rows ``start`` to ``stop`` (not included) as a two-dimensional array."""
 
     def stored(self) -> Iterator[tuple[AnyArray, AnyArray, FloatArray]]:
-        """Give row, column and value of all that is stored, some at a time."""
+        """Yield row indices, column indices and values of all stored entries, in chunks."""
         n, d = self.shape
-        size = max(_STORED_VALUES // d, 1)
+        size = max(_VALUES_AT_A_TIME // d, 1)
         for start in range(0, n, size):
             block = np.asarray(self.block(start, min(start + size, n)), dtype=np.float64)
             row, column = (index.ravel() for index in np.indices(block.shape))
             yield start + row, column, block.ravel()
 
     def column(self, index: int) -> str:
-        """Return how to call a column when talking to the user."""
+        """Return the name of a column for messages, or its index if it has no name."""
         return repr(self.names[index]) if self.names else str(index)
 
 
@@ -81,7 +89,7 @@ class ColumnRows(ArrayRows):
 
 
 class SparseRows(Rows):
-    """Some columns of a CSR matrix; blocks are dense."""
+    """All or some columns of a CSR matrix; blocks are dense."""
 
     def __init__(self, matrix: Any, columns: AnyArray | None = None) -> None:
         self.matrix = matrix
@@ -111,7 +119,7 @@ class FrameRows(Rows):
             raise KeyError(msg)
         wanted = set(columns)
         if not len(wanted) == len(columns) == sum(name in wanted for name in frame.columns):
-            msg = f"a column occurs twice in {columns}; give each a name of its own"
+            msg = f"a column occurs twice in {columns}; give every column a different name"
             raise ValueError(msg)
         self.frame = frame
         self.labels = columns
@@ -130,11 +138,11 @@ class FrameRows(Rows):
         frame = self.frame
         rows = frame.iloc[start:stop] if hasattr(frame, "iloc") else frame[start:stop]
         block = np.empty((stop - start, self.shape[1]))
-        for place, name in enumerate(self.labels):
+        for index, name in enumerate(self.labels):
             column = rows[name]
-            # Missing values of nullable columns have no number to convert to: NaN is refused
-            # later, with the column's name.
-            block[:, place] = (
+            # Missing values of nullable columns become NaN, which is refused later with the name of
+            # the column.
+            block[:, index] = (
                 column.to_numpy(dtype=np.float64, na_value=np.nan)
                 if hasattr(frame, "iloc")
                 else column.cast(float).to_numpy()
@@ -143,7 +151,7 @@ class FrameRows(Rows):
 
 
 def as_rows(data: Any) -> Rows:
-    """See anything that holds features as ``Rows``."""
+    """Wrap an array, sparse matrix or data frame of features as ``Rows``."""
     if isinstance(data, Rows):
         return data
     if sparse.issparse(data):
@@ -154,12 +162,12 @@ def as_rows(data: Any) -> Rows:
 
 
 def is_frame(data: Any) -> bool:
-    """Tell whether this is a data frame (pandas or polars)."""
+    """Return whether ``data`` is a pandas or polars data frame."""
     return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column"))
 
 
 def canonical_csr(matrix: Any) -> Any:
-    """Return a CSR array with sorted indices and no duplicates, copied only where it must be."""
+    """Return a CSR array with sorted indices and no duplicates, copied only if necessary."""
     if matrix.ndim != 2 or matrix.dtype.kind not in _NUMERIC_KINDS:
         msg = "a sparse matrix of features must have two dimensions and hold real numbers"
         raise TypeError(msg)

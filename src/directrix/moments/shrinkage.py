@@ -1,4 +1,4 @@
-"""Shrinking a covariance towards a multiple of the identity, from moments alone."""
+"""Shrinkage of a covariance towards a multiple of the identity, from moments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def oas(group: ClassMoments) -> float:
-    r"""Return the share ρ of the oracle approximating shrinkage (Chen et al. 2010, eq. 23).
+    r"""Return the oracle approximating shrinkage ρ (Chen et al. 2010, eq. 23).
 
     .. math:: \rho = \frac{(1 - 2/d)\, \mathrm{tr}\,\Sigma^2 + (\mathrm{tr}\,\Sigma)^2}
               {(n + 1 - 2/d)\,(\mathrm{tr}\,\Sigma^2 - (\mathrm{tr}\,\Sigma)^2 / d)}
@@ -22,17 +22,17 @@ def oas(group: ClassMoments) -> float:
     d = group.n_features
     squares = _sum_of_squares(group)
     trace = float(group.variance.sum())
-    spread = (group.weight + 1.0 - 2.0 / d) * (squares - trace**2 / d)
-    if spread <= 0:
+    denominator = (group.weight + 1.0 - 2.0 / d) * (squares - trace**2 / d)
+    if denominator <= 0:
         return 1.0
-    return min(1.0, ((1.0 - 2.0 / d) * squares + trace**2) / spread)
+    return min(1.0, ((1.0 - 2.0 / d) * squares + trace**2) / denominator)
 
 
 _PROBES = 64
 
 
 def _sum_of_squares(group: ClassMoments) -> float:
-    """Return tr Σ², estimated by random probes (Hutchinson) where Σ is an operator."""
+    """Return tr Σ², estimated by random probes (Hutchinson) if Σ is an operator."""
     covariance = group.covariance
     if isinstance(covariance, np.ndarray):
         return float(np.vdot(covariance, covariance))
@@ -41,8 +41,11 @@ def _sum_of_squares(group: ClassMoments) -> float:
 
 
 def shrunk(group: ClassMoments, share: float) -> FloatArray:
-    r"""Return :math:`(1 - \rho) \Sigma + \rho\, (\mathrm{tr}\,\Sigma / d)\, I`."""
+    r"""Return the covariance shrunk by a share ρ.
+
+    .. math:: (1 - \rho) \Sigma + \rho\, (\mathrm{tr}\,\Sigma / d)\, I
+    """
     covariance = (1.0 - share) * np.asarray(group.covariance)
-    level = float(group.variance.mean())
-    covariance.flat[:: group.n_features + 1] += share * level
+    mean_variance = float(group.variance.mean())
+    covariance.flat[:: group.n_features + 1] += share * mean_variance
     return covariance

@@ -1,8 +1,8 @@
-"""The file of a summary: safetensors with one JSON header. ``docs/file-format.md`` describes it.
+"""Summary files: safetensors with a JSON header, described in ``docs/file-format.md``.
 
-A file holds numbers and nothing that could be executed, and nothing in it is trusted: a reader
-checks every length, type, shape and value before it uses one, and raises `MomentsFileError` for
-any file that `write` could not have written.
+A file holds only data, nothing executable, and its content is not trusted: the reader checks every
+length, type, shape and value before using any, and raises `MomentsFileError` for any file that
+`write` could not have written.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments.moments import Moments
 
-#: Parsed JSON takes up to twenty times its text; this much text beyond an eighth of the numbers
-#: keeps the memory of a reader in proportion to the file.
+#: Header length allowed beyond an eighth of the size of the numbers. Parsed JSON takes up to twenty
+#: times the memory of its text, so this bounds the memory of a reader by the file size.
 _HEADER_BYTES = 1 << 20
 
-_CODES = {"int64": "I64", "float32": "F32", "float64": "F64"}
+_DTYPE_CODES = {"int64": "I64", "float32": "F32", "float64": "F64"}
 
 
 def write(moments: Moments, path: str | PathLike[str]) -> None:
-    """Write a summary; the file appears whole or not at all, and equal summaries equal bytes."""
+    """Write a summary to a file, atomically; equal summaries give identical bytes."""
     groups = [group for part in moments.parts for group in part]
     if any(not isinstance(group.scatter, np.ndarray) for group in groups):
         msg = (
@@ -53,7 +53,7 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
         raise TypeError(msg)
     shape = (len(moments.parts), len(moments.classes))
     d = moments.n_features
-    # A count too large for the format is refused below, with everything else a reader refuses.
+    # A count too large for the format is refused below, by the same checks as in the reader.
     counts = [min(group.count, MOST_ROWS + 1) for group in groups]
     tensors = {
         "count": np.array(counts, dtype=np.int64).reshape(shape),
@@ -65,14 +65,14 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
             [_packed(group.scatter) for group in groups], (*shape, d * (d + 1) // 2)
         ),
     }
-    kind = moments.classes.dtype
+    label_dtype = moments.classes.dtype
     header = {
         "format": FORMAT,
         "version": VERSION,
         "writer": f"directrix {version('directrix')}",
         "n_features": d,
         "classes": {
-            "dtype": "str" if kind.kind == "U" else kind.name,
+            "dtype": "str" if label_dtype.kind == "U" else label_dtype.name,
             "values": moments.classes.tolist(),
         },
         "feature_names": moments.feature_names,
@@ -91,7 +91,7 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
 
 
 def write_whole(path: Path, preamble: bytes, tensors: dict[str, AnyArray]) -> None:
-    """Write the preamble and the numbers of a file, whole or not at all."""
+    """Write the preamble and the arrays of a file, atomically."""
     with atomic_file(path) as file:
         file.write(preamble)
         for tensor in tensors.values():
@@ -99,10 +99,10 @@ def write_whole(path: Path, preamble: bytes, tensors: dict[str, AnyArray]) -> No
 
 
 def read(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the arguments of the `Moments` that a file holds."""
+    """Return the constructor arguments of the `Moments` stored in a file."""
     path = Path(path)
     try:
-        header, tensors = _checked(path)
+        header, tensors = _read_checked(path)
     except MomentsFileError as error:
         msg = f"{path.name} cannot be read as a summary: {error}"
         raise MomentsFileError(msg) from None
@@ -117,8 +117,8 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     }
 
 
-def _checked(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Return the header and the numbers of a file after checking both."""
+def _read_checked(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Return the header and the arrays of a file after checking both."""
     header, tensors, intact = read_parts(path, "summary")
     check_header(header)
     check_tensors(header, tensors)
@@ -127,7 +127,14 @@ def _checked(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 
 def read_parts(path: Path, noun: str) -> tuple[Any, dict[str, AnyArray], bool]:
-    """Return header and numbers of a file, unchecked, and whether its checksum matches."""
+    """Return the unchecked header and arrays of a file, and whether its checksum matches.
+
+    Parameters
+    ----------
+    path : Path
+    noun : str
+        What the file should hold, for the error message.
+    """
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -150,8 +157,8 @@ def read_parts(path: Path, noun: str) -> tuple[Any, dict[str, AnyArray], bool]:
     return header, tensors, intact
 
 
-def _check_lengths(preamble: int, numbers: int) -> None:
-    fits = preamble <= _HEADER_BYTES + numbers // 8
+def _check_lengths(preamble_bytes: int, number_bytes: int) -> None:
+    fits = preamble_bytes <= _HEADER_BYTES + number_bytes // 8
     require(fits, "its header (classes and feature names) is too long for its numbers")
 
 
@@ -164,9 +171,9 @@ def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def signed_preamble(header: str, tensors: dict[str, AnyArray]) -> bytes:
-    """Return the first bytes of a safetensors file, up to the numbers, with their checksum.
+    """Return the bytes of a safetensors file before the arrays, with the checksum of both.
 
-    By hand, because the library writes the entries of the metadata in random order.
+    Written here, because the library writes the metadata entries in random order.
     """
     metadata = {"header": header, "sha256": _checksum(header, tensors)}
     entries: dict[str, Any] = {"__metadata__": metadata}
@@ -174,12 +181,12 @@ def signed_preamble(header: str, tensors: dict[str, AnyArray]) -> bytes:
     for name, tensor in tensors.items():
         start, end = end, end + tensor.nbytes
         entries[name] = {
-            "dtype": _CODES[tensor.dtype.name],
+            "dtype": _DTYPE_CODES[tensor.dtype.name],
             "shape": tensor.shape,
             "data_offsets": (start, end),
         }
     text = json.dumps(entries).encode()
-    text += b" " * (-len(text) % 8)  # so that the numbers are aligned
+    text += b" " * (-len(text) % 8)  # aligns the arrays that follow
     _check_lengths(8 + len(text), end)
     return len(text).to_bytes(8, "little") + text
 
@@ -217,14 +224,14 @@ def _parts(tensors: dict[str, AnyArray], d: int) -> tuple[tuple[ClassMoments, ..
     return tuple(
         tuple(
             ClassMoments(
-                int(tensors["count"][part, place]),
-                float(tensors["weight"][part, place]),
-                float(tensors["weight_sq"][part, place]),
-                tensors["mean"][part, place].copy(),
-                _unpacked(tensors["scatter"][part, place], d),
-                tensors["mean_tail"][part, place].copy(),
+                int(tensors["count"][part, class_index]),
+                float(tensors["weight"][part, class_index]),
+                float(tensors["weight_sq"][part, class_index]),
+                tensors["mean"][part, class_index].copy(),
+                _unpacked(tensors["scatter"][part, class_index], d),
+                tensors["mean_tail"][part, class_index].copy(),
             )
-            for place in range(n_classes)
+            for class_index in range(n_classes)
         )
         for part in range(n_parts)
     )

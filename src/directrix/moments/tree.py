@@ -1,7 +1,7 @@
-"""Sums in a fixed pairwise tree.
+"""Summation in a fixed pairwise tree.
 
-The shape of the tree depends on the number of terms only, so the same terms in the same order give
-the same bits, and rounding grows with the logarithm of their number.
+The shape of the tree depends only on the number of terms. So the same terms in the same order give
+identical bits, and the rounding error grows with the logarithm of the number of terms.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Addable(Protocol):
-    """Anything with ``+``."""
+    """Protocol for types that support ``+``."""
 
     def __add__(self, other: Self) -> Self: ...
 
@@ -22,9 +22,9 @@ T = TypeVar("T", bound=Addable)
 
 
 def tree_sum(terms: Iterable[T]) -> T:
-    """Return the sum of the terms (at least one), holding no more than log₂ n of them at a time.
+    """Return the sum of at least one term, with at most log₂ n partial sums in memory.
 
-    Works as a binary counter: a sum of 2ᵏ terms waits until its neighbour of 2ᵏ terms is complete.
+    It works like a binary counter: a sum of 2ᵏ terms waits until the next 2ᵏ terms are summed.
     """
     waiting: list[tuple[int, T]] = []
     for term in terms:

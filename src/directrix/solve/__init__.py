@@ -1,4 +1,24 @@
-"""How we descend."""
+"""Solvers: minimisation of smooth objectives, of convex risks and of the zero-one loss.
+
+A solver sees its objective only as a callable that returns value and gradient, and returns a
+`Solution`. L-BFGS is the default; the other solvers are those of the papers that the package
+implements, and an exact search for the zero-one loss with a lower bound.
+
+Public names
+------------
+`Objective`, `Solution`, `Callback`
+    What solvers take and return.
+`lbfgs`, `newton_cg`, `papers_lbfgs`, `descent`, `nesterov`
+    Solvers for smooth objectives.
+`bundle`, `cccp`
+    Solvers for convex risks with corners, and for differences of convex functions.
+`sla`, `slam`, `Tuned`
+    Continuation from a smooth to a sharp loss, and the choice of its constants on held-out rows.
+`vertex_search`, `zero_one_lower_bound`, `Certificate`
+    Search for the least zero-one loss, and lower bounds for it.
+`part_of_mean`
+    Starting point from the class means.
+"""
 
 from directrix.solve._starts import part_of_mean
 from directrix.solve.accelerated import nesterov

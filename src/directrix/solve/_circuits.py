@@ -1,4 +1,4 @@
-"""Least sets of rows that no hyperplane has all on their right side, by the simplex method."""
+"""Circuits: minimal sets of rows that no hyperplane classifies all correctly (simplex method)."""
 
 from __future__ import annotations
 
@@ -10,170 +10,181 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
 
 _ZERO = 1e-9
-_SHUT = 1e6  # cost of what may not be used
-_MADE_ANEW = 25  # exchanges after which rounding is taken out of the inverse
+_PROHIBITIVE = 1e6  # cost of columns that must not be used
+_REINVERT_EVERY = 25  # exchanges after which the inverse is computed afresh, to remove rounding
 
 
 class Circuits:
-    r"""The vertices of the polytope of ways to cancel rows.
+    r"""Vertices of the polytope of convex combinations of rows that are zero.
 
     .. math:: \{ l \ge 0 : \textstyle\sum_i l_i z_i = 0,\ \sum_i l_i = 1 \}
 
-    If :math:`z_i w > 0` for every i with :math:`l_i > 0`, then :math:`0 = \sum_i l_i z_i w > 0`: of
-    the rows of a vertex, at most q + 1 in number, at least one is wrong whatever w (Gordan 1873).
-    A linear program over the polytope, with a cost for each row, asks for cheap ones. Only costs
-    ever change, so each basis found is a start for the next program, and each one on the way is a
-    circuit as well.
+    If :math:`z_i w > 0` for every i with :math:`l_i > 0`, then :math:`0 = \sum_i l_i z_i w > 0`, a
+    contradiction. So every w misclassifies at least one row of a vertex, which has at most q + 1
+    rows (Gordan 1873). A linear program over the polytope, with a cost for each row, searches for
+    cheap circuits. Only the costs change between programs, so the last basis is a warm start for
+    the next program, and every basis visited is a circuit as well.
 
     Parameters
     ----------
     rows : array of shape (n, q)
-        Of full column rank and length one.
+        Rows of length one; the matrix has full column rank.
     """
 
     def __init__(self, rows: FloatArray) -> None:
         n, q = rows.shape
-        # The last q + 1 columns are artificial: a first basis, too dear to be used later.
+        # The last q + 1 columns are artificial: an initial basis, too expensive to be used later.
         self._columns = np.column_stack([np.vstack([rows.T, np.ones(n)]), np.eye(q + 1)])
         self._n = n
         self._basis = np.arange(n, n + q + 1)
         self._inverse = np.eye(q + 1)
-        for _ in self.cheap(np.zeros(n), 100 * (q + 1)):
+        for _ in self.minimize_cost(np.zeros(n), 100 * (q + 1)):
             pass
-        #: Whether there is any: without one, the rows are separable.
+        #: Whether there is any circuit; without one, the rows are separable.
         self.exist = not (self._basis[self._inverse[:, -1] > 1e-7] >= n).any()
 
-    def cheap(self, costs: FloatArray, most: int = 200) -> list[IntArray]:
-        """Return the circuits on the way to the one of least cost for each l, that one last.
+    def minimize_cost(self, costs: FloatArray, max_exchanges: int = 200) -> list[IntArray]:
+        """Return the circuits visited by the simplex method, that of least cost last.
 
         Parameters
         ----------
         costs : array of shape (n,)
-        most : int
-            Exchanges after which to stop.
+            Cost of each row, weighted by l in the objective.
+        max_exchanges : int
+            Number of basis exchanges after which to stop.
         """
-        costs = np.append(costs, np.full(len(self._basis), _SHUT))
-        way = []
-        for k in range(most):
+        costs = np.append(costs, np.full(len(self._basis), _PROHIBITIVE))
+        visited = []
+        for k in range(max_exchanges):
             reduced = costs - (costs[self._basis] @ self._inverse) @ self._columns
-            enters = int(reduced.argmin())
-            if reduced[enters] > -_ZERO:
+            entering = int(reduced.argmin())
+            if reduced[entering] > -_ZERO:
                 break
-            column = self._inverse @ self._columns[:, enters]
+            column = self._inverse @ self._columns[:, entering]
             may_leave = np.flatnonzero(column > _ZERO)
             if not len(may_leave):
                 break
             ratio = np.maximum(self._inverse[may_leave, -1], 0.0) / column[may_leave]
-            self._exchange(int(may_leave[ratio.argmin()]), enters, column, k)
-            way.append(self._used())
-        self._make_anew()
-        return [*way, self._used()]
+            self._exchange(int(may_leave[ratio.argmin()]), entering, column, k)
+            visited.append(self._support())
+        self._reinvert()
+        return [*visited, self._support()]
 
-    def cheap_sets(
-        self, costs: FloatArray, rng: np.random.Generator, most: int = 60, stall: int = 20
+    def search_cheap_sets(
+        self, costs: FloatArray, rng: np.random.Generator, max_exchanges: int = 60, stall: int = 20
     ) -> list[IntArray]:
-        """Return circuits met by a tabu search for one whose rows cost little together.
+        """Return the circuits visited by a tabu search for a set of rows of low total cost.
 
-        The linear program weighs costs by l; what a cover must hit is a set. All n exchanges of a
-        basis are tried at once.
+        The linear program weights costs by l, but a cover must hit the set of rows whatever their
+        weights. All n exchanges of a basis are evaluated at once.
 
         Parameters
         ----------
         costs : array of shape (n,)
+            Cost of each row.
         rng : Generator
             Breaks ties.
-        most, stall : int
-            Exchanges after which to stop, in all and without a cheaper set.
+        max_exchanges, stall : int
+            Number of exchanges after which to stop: in total, and without a cheaper set.
         """
-        n, every = self._n, np.arange(self._n)
-        away = np.zeros(n + len(self._basis), dtype=np.int64)
+        n, all_rows = self._n, np.arange(self._n)
+        tabu_until = np.zeros(n + len(self._basis), dtype=np.int64)
         all_costs = np.append(costs, np.zeros(len(self._basis)))
-        best, since, way = np.inf, 0, []
-        for k in range(most):
+        best, n_stalled, visited = np.inf, 0, []
+        for k in range(max_exchanges):
             columns = self._inverse @ self._columns[:, :n]
             level = np.maximum(self._inverse[:, -1:], 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.where(columns > _ZERO, level / columns, np.inf)
-            leaves = ratio.argmin(axis=0)
-            held = all_costs[self._basis] * (level[:, 0] > _ZERO)
-            after = held.sum() - held[leaves] + costs + 1e-3 * rng.random(n)
-            after[(ratio[leaves, every] == np.inf) | (away[:n] > k)] = np.inf
-            after[self._basis[self._basis < n]] = np.inf
-            enters = int(after.argmin())
-            if after[enters] == np.inf:
+            leaving_by_row = ratio.argmin(axis=0)
+            basis_cost = all_costs[self._basis] * (level[:, 0] > _ZERO)
+            cost_after = (
+                basis_cost.sum() - basis_cost[leaving_by_row] + costs + 1e-3 * rng.random(n)
+            )
+            cost_after[(ratio[leaving_by_row, all_rows] == np.inf) | (tabu_until[:n] > k)] = np.inf
+            cost_after[self._basis[self._basis < n]] = np.inf
+            entering = int(cost_after.argmin())
+            if cost_after[entering] == np.inf:
                 break
-            place = int(leaves[enters])
-            away[self._basis[place]] = k + rng.integers(3, 8)
-            self._exchange(place, enters, columns[:, enters], k)
-            way.append(self._used())
-            cost = costs[way[-1]].sum()
-            since = 0 if cost < best - 1e-6 else since + 1
+            leaving = int(leaving_by_row[entering])
+            tabu_until[self._basis[leaving]] = k + rng.integers(3, 8)
+            self._exchange(leaving, entering, columns[:, entering], k)
+            visited.append(self._support())
+            cost = costs[visited[-1]].sum()
+            n_stalled = 0 if cost < best - 1e-6 else n_stalled + 1
             best = min(best, cost)
-            if since > stall:
+            if n_stalled > stall:
                 break
-        self._make_anew()
-        return way
+        self._reinvert()
+        return visited
 
-    def _exchange(self, place: int, enters: int, column: FloatArray, count: int) -> None:
-        """Put a column into the basis."""
-        row = self._inverse[place] / column[place]
+    def _exchange(self, leaving: int, entering: int, column: FloatArray, n_exchanges: int) -> None:
+        """Replace the column at basis position ``leaving`` by the column ``entering``."""
+        row = self._inverse[leaving] / column[leaving]
         self._inverse -= np.outer(column, row)
-        self._inverse[place] = row
-        self._basis[place] = enters
-        if count % _MADE_ANEW == _MADE_ANEW - 1:
-            self._make_anew()
+        self._inverse[leaving] = row
+        self._basis[leaving] = entering
+        if n_exchanges % _REINVERT_EVERY == _REINVERT_EVERY - 1:
+            self._reinvert()
 
-    def _make_anew(self) -> None:
+    def _reinvert(self) -> None:
         self._inverse = np.linalg.inv(self._columns[:, self._basis])
 
-    def _used(self) -> IntArray:
+    def _support(self) -> IntArray:
         rows: IntArray = self._basis[self._inverse[:, -1] > _ZERO]
-        kept: IntArray = rows[rows < self._n]
-        return kept
+        circuit: IntArray = rows[rows < self._n]
+        return circuit
 
 
 def as_integers(rows: FloatArray) -> list[list[int]]:
-    """Return each row times a power of two that makes it whole; that changes no side."""
+    """Return each row times the power of two that makes it integer, which keeps its side."""
     whole = []
     for row in rows.tolist():
         ratios = [entry.as_integer_ratio() for entry in row]
-        common = max(below for _, below in ratios)
-        whole.append([above * (common // below) for above, below in ratios])
+        denominator = max(entry_denominator for _, entry_denominator in ratios)
+        whole.append(
+            [
+                numerator * (denominator // entry_denominator)
+                for numerator, entry_denominator in ratios
+            ]
+        )
     return whole
 
 
 def cancel_exactly(rows: list[list[int]]) -> bool:
-    """Return whether rows of integers have exactly one dependence, all of one sign.
+    """Return whether integer rows have exactly one dependence, with coefficients of one sign.
 
-    Elimination without fractions (Bareiss 1968): every quotient is whole, nothing is rounded.
+    Fraction-free elimination (Bareiss 1968): every quotient is an integer, nothing is rounded.
     """
     n = len(rows)
     equations = [list(column) for column in zip(*rows, strict=True)]
-    alone, last = n, 1  # the unknown without a pivot, and the pivot before
+    free_unknown, last_pivot = n, 1  # the unknown without a pivot, and the previous pivot
     upper: list[tuple[int, list[int]]] = []
     for unknown in range(n):
-        place = next((k for k, equation in enumerate(equations) if equation[unknown]), None)
-        if place is None:
-            if alone < n:
+        pivot_index = next((k for k, equation in enumerate(equations) if equation[unknown]), None)
+        if pivot_index is None:
+            if free_unknown < n:
                 return False  # a second dependence
-            alone = unknown
+            free_unknown = unknown
             continue
-        chosen = equations.pop(place)
-        pivot = chosen[unknown]
+        pivot_equation = equations.pop(pivot_index)
+        pivot = pivot_equation[unknown]
         equations = [
             [
-                (pivot * entry - equation[unknown] * of_chosen) // last
-                for entry, of_chosen in zip(equation, chosen, strict=True)
+                (pivot * entry - equation[unknown] * pivot_entry) // last_pivot
+                for entry, pivot_entry in zip(equation, pivot_equation, strict=True)
             ]
             for equation in equations
         ]
-        last = pivot
-        upper.append((unknown, chosen))
-    if alone == n:
+        last_pivot = pivot
+        upper.append((unknown, pivot_equation))
+    if free_unknown == n:
         return False
-    share = [0] * n
-    share[alone] = last  # the determinant, so that the other shares are whole (Cramer)
+    coefficients = [0] * n
+    coefficients[free_unknown] = (
+        last_pivot  # the determinant, so that the other coefficients are integers (Cramer)
+    )
     for unknown, equation in reversed(upper):
-        rest = sum(a * b for a, b in zip(equation, share, strict=True))
-        share[unknown] = -rest // equation[unknown]
-    return all(a * last > 0 for a in share)
+        rest = sum(a * b for a, b in zip(equation, coefficients, strict=True))
+        coefficients[unknown] = -rest // equation[unknown]
+    return all(a * last_pivot > 0 for a in coefficients)

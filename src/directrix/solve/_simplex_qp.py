@@ -1,4 +1,4 @@
-"""The small quadratic program of a bundle of cutting planes."""
+"""Active-set solver for the small quadratic program of the bundle method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
-_ROUNDING = 1e-13
+_TOLERANCE = 1e-13
 
 
 def solve_qp(
@@ -17,16 +17,16 @@ def solve_qp(
     gain: FloatArray,
     equal: FloatArray,
     start: FloatArray,
-    most: int = 1000,
+    max_rounds: int = 1000,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Maximise a concave quadratic under equalities and signs, by an active-set method.
 
     .. math:: \max_{x \ge 0,\ E x = E x_0}\ c \cdot x - \tfrac12 x^\top Q x
 
-    As Lawson and Hanson's method for least squares (1974, chapter 23) does: of the variables at
-    zero the one with most to gain is set free, the problem in the free ones is solved exactly, and
-    a step towards its solution stops where one of them reaches zero. Each round costs the cube of
-    the free variables, which a warm start keeps few.
+    Follows the method of Lawson and Hanson for least squares (1974, chapter 23). The variable at
+    zero with the largest gain is set free, the problem in the free variables is solved exactly, and
+    the step towards its solution stops where a variable reaches zero. A round costs the cube of the
+    number of free variables, which a warm start keeps small.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def solve_qp(
     start : array of shape (k,)
         A feasible point.
     most : int
-        Rounds after which to stop; every round is feasible and none is worse.
+        Number of rounds after which to stop; every round is feasible and none lowers the value.
 
     Returns
     -------
     x, price : array
-        The maximum, and what a unit more of each equality would gain.
+        The maximiser, and the multiplier of each equality.
     """
     scale = max(float(np.diag(gram).max(initial=0.0)), float(np.abs(gain).max(initial=0.0)))
     scale = scale or 1.0
@@ -52,68 +52,68 @@ def solve_qp(
     x = start.copy()
     free = x > 0
     price = np.zeros(len(equal))
-    enters = int(x.argmax())
-    for _ in range(most):
-        target, price = _among(free, gram, gain, equal, x)
-        x, free, step = _towards(x, target, free)
+    entering = int(x.argmax())
+    for _ in range(max_rounds):
+        target, price = _maximum_over_free(free, gram, gain, equal, x)
+        x, free, step = _step_towards(x, target, free)
         if step < 1:
-            if step == 0 and not free[enters]:  # what was set free gains nothing but rounding
+            if step == 0 and not free[entering]:  # the variable set free gains only rounding error
                 break
             continue
-        left = gain - gram @ x - price @ equal
-        left[free] = -np.inf
-        enters = int(left.argmax())
-        if left[enters] <= _ROUNDING:
+        reduced_gain = gain - gram @ x - price @ equal
+        reduced_gain[free] = -np.inf
+        entering = int(reduced_gain.argmax())
+        if reduced_gain[entering] <= _TOLERANCE:
             break
-        free[enters] = True
+        free[entering] = True
     return x, scale * price
 
 
-def _among(
+def _maximum_over_free(
     free: AnyArray, gram: FloatArray, gain: FloatArray, equal: FloatArray, x: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the maximum among the free variables alone, and the price of each equality."""
+    """Return the maximiser over the free variables, and the multiplier of each equality."""
     k, m = int(free.sum()), len(equal)
     system = np.zeros((k + m, k + m))
     system[:k, :k] = gram[np.ix_(free, free)]
-    # A ridge of the size of rounding makes dependent planes no special case; it draws to x, so
-    # that it moves no solution.
-    system[np.arange(k), np.arange(k)] += _ROUNDING
+    # A ridge of the size of rounding makes the system regular when planes are dependent. It pulls
+    # towards x, so it does not move a solution.
+    system[np.arange(k), np.arange(k)] += _TOLERANCE
     system[:k, k:] = equal[:, free].T
     system[k:, :k] = equal[:, free]
-    wanted = np.concatenate([gain[free] + _ROUNDING * x[free], equal @ x])
-    solved = _solved(system, wanted)
+    right_side = np.concatenate([gain[free] + _TOLERANCE * x[free], equal @ x])
+    solved = _solve(system, right_side)
     target = np.zeros_like(x)
     target[free] = solved[:k]
     return target, solved[k:]
 
 
-def _solved(system: FloatArray, wanted: FloatArray) -> AnyArray:
-    """Solve by elimination; by least squares, which takes ten times as long, where that fails."""
+def _solve(system: FloatArray, right_side: FloatArray) -> AnyArray:
+    """Solve a linear system by elimination, or by least squares (10 times slower) if that fails."""
     try:
-        solved = np.linalg.solve(system, wanted)
+        solved = np.linalg.solve(system, right_side)
     except np.linalg.LinAlgError:
         pass
     else:
-        if np.abs(system @ solved - wanted).max() <= 10.0 * _ROUNDING:  # false of NaN
+        if np.abs(system @ solved - right_side).max() <= 10.0 * _TOLERANCE:  # false for NaN
             return solved
-    return np.linalg.lstsq(system, wanted, rcond=1e-15)[0]
+    return np.linalg.lstsq(system, right_side, rcond=1e-15)[0]
 
 
-def _towards(
+def _step_towards(
     x: FloatArray, target: FloatArray, free: AnyArray
 ) -> tuple[FloatArray, AnyArray, float]:
-    """Go to a target, or as far as no variable falls below zero; those that would are fixed.
+    """Step towards a target until a variable reaches zero; such variables are fixed at zero.
 
-    Returns also the share of the way that was gone.
+    Returns the new point, the variables that are still free, and the share of the step taken.
     """
-    # A free variable may be zero where an equality holds it there.
-    target = np.where(np.abs(target) < _ROUNDING, 0.0, target)
-    falls = free & (target < 0)
-    if not falls.any():
+    # A free variable may be zero because of an equality.
+    target = np.where(np.abs(target) < _TOLERANCE, 0.0, target)
+    crosses_zero = free & (target < 0)
+    if not crosses_zero.any():
         return target, free, 1.0
     share = np.full(len(x), np.inf)
-    share[falls] = x[falls] / (x[falls] - target[falls])
+    share[crosses_zero] = x[crosses_zero] / (x[crosses_zero] - target[crosses_zero])
     step = float(share.min())
     free = free & (share > step)
     return np.where(free, x + step * (target - x), 0.0), free, step

@@ -1,4 +1,4 @@
-"""Where to start descending."""
+"""Starting points for solvers, from class means."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def part_of_mean(mean_pos: FloatArray, mean_neg: FloatArray) -> FloatArray:
-    r"""Return the start of Ghanbari, Li and Scheinberg 2019, §4, with an intercept of zero last.
+    r"""Return the starting point of Ghanbari, Li and Scheinberg 2019, §4, with intercept zero.
 
     .. math:: w_0 = \bar w_0 / \|\bar w_0\|, \qquad
               \bar w_0 = \mu_+ - \frac{\mu_-^\top \mu_+}{\|\mu_-\|^2} \mu_-
 
-    the part of the positives' mean that is orthogonal to the negatives'. Where that is nothing
-    (one mean is zero, or they are parallel) the difference of the means takes its place.
+    which is the part of the positive mean that is orthogonal to the negative mean. If that part is
+    zero (one mean is zero, or they are parallel), the difference of the means is used instead.
     """
     square = float(mean_neg @ mean_neg)
     start = mean_pos - (float(mean_neg @ mean_pos) / square) * mean_neg if square else mean_pos

@@ -1,4 +1,4 @@
-"""Nesterov's accelerated gradient: the rate 1/k² that smoothing a risk is for."""
+"""Nesterov's accelerated gradient method, with rate 1/k² on smoothed convex risks."""
 
 from __future__ import annotations
 
@@ -27,26 +27,28 @@ def nesterov(
               y_{k+1} = w_{k+1} + \frac{a_k - 1}{a_{k+1}} (w_{k+1} - w_k), \qquad
               a_{k+1} = \tfrac12 \big(1 + \sqrt{1 + 4 a_k^2}\big)
 
-    The method that Zhang, Saha and Vishwanathan 2012 (§1.1 and appendix A) have in mind for their
-    smoothed risks, where :math:`L = \|A\|^2 / \mu + \lambda`. That constant is far too careful in
-    practice, so by default L is found by backtracking: doubled until
+    This is the method of Zhang, Saha and Vishwanathan 2012 (§1.1 and appendix A) for their smoothed
+    risks, where :math:`L = \|A\|^2 / \mu + \lambda`. That constant is far too large in practice,
+    so by default L is determined by backtracking: doubled until
     :math:`F(w_{k+1}) \le F(y_k) - \|\nabla F(y_k)\|^2 / 2L`, and lowered by a tenth before each
-    step. Momentum is dropped where it points uphill (O'Donoghue and Candès 2015). `lbfgs` needs
-    fewer evaluations, as the paper found too.
+    step. Momentum is reset where it points uphill (O'Donoghue and Candès 2015). `lbfgs` needs
+    fewer evaluations, as the paper also reports.
 
     Parameters
     ----------
     objective : callable
         Returns value and gradient.
     start : array
+        Initial coefficients.
     lipschitz : float, optional
-        L, kept for all steps.
+        L, constant for all steps; by default it is determined by backtracking.
     max_iter : int
-        Each costs two evaluations, and one more for each doubling of L.
+        Largest number of iterations. An iteration costs two evaluations, and one more for each
+        doubling of L.
     tol : float
-        Norm of the gradient at which to stop, relative to that at the start where it is above one.
+        Gradient norm at which to stop, relative to that at the start if that is above one.
     callback : callable, optional
-        Is given coefficients and value after each iteration; True stops.
+        Called with coefficients and value after each iteration; return True to stop.
     """
     if lipschitz is not None and not lipschitz > 0:
         msg = f"lipschitz must be above zero, not {lipschitz!r}"
@@ -56,34 +58,34 @@ def nesterov(
     norm = float(np.linalg.norm(grad))
     enough = tol * max(1.0, norm)
     path = Path(value, callback)
-    steepness = lipschitz or _steepness(objective, coef, grad)
+    curvature = lipschitz or _initial_curvature(objective, coef, grad)
     ahead, ahead_value, ahead_grad, momentum = coef, value, grad, 1.0
     while norm > enough and path.n_iter < max_iter:
         square = float(ahead_grad @ ahead_grad)
         while True:
-            trial = ahead - ahead_grad / steepness
+            trial = ahead - ahead_grad / curvature
             value, grad = objective(trial)
-            # Below this much a fall is rounding.
-            blur = 4.0 * np.finfo(float).eps * abs(ahead_value)
-            if lipschitz or value <= ahead_value - square / (2.0 * steepness) + blur:
+            # A smaller decrease is rounding error.
+            rounding = 4.0 * np.finfo(float).eps * abs(ahead_value)
+            if lipschitz or value <= ahead_value - square / (2.0 * curvature) + rounding:
                 break
-            steepness *= 2.0
-        moved, coef = trial - coef, trial
+            curvature *= 2.0
+        move, coef = trial - coef, trial
         norm = float(np.linalg.norm(grad))
-        if not path.goes_on(coef, value):
+        if not path.record(coef, value):
             break
-        if float(ahead_grad @ moved) > 0:
+        if float(ahead_grad @ move) > 0:
             momentum = 1.0
-        further = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-        ahead = coef + (momentum - 1.0) / further * moved
-        momentum = further
+        next_momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        ahead = coef + (momentum - 1.0) / next_momentum * move
+        momentum = next_momentum
         ahead_value, ahead_grad = objective(ahead)
-        steepness = lipschitz or 0.9 * steepness
-    return path.ends("Nesterov's method", coef, value, norm, converged=norm <= enough, tol=enough)
+        curvature = lipschitz or 0.9 * curvature
+    return path.finish("Nesterov's method", coef, value, norm, converged=norm <= enough, tol=enough)
 
 
-def _steepness(objective: Objective, coef: FloatArray, grad: FloatArray) -> float:
-    """Return how fast the gradient changes along itself: a first guess at L, from below."""
+def _initial_curvature(objective: Objective, coef: FloatArray, grad: FloatArray) -> float:
+    """Return the rate of change of the gradient along itself, a lower estimate of L."""
     length = float(np.linalg.norm(grad))
     if length == 0:
         return 1.0

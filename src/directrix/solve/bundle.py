@@ -1,4 +1,4 @@
-"""Cutting planes for a convex risk with corners: BMRM, with a certificate."""
+"""BMRM: a cutting-plane method for non-smooth convex risks, with a lower bound."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from directrix.solve._simplex_qp import solve_qp
-from directrix.solve.solution import Callback, Objective, Path, Solution, warn_unless_there
+from directrix.solve.solution import Callback, Objective, Path, Solution, warn_not_converged
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
-_IDLE = 40  # iterations without use after which a plane is dropped
+_MOST_IDLE = 40  # iterations after which an unused plane is dropped
 
 
 def bundle(
@@ -26,129 +26,145 @@ def bundle(
     tol: float = 1e-3,
     callback: Callback | None = None,
 ) -> Solution:
-    r"""Minimise a convex risk and a ridge, from below by tangent planes.
+    r"""Minimise a convex risk plus a ridge penalty, by a model of tangent planes.
 
     .. math:: J(w) = R(w) + \tfrac\lambda2 \|w\|^2, \qquad
               w_{k+1} = \arg\min_w\ \max_{i \le k}\, [g_i \cdot w + b_i] + \tfrac\lambda2 \|w\|^2
 
-    The bundle method of Teo and others (2010), which Zhang, Saha and Vishwanathan 2012 compare
-    with. The planes lie below R, so the least value of the model is a lower bound of J, returned
-    as ``lower_bound``; the gap to the best J found is at most that to the optimum. The program is
-    solved in its dual, :math:`\max_\alpha b \cdot \alpha - \frac{1}{2\lambda} \|G^\top
+    This is the bundle method of Teo and others (2010), with which Zhang, Saha and Vishwanathan 2012
+    compare. The planes lie below R, so the minimum of the model is a lower bound of J, returned as
+    ``lower_bound``; the best J so far is above the optimum by at most the gap between them. The
+    program is solved in its dual, :math:`\max_\alpha b \cdot \alpha - \frac{1}{2\lambda} \|G^\top
     \alpha\|^2` with :math:`\alpha` in the simplex. A coefficient without penalty adds the equality
-    :math:`\sum_i \alpha_i g_{ij} = 0`. Until planes bound it on both sides, a box does; the box
-    grows where the risk falls beyond it, and bounds count only where it does not touch.
+    :math:`\sum_i \alpha_i g_{ij} = 0`. A box bounds such a coefficient until planes do
+    on both sides; the box grows where the risk decreases beyond it, and a lower bound counts only
+    where the box is not active.
 
     Parameters
     ----------
     risk : callable
-        Returns R and one subgradient.
+        Returns R and a subgradient.
     start : array
+        Initial coefficients.
     ridge : float
-        λ.
+        λ, above zero.
     penalised : array of bool, optional
-        Which coefficients the ridge applies to; by default all but the last, the intercept. One
-        that the risk does not depend on must be among them: else the rounding of its slope makes
-        it run away, and bounds with it.
+        Coefficients that the ridge applies to; by default all but the last, the intercept. A
+        coefficient that the risk does not depend on must be penalised, or rounding errors in its
+        slope make it diverge.
     max_iter : int
-        Planes.
+        Largest number of planes.
     tol : float
-        Gap at which to stop, relative to J.
+        Gap between J and its lower bound at which to stop, relative to J.
     callback : callable, optional
-        Is given the best coefficients and value after each plane; True stops.
+        Called with the best coefficients and value after each plane; return True to stop.
     """
     coef = np.array(start, dtype=np.float64)
     if not 0.0 < ridge < inf:
         msg = f"ridge must be above zero, not {ridge!r}: it keeps the model bounded"
         raise ValueError(msg)
-    held = np.arange(len(coef)) < len(coef) - 1 if penalised is None else np.asarray(penalised)
-    if held.shape != coef.shape or held.dtype != bool:
+    is_penalised = (
+        np.arange(len(coef)) < len(coef) - 1 if penalised is None else np.asarray(penalised)
+    )
+    if is_penalised.shape != coef.shape or is_penalised.dtype != bool:
         msg = f"penalised must be {len(coef)} truth values, one for each coefficient"
         raise ValueError(msg)
-    model = _Model(ridge, held, 10.0 * max(1.0, float(np.abs(coef).max(initial=0.0))))
+    model = _Model(ridge, is_penalised, 10.0 * max(1.0, float(np.abs(coef).max(initial=0.0))))
     best, value, bound, norm = coef, inf, -inf, inf
     path: Path | None = None
     while True:
-        at, slope = risk(coef)
-        here = at + 0.5 * ridge * float(coef[held] @ coef[held])
-        if here < value:
-            best, value = coef, here
-            norm = float(np.linalg.norm(slope + ridge * np.where(held, coef, 0.0)))
+        risk_value, slope = risk(coef)
+        current = risk_value + 0.5 * ridge * float(coef[is_penalised] @ coef[is_penalised])
+        if current < value:
+            best, value = coef, current
+            norm = float(np.linalg.norm(slope + ridge * np.where(is_penalised, coef, 0.0)))
         if path is None:
             path = Path(value, callback)
-        elif not path.goes_on(best, value):
+        elif not path.record(best, value):
             break
-        enough = tol * abs(value)
-        if value - bound <= enough or path.n_iter >= max_iter:
+        tolerance = tol * abs(value)
+        if value - bound <= tolerance or path.n_iter >= max_iter:
             break
-        model.add(slope, at - float(slope @ coef), coef)
-        coef, below = model.least()
-        bound = max(bound, below)
-    converged = value - bound <= enough
+        model.add(slope, risk_value - float(slope @ coef), coef)
+        coef, model_bound = model.minimise()
+        bound = max(bound, model_bound)
+    converged = value - bound <= tolerance
     solution = Solution(best, value, norm, path.n_iter, converged, tuple(path.values), bound)
-    left = f"a gap of {value - bound:.1e} where {enough:.1e} was asked for"
-    return solution if path.stopped else warn_unless_there(solution, "BMRM", left)
+    remainder = f"a gap of {value - bound:.1e} where {tolerance:.1e} was asked for"
+    return solution if path.stopped else warn_not_converged(solution, "BMRM", remainder)
 
 
 class _Model:
-    """The greatest of some planes, plus the ridge.
+    """Maximum of tangent planes, plus the ridge penalty.
 
-    Its dual has a variable for each side of the box of each coefficient without penalty, then one
-    for each plane.
+    The dual has a variable for each side of the box of each unpenalised coefficient, and then a
+    variable for each plane.
+
+    Parameters
+    ----------
+    ridge : float
+    penalised : array of bool
+    box : float
+        Initial bound of the unpenalised coefficients.
     """
 
-    def __init__(self, ridge: float, held: AnyArray, box: float) -> None:
-        self._ridge, self._held, self._box = ridge, held, box
-        self._loose = np.flatnonzero(~held)
-        self._sides = 2 * len(self._loose)
-        self._planes = np.zeros((0, len(held)))
+    def __init__(self, ridge: float, penalised: AnyArray, box: float) -> None:
+        self._ridge, self._penalised, self._box = ridge, penalised, box
+        self._unpenalised = np.flatnonzero(~penalised)
+        self._n_sides = 2 * len(self._unpenalised)
+        self._planes = np.zeros((0, len(penalised)))
         self._offset = np.zeros(0)
         self._gram = np.zeros((0, 0))
         self._idle = np.zeros(0, dtype=np.int64)
-        self._dual = np.zeros(self._sides)
+        self._dual = np.zeros(self._n_sides)
 
     def add(self, slope: FloatArray, offset: float, coef: FloatArray) -> None:
-        """Add the tangent plane at some coefficients; widen the box if R falls beyond it."""
-        loose = self._loose
-        if ((np.abs(coef[loose]) >= self._box * (1.0 - 1e-9)) & (slope * coef < 0)[loose]).any():
+        """Add the tangent plane at ``coef``; widen the box if R decreases beyond it."""
+        unpenalised = self._unpenalised
+        if (
+            (np.abs(coef[unpenalised]) >= self._box * (1.0 - 1e-9))
+            & (slope * coef < 0)[unpenalised]
+        ).any():
             self._box *= 10.0
-        kept = self._idle <= _IDLE
+        kept = self._idle <= _MOST_IDLE
         self._planes = np.vstack([self._planes[kept], slope])
         self._offset = np.append(self._offset[kept], offset)
         self._idle = np.append(self._idle[kept], 0)
-        products = self._planes[:, self._held] @ slope[self._held]
+        products = self._planes[:, self._penalised] @ slope[self._penalised]
         gram = np.empty((len(products), len(products)))
         gram[:-1, :-1] = self._gram[np.ix_(kept, kept)]
         gram[-1] = gram[:, -1] = products
         self._gram = gram
-        sides, planes = np.split(self._dual, [self._sides])
+        sides, planes = np.split(self._dual, [self._n_sides])
         self._dual = np.concatenate([sides, planes[kept], [0.0]])
-        if len(products) == 1:  # the only plane, and the sides it leans on
-            up, down = np.maximum(-slope[loose], 0.0), np.maximum(slope[loose], 0.0)
+        if len(products) == 1:  # a feasible start: the only plane, and the sides that balance it
+            up, down = np.maximum(-slope[unpenalised], 0.0), np.maximum(slope[unpenalised], 0.0)
             self._dual = np.concatenate([up, down, [1.0]])
 
-    def least(self) -> tuple[FloatArray, float]:
-        """Return where the model is least, and a lower bound of J: −∞ where the box touches."""
-        sides, loose = self._sides, self._loose
-        k = sides + len(self._offset)
+    def minimise(self) -> tuple[FloatArray, float]:
+        """Return the minimiser of the model, and a lower bound of J (−∞ if the box is active)."""
+        n_sides, unpenalised = self._n_sides, self._unpenalised
+        k = n_sides + len(self._offset)
         gram = np.zeros((k, k))
-        gram[sides:, sides:] = self._gram / self._ridge
-        gain = np.concatenate([np.full(sides, -self._box), self._offset])
-        # Σα = 1, and for each loose coefficient Σ α g + (upper side) − (lower side) = 0.
-        equal = np.zeros((1 + len(loose), k))
-        equal[0, sides:] = 1.0
-        equal[1:, sides:] = self._planes[:, loose].T
-        equal[1:, :sides] = np.hstack([np.eye(len(loose)), -np.eye(len(loose))])
+        gram[n_sides:, n_sides:] = self._gram / self._ridge
+        gain = np.concatenate([np.full(n_sides, -self._box), self._offset])
+        # Σα = 1, and for each unpenalised coefficient Σ α g + (upper side) − (lower side) = 0.
+        equal = np.zeros((1 + len(unpenalised), k))
+        equal[0, n_sides:] = 1.0
+        equal[1:, n_sides:] = self._planes[:, unpenalised].T
+        equal[1:, :n_sides] = np.hstack([np.eye(len(unpenalised)), -np.eye(len(unpenalised))])
         self._dual, price = solve_qp(gram, gain, equal, self._dual)
-        alpha = np.maximum(self._dual[sides:], 0.0)
+        alpha = np.maximum(self._dual[n_sides:], 0.0)
         alpha /= alpha.sum()
         self._idle = np.where(alpha > 0, 0, self._idle + 1)
-        together = alpha @ self._planes
-        coef = -together / self._ridge
-        coef[loose] = np.clip(-price[1:], -self._box, self._box)
-        weighed = together[self._held]
-        bound = float(alpha @ self._offset) - float(weighed @ weighed) / (2.0 * self._ridge)
-        # What rounding leaves of the equalities costs at most this much within the box.
-        bound -= self._box * float(np.abs(together[loose]).sum())
-        touches = self._dual[:sides].max(initial=0.0) > 1e-12
-        return coef, -inf if touches else bound
+        gradient = alpha @ self._planes
+        coef = -gradient / self._ridge
+        coef[unpenalised] = np.clip(-price[1:], -self._box, self._box)
+        penalised_gradient = gradient[self._penalised]
+        bound = float(alpha @ self._offset) - float(penalised_gradient @ penalised_gradient) / (
+            2.0 * self._ridge
+        )
+        # Within the box, rounding errors of the equalities lower the bound by at most this much.
+        bound -= self._box * float(np.abs(gradient[unpenalised]).sum())
+        box_active = self._dual[:n_sides].max(initial=0.0) > 1e-12
+        return coef, -inf if box_active else bound

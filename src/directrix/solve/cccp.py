@@ -1,4 +1,4 @@
-"""The concave-convex procedure, for losses that are a difference of two convex ones."""
+"""The concave-convex procedure, for objectives that are a difference of convex functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from directrix.solve.lbfgs import lbfgs
-from directrix.solve.solution import Callback, Objective, Path, Solution, warn_unless_there
+from directrix.solve.solution import Callback, Objective, Path, Solution, warn_not_converged
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -24,14 +24,14 @@ def cccp(
     tol: float = 1e-6,
     callback: Callback | None = None,
 ) -> Solution:
-    r"""Minimise F = C − D, both convex, each time with D replaced by its tangent.
+    r"""Minimise F = C − D, with C and D convex, by replacing D with its tangent repeatedly.
 
     .. math:: w_{k+1} = \arg\min_w\ C(w) - \nabla D(w_k) \cdot w
 
-    The tangent lies below D, so the convex function minimised lies above F and touches it at
-    :math:`w_k`: F never rises (Yuille and Rangarajan 2003). It is how the ramp loss is descended
-    (Collobert and others 2006; cited by Hasan and Pal 2015, §2), and ends where F is stationary,
-    which depends on the start.
+    The tangent lies below D, so the convex function that is minimised lies above F and touches it
+    at :math:`w_k`. Hence F never increases (Yuille and Rangarajan 2003). The ramp loss is minimised
+    this way (Collobert and others 2006; cited by Hasan and Pal 2015, §2). The procedure ends at a
+    stationary point of F, which depends on the start.
 
     Parameters
     ----------
@@ -40,47 +40,48 @@ def cccp(
     concave : callable
         Returns value and one subgradient of D, the convex function that is subtracted.
     start : array
+        Initial coefficients.
     inner : callable
-        Minimises a convex objective from a start.
+        Solver for convex objectives; takes an objective and a start, returns a Solution.
     max_iter : int
-        Tangents.
+        Largest number of tangents.
     tol : float
-        Fall of F at which to stop, relative to F at the start.
+        Decrease of F at which to stop, relative to F at the start.
     callback : callable, optional
-        Is given coefficients and value after each tangent; True stops.
+        Called with coefficients and value after each tangent; return True to stop.
     """
     coef = np.array(start, dtype=np.float64)
 
-    def both(coef: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        (value, grad), (less, tangent) = convex(coef), concave(coef)
-        return value - less, grad - tangent, tangent
+    def evaluate(coef: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        (value, grad), (concave_value, tangent) = convex(coef), concave(coef)
+        return value - concave_value, grad - tangent, tangent
 
-    value, grad, tangent = both(coef)
+    value, grad, tangent = evaluate(coef)
     path = Path(value, callback)
-    enough, fall = tol * abs(value), np.inf
-    while fall > enough and path.n_iter < max_iter:
+    enough, decrease = tol * abs(value), np.inf
+    while decrease > enough and path.n_iter < max_iter:
         trial = inner(_Tilted(convex, tangent), coef).coef
-        trial_value, trial_grad, trial_tangent = both(trial)
-        fall = value - trial_value
-        if fall <= 0:  # what the inner solver leaves undone
+        trial_value, trial_grad, trial_tangent = evaluate(trial)
+        decrease = value - trial_value
+        if decrease <= 0:  # no progress beyond the tolerance of the inner solver
             break
         coef, value, grad, tangent = trial, trial_value, trial_grad, trial_tangent
-        if not path.goes_on(coef, value):
+        if not path.record(coef, value):
             break
     norm = float(np.linalg.norm(grad))
-    converged = fall <= enough
+    converged = decrease <= enough
     solution = Solution(coef, value, norm, path.n_iter, converged, tuple(path.values))
-    left = f"a last fall of {fall:.1e} where {enough:.1e} was asked for"
-    return solution if path.stopped else warn_unless_there(solution, "CCCP", left)
+    remainder = f"a last decrease of {decrease:.1e} where {enough:.1e} was asked for"
+    return solution if path.stopped else warn_not_converged(solution, "CCCP", remainder)
 
 
 class _Tilted:
-    """A convex objective less a linear function."""
+    """A convex objective minus a linear function."""
 
     def __init__(self, convex: Objective, tangent: FloatArray) -> None:
         self._convex, self._tangent = convex, tangent
 
     def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return value and gradient."""
+        """Return value and gradient at ``coef``."""
         value, grad = self._convex(coef)
         return value - float(self._tangent @ coef), grad - self._tangent

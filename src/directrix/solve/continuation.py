@@ -1,4 +1,4 @@
-"""SLA: a smooth loss made ever steeper, each coordinate probed beyond its local minimum."""
+"""SLA: continuation from a smooth to a sharp loss, with a probing of every coordinate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from directrix.solve.solution import Callback, Objective, Path, Solution
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
-#: Returns the values at ``coef`` with each of some offsets added to one coordinate.
+#: Takes coefficients, a coordinate, offsets and γ; returns the values with each offset added to
+#: that coordinate.
 Probe: TypeAlias = "Callable[[FloatArray, int, FloatArray, float], FloatArray]"
 
 
@@ -33,42 +34,43 @@ def sla(  # noqa: PLR0913
     exact: Callable[[FloatArray], float] | None = None,
     callback: Callback | None = None,
 ) -> Solution:
-    r"""Minimise a loss of sharpness γ, for γ growing, from the minimum of the one before.
+    r"""Minimise a loss of increasing sharpness γ, each time from the previous minimum.
 
     Hasan and Pal 2015, Algorithms 1 and 2, after Nguyen and Sanner 2013. For γ = γ_min, r γ_min,
-    … up to γ_max, repeat until neither helps:
+    … up to γ_max, repeat these steps until neither lowers the value:
 
     1. gradient descent with backtracking;
-    2. for each coordinate the values at offsets ε, −ε, 2ε, −2ε, …, R, −R; where the best of them
-       lowers the value, go there.
+    2. for each coordinate, evaluate the offsets ε, −ε, 2ε, −2ε, …, R, −R, and apply the best of
+       them if it lowers the value.
 
-    The radius R and spacing ε shrink with each γ. Algorithm 2 takes the first offset that helps;
-    all are known at once here, so the best is taken, and the other coordinates are probed before
-    the next descent. The defaults are those of the paper's appendix A. They suit standardised
-    features and margins of about one.
+    The radius R and spacing ε shrink with each γ. Algorithm 2 takes the first offset that
+    helps. Here all offsets are evaluated at once, so the best is taken, and the other coordinates
+    are probed before the next descent. The defaults are those of appendix A of the paper. They suit
+    standardised features and margins of about one.
 
     Parameters
     ----------
     objective_at : callable
         Takes γ, returns an objective.
     start : array
-        The papers start from a linear SVM.
+        Initial coefficients; the papers use a linear SVM.
     gamma_min, gamma_max, growth : float
-        First and last sharpness, and the factor r between two.
+        First and last sharpness, and the factor r between successive ones.
     radius, spacing, shrink : float
-        R and ε at first, and the factor by which both shrink.
+        Initial R and ε, and the factor by which both shrink.
     max_sweeps : int
-        Rounds of descent and probing, for each γ.
+        Largest number of rounds of descent and probing for each γ.
     tol : float
-        Fall below which nothing has changed, relative to the value.
+        Decrease, relative to the value, below which a round counts as no progress.
     probe : callable, optional
-        Takes coefficients, coordinate, offsets and γ, returns the values there. Without it the
-        objective is evaluated for each offset.
+        Takes coefficients, coordinate, offsets and γ, returns the values there. By default the
+        objective is evaluated at each offset.
     exact : callable, optional
-        What it is all for, as the count of errors: the iterate where it is least is returned, with
-        that as value. Otherwise the last iterate, with its objective.
+        The exact criterion, such as the number of errors. The iterate with the least criterion is
+        returned, with the criterion as its value. By default the last iterate is returned, with its
+        objective.
     callback : callable, optional
-        Is given coefficients and value after each sweep; True stops.
+        Called with coefficients and value after each sweep; return True to stop.
     """
     if not (0.0 < gamma_min <= gamma_max and growth > 1.0 and 0.0 < spacing <= radius):
         msg = (
@@ -81,33 +83,33 @@ def sla(  # noqa: PLR0913
     objective = objective_at(gamma)
     best, value = coef, exact(coef) if exact else objective(coef)[0]
     norm = inf
-    path, all_settled = Path(value, callback), True
+    path, all_stationary = Path(value, callback), True
     while gamma <= gamma_max * (1.0 + 1e-9) and not path.stopped:
         objective = objective_at(gamma)
         steps = np.arange(1, int(radius / spacing + 1e-9) + 1) * spacing
         offsets = np.column_stack([steps, -steps]).ravel()
-        settled = False
+        stationary = False
         for _ in range(max_sweeps):
-            coef, at, norm = _descend(objective, coef, tol)
-            coef, fallen = _probe_all(objective, coef, at, offsets, tol, gamma, probe)
-            now = exact(coef) if exact else at - fallen
-            if exact is None or now < value:
-                best, value = coef, now
-            settled = not fallen
-            if not path.goes_on(best, value) or settled:
+            coef, level_value, norm = _descend(objective, coef, tol)
+            coef, decrease = _probe_all(objective, coef, level_value, offsets, tol, gamma, probe)
+            current = exact(coef) if exact else level_value - decrease
+            if exact is None or current < value:
+                best, value = coef, current
+            stationary = not decrease
+            if not path.record(best, value) or stationary:
                 break
-        all_settled &= settled
+        all_stationary &= stationary
         gamma, radius, spacing = gamma * growth, radius * shrink, spacing * shrink
-    return Solution(best, value, norm, path.n_iter, all_settled, tuple(path.values))
+    return Solution(best, value, norm, path.n_iter, all_stationary, tuple(path.values))
 
 
 def _descend(
     objective: Objective, coef: FloatArray, tol: float, max_iter: int = 200
 ) -> tuple[FloatArray, float, float]:
-    """Go down the gradient until one step falls little; return where, value and gradient norm."""
+    """Descend until a step gains little; return coefficients, value and gradient norm."""
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))
-    length = 1.0  # of a step: the first trial is as long whatever the units of the value
+    length = 1.0  # of a step, so the first trial does not depend on the units of the value
     for _ in range(max_iter):
         if norm == 0:
             break
@@ -117,13 +119,13 @@ def _descend(
             if trial_value <= value - 1e-4 * length * norm or length < 1e-12:
                 break
             length *= 0.5
-        fall = value - trial_value
-        if fall <= 0:
+        decrease = value - trial_value
+        if decrease <= 0:
             break
         coef, value, grad = trial, trial_value, trial_grad
         norm = float(np.linalg.norm(grad))
         length *= 2.0
-        if fall < tol * abs(value):
+        if decrease < tol * abs(value):
             break
     return coef, value, norm
 
@@ -137,8 +139,8 @@ def _probe_all(
     gamma: float,
     probe: Probe | None,
 ) -> tuple[FloatArray, float]:
-    """Probe one coordinate after the other; return where that ends, and the fall of the value."""
-    fallen = 0.0
+    """Probe one coordinate after another; return the coefficients and the total decrease."""
+    total_decrease = 0.0
     for i in range(len(coef)):
         if probe is not None:
             values = probe(coef, i, offsets, gamma)
@@ -147,9 +149,9 @@ def _probe_all(
             unit[i] = 1.0
             values = np.array([objective(coef + offset * unit)[0] for offset in offsets])
         k = int(values.argmin())
-        fall = value - fallen - float(values[k])
-        if fall > tol * abs(value):
+        decrease = value - total_decrease - float(values[k])
+        if decrease > tol * abs(value):
             coef = coef.copy()
             coef[i] += offsets[k]
-            fallen += fall
-    return coef, fallen
+            total_decrease += decrease
+    return coef, total_decrease

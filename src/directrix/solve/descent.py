@@ -22,23 +22,25 @@ def descent(
     beta: float = 0.5,
     callback: Callback | None = None,
 ) -> Solution:
-    """Minimise by steps along the gradient, halved until the value falls enough.
+    """Minimise by gradient steps, shortened until the value decreases enough.
 
-    A trial is refused where ``F(trial) > F(w) − c α ‖∇F‖²``; the paper's Algorithm 1 prints this
-    test without the value it must fall from.
+    A trial is rejected where ``F(trial) > F(w) − c α ‖∇F‖²``; Algorithm 1 of the paper
+    prints this test without the value F(w).
 
     Parameters
     ----------
     objective : callable
         Returns value and gradient.
     start : array
+        Initial coefficients.
     max_iter : int
+        Largest number of steps.
     tol : float
-        Norm of the gradient, relative to that at the start, at which to stop.
+        Gradient norm at which to stop, relative to that at the start.
     c, beta : float
-        Share of the promised fall that must be had, and factor by which a step shrinks.
+        Required share of the predicted decrease, and the factor by which a step is shortened.
     callback : callable, optional
-        Is given coefficients and value after each step; True stops.
+        Called with coefficients and value after each step; return True to stop.
     """
     coef = np.array(start, dtype=np.float64)
     value, grad = objective(coef)
@@ -55,6 +57,6 @@ def descent(
             break
         coef, value, grad = coef - step * grad, trial_value, trial_grad
         norm = float(np.linalg.norm(grad))
-        if not path.goes_on(coef, value):
+        if not path.record(coef, value):
             break
-    return path.ends("Gradient descent", coef, value, norm, converged=norm <= enough, tol=enough)
+    return path.finish("Gradient descent", coef, value, norm, converged=norm <= enough, tol=enough)

@@ -1,4 +1,4 @@
-"""L-BFGS, the solver of every smooth objective that is not a paper's own experiment."""
+"""L-BFGS, the default solver for smooth objectives."""
 
 from __future__ import annotations
 
@@ -23,59 +23,61 @@ def lbfgs(
     ftol: float = 1e-6,
     callback: Callback | None = None,
 ) -> Solution:
-    r"""Minimise a smooth function with SciPy's L-BFGS-B, one evaluation for each point tried.
+    r"""Minimise a smooth function with SciPy's L-BFGS-B.
 
-    Stops where :math:`\|\nabla F\| \le \mathrm{tol} \cdot \max(1, \|\nabla F_0\|)`, or where one
-    iteration lowers F by no more than ``ftol`` of it. SciPy's own tests take the largest partial
-    and call a fall relative only where F is above one, so they are switched off.
+    It stops where :math:`\|\nabla F\| \le \mathrm{tol} \cdot \max(1, \|\nabla F_0\|)`, or where one
+    iteration lowers F by at most the share ``ftol``. SciPy's stopping rules use the largest partial
+    derivative, and a decrease that is relative only where F is above one, so they are switched off.
 
     Parameters
     ----------
     objective : callable
         Returns value and gradient.
     start : array
+        Initial coefficients.
     memory : int
-        Pairs of steps and gradient changes kept.
+        Number of pairs of steps and gradient changes that are kept.
     max_iter : int
+        Largest number of iterations.
     tol : float
-        Norm of the gradient at which to stop, relative to that at the start where it is above one.
+        Gradient norm at which to stop, relative to that at the start if that is above one.
     ftol : float
-        Relative fall of one iteration at which to stop; 0 leaves it to the gradient. A line search
-        that finds no lower point ends the descent likewise: nothing is left to fall.
+        Relative decrease per iteration at which to stop; 0 uses only the gradient. A line search
+        that finds no lower point also counts as convergence.
     callback : callable, optional
-        Is given coefficients and value after each iteration; True stops.
+        Called with coefficients and value after each iteration; return True to stop.
     """
     coef = np.array(start, dtype=np.float64)
     grad = np.zeros_like(coef)
 
-    def seen(point: FloatArray) -> tuple[float, FloatArray]:
-        # An iteration of L-BFGS-B ends at the point it evaluated last, so its gradient is at hand.
+    def evaluate(point: FloatArray) -> tuple[float, FloatArray]:
+        # An iteration of L-BFGS-B ends at the last point evaluated, so this is its gradient.
         nonlocal grad
         value, grad = objective(point)
         return value, grad
 
-    value, _ = seen(coef)
+    value, _ = evaluate(coef)
     enough = tol * max(1.0, float(np.linalg.norm(grad)))
     path = Path(value, callback)
-    at_once = float(np.linalg.norm(grad)) <= enough
-    converged = at_once
+    at_minimum = float(np.linalg.norm(grad)) <= enough
+    converged = at_minimum
 
-    def after_each(intermediate_result: OptimizeResult) -> None:
+    def after_iteration(intermediate_result: OptimizeResult) -> None:
         nonlocal converged
         before, value = path.values[-1], float(intermediate_result.fun)
-        goes_on = path.goes_on(np.copy(intermediate_result.x), value)
+        continues = path.record(np.copy(intermediate_result.x), value)
         flat = before - value <= ftol * max(abs(before), abs(value))
         converged = flat or float(np.linalg.norm(grad)) <= enough
-        if converged or not goes_on:
+        if converged or not continues:
             raise StopIteration
 
-    if not at_once and max_iter > 0:
+    if not at_minimum and max_iter > 0:
         result = minimize(
-            seen,
+            evaluate,
             coef,
             jac=True,
             method="L-BFGS-B",
-            callback=after_each,
+            callback=after_iteration,
             options={
                 "maxcor": memory,
                 "maxiter": max_iter,
@@ -85,7 +87,7 @@ def lbfgs(
             },
         )
         coef, value, grad = result.x, float(result.fun), result.jac
-        # Status 1 is out of iterations; 2, a line search without a fall.
+        # Status 1: out of iterations; status 2: a line search without a decrease.
         converged |= result.status != 1 and not path.stopped
     norm = float(np.linalg.norm(grad))
-    return path.ends("L-BFGS", coef, value, norm, converged=converged, tol=enough)
+    return path.finish("L-BFGS", coef, value, norm, converged=converged, tol=enough)

@@ -1,4 +1,4 @@
-"""Newton's method with conjugate gradients, for objectives with a Hessian product."""
+"""Newton's method with conjugate gradients, for objectives with a Hessian-vector product."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CurvedObjective(Objective, Protocol):
-    """An objective that also has a Hessian product."""
+    """Protocol for objectives with a Hessian-vector product."""
 
     def hessian_product(self, coef: FloatArray, vector: FloatArray) -> FloatArray:
         """Return the Hessian at ``coef`` times a vector."""
@@ -35,16 +35,18 @@ def newton_cg(
     objective : callable
         Returns value and gradient, and has ``hessian_product``.
     start : array
+        Initial coefficients.
     max_iter : int
+        Largest number of iterations.
     tol : float
-        Norm of the gradient at which to stop.
+        Gradient norm at which to stop.
     callback : callable, optional
-        Is given coefficients and value after each iteration; True stops.
+        Called with coefficients and value after each iteration; return True to stop.
     """
     path = Path(objective(np.asarray(start, dtype=np.float64))[0], callback)
 
-    def after_each(coef: FloatArray) -> None:
-        if not path.goes_on(coef, objective(coef)[0]):
+    def after_iteration(coef: FloatArray) -> None:
+        if not path.record(coef, objective(coef)[0]):
             raise StopIteration
 
     result = minimize(
@@ -53,9 +55,9 @@ def newton_cg(
         jac=True,
         hessp=objective.hessian_product,
         method="trust-ncg",
-        callback=after_each,
+        callback=after_iteration,
         options={"maxiter": max_iter, "gtol": tol},
     )
     value, grad = objective(result.x)
     norm = float(np.linalg.norm(grad))
-    return path.ends("Newton-CG", result.x, value, norm, converged=norm <= tol, tol=tol)
+    return path.finish("Newton-CG", result.x, value, norm, converged=norm <= tol, tol=tol)

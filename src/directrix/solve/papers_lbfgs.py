@@ -24,21 +24,23 @@ def papers_lbfgs(
     c1: float = 1e-4,
     c2: float = 0.9,
 ) -> Solution:
-    """Minimise a smooth function from a start.
+    """Minimise a smooth function by L-BFGS with the constants of the paper.
 
-    The recursion is written by hand because SciPy's L-BFGS-B fixes the first Wolfe constant at
-    1e-3, and the paper's is 1e-4; the line search is SciPy's.
+    The recursion is written here because SciPy's L-BFGS-B fixes the first Wolfe constant at 1e-3,
+    while that of the paper is 1e-4. The line search is SciPy's.
 
     Parameters
     ----------
     objective : callable
         Returns value and gradient.
     start : array
+        Initial coefficients.
     memory : int
-        Pairs of steps and gradient changes kept.
+        Number of pairs of steps and gradient changes that are kept.
     max_iter : int
+        Largest number of iterations.
     tol : float
-        Norm of the gradient at which to stop.
+        Gradient norm at which to stop.
     c1, c2 : float
         Wolfe constants.
     """
@@ -49,7 +51,7 @@ def papers_lbfgs(
     n_iter = 0
     while np.linalg.norm(grad) > tol and n_iter < max_iter:
         direction = -_times_inverse_hessian(pairs, grad)
-        if direction @ grad >= 0:  # rounding has turned it uphill: begin anew
+        if direction @ grad >= 0:  # rounding has turned it uphill: restart
             pairs.clear()
             direction = -grad
         step = line_search(
@@ -66,12 +68,12 @@ def papers_lbfgs(
         )[0]
         if step is None:
             break
-        moved = step * direction
-        before, (new_value, new_grad) = value, objective(coef + moved)
+        move = step * direction
+        before, (new_value, new_grad) = value, objective(coef + move)
         change = new_grad - grad
-        if moved @ change > 0:
-            pairs.append((moved, change))
-        coef, value, grad = coef + moved, new_value, new_grad
+        if move @ change > 0:
+            pairs.append((move, change))
+        coef, value, grad = coef + move, new_value, new_grad
         history.append(value)
         n_iter += 1
     norm = float(np.linalg.norm(grad))
@@ -82,16 +84,16 @@ def papers_lbfgs(
 def _times_inverse_hessian(
     pairs: deque[tuple[FloatArray, FloatArray]], grad: FloatArray
 ) -> FloatArray:
-    """Return the two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4)."""
+    """Return the inverse Hessian times a gradient (Nocedal and Wright 2006, Algorithm 7.4)."""
     result = grad.copy()
     shares = []
-    for moved, change in reversed(pairs):
-        share = float(moved @ result) / float(moved @ change)
+    for move, change in reversed(pairs):
+        share = float(move @ result) / float(move @ change)
         result -= share * change
         shares.append(share)
     if pairs:
-        moved, change = pairs[-1]
-        result *= float(moved @ change) / float(change @ change)
-    for (moved, change), share in zip(pairs, reversed(shares), strict=True):
-        result += (share - float(change @ result) / float(moved @ change)) * moved
+        move, change = pairs[-1]
+        result *= float(move @ change) / float(change @ change)
+    for (move, change), share in zip(pairs, reversed(shares), strict=True):
+        result += (share - float(change @ result) / float(move @ change)) * move
     return result

@@ -1,4 +1,4 @@
-"""SLAM: the constants of SLA, chosen by the error on held-out rows."""
+"""SLAM: SLA with its constants chosen by hold-out error."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from directrix.solve.solution import Objective, Solution
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
-_FACTOR = 2.0  # between two ends of the path that are compared
+_FACTOR = 2.0  # by which the bracket search changes an end of the path
 
 
 class Tuned(NamedTuple):
-    """What `slam` chose.
+    """Result of `slam`: a solution and the constants that were chosen.
 
     Parameters
     ----------
     solution : Solution
-        Of SLA with these constants.
+        Result of SLA with these constants.
     held_out : float
-        Its error on the held-out rows.
+        Hold-out error of the solution.
     start : array
-        Where it started.
+        Initial coefficients.
     ridge, gamma_min, gamma_max, growth : float
+        The chosen constants.
     """
 
     solution: Solution
@@ -56,38 +57,39 @@ def slam(  # noqa: PLR0913
     probe: Callable[[float], Probe] | None = None,
     exact: Callable[[FloatArray], float] | None = None,
 ) -> Tuned:
-    r"""Choose the start, the ridge and the path of γ by held-out error, and return that SLA.
+    r"""Run SLA with the start, the ridge and the path of γ chosen by hold-out error.
 
-    Hasan and Pal 2015, §4.1. In this order, each choice kept for the next:
+    Hasan and Pal 2015, §4.1. The constants are chosen in this order, with earlier choices fixed:
 
-    1. the ridge λ and the start: L-BFGS on the loss of one γ and λ, for every pair;
-    2. the factor r between two γ, hence their number, on a grid;
-    3. γ_min, then γ_max, by a bracket search: doubled or halved as long as the error falls.
+    1. the ridge λ and the start, by L-BFGS on the loss for every pair of γ and λ;
+    2. the factor r between successive γ, on a grid;
+    3. γ_min and then γ_max, by a bracket search: doubled or halved while the error decreases.
 
-    Radius and spacing of the probes stay those of `sla`, as in the paper. Of equals the first is
-    taken. The paper descends from w = 0; that is the natural ``start``.
+    Radius and spacing of the probes are the defaults of `sla`, as in the paper. Ties go to the
+    first candidate. The paper starts from w = 0, the natural ``start``.
 
     Parameters
     ----------
     objective_at : callable
-        Takes γ and λ, returns an objective of the training rows.
+        Takes γ and λ, returns an objective on the training rows.
     start : array
+        Initial coefficients for L-BFGS.
     validate : callable
-        Takes coefficients, returns their error on rows not trained on.
+        Takes coefficients, returns their hold-out error.
     ridges, gammas, growths : sequence of float
-        The λ, the γ of the start and the factors r to choose from.
+        Candidates for λ, for the γ of the start, and for the factor r.
     gamma_min, gamma_max : float
-        Where the bracket searches begin.
+        Initial values of the bracket searches.
     brackets : int
-        Most steps of a bracket search in one direction.
+        Largest number of steps of a bracket search in one direction.
     probe : callable, optional
         Takes λ, returns the ``probe`` of `sla`.
     exact : callable, optional
-        As of `sla`.
+        As in `sla`.
     """
-    for name, given in (("ridges", ridges), ("gammas", gammas), ("growths", growths)):
-        if len(given) == 0:
-            msg = f"{name} is empty: name one at least to choose from"
+    for name, values in (("ridges", ridges), ("gammas", gammas), ("growths", growths)):
+        if len(values) == 0:
+            msg = f"{name} is empty: give at least one value to choose from"
             raise ValueError(msg)
     starts = (
         (lbfgs(objective_at(gamma, ridge), start).coef, ridge)
@@ -96,12 +98,12 @@ def slam(  # noqa: PLR0913
     with catch_warnings():
         # A start need not be a minimum; the held-out error judges it.
         simplefilter("ignore", ConvergenceWarning)
-        first, ridge = min(starts, key=lambda made: validate(made[0]))
+        best_start, ridge = min(starts, key=lambda candidate: validate(candidate[0]))
 
-    def tried(gamma_min: float, gamma_max: float, growth: float) -> Tuned:
+    def run_sla(gamma_min: float, gamma_max: float, growth: float) -> Tuned:
         solution = sla(
             lambda gamma: objective_at(gamma, ridge),
-            first,
+            best_start,
             gamma_min=gamma_min,
             gamma_max=gamma_max,
             growth=growth,
@@ -109,29 +111,32 @@ def slam(  # noqa: PLR0913
             exact=exact,
         )
         held_out = validate(solution.coef)
-        return Tuned(solution, held_out, first, ridge, gamma_min, gamma_max, growth)
+        return Tuned(solution, held_out, best_start, ridge, gamma_min, gamma_max, growth)
 
-    best = min((tried(gamma_min, gamma_max, r) for r in growths), key=lambda made: made.held_out)
+    best = min(
+        (run_sla(gamma_min, gamma_max, r) for r in growths),
+        key=lambda candidate: candidate.held_out,
+    )
     for end in ("gamma_min", "gamma_max"):
-        best = _bracket(tried, best, end, brackets)
+        best = _bracket(run_sla, best, end, brackets)
     return best
 
 
 def _bracket(
-    tried: Callable[[float, float, float], Tuned], best: Tuned, end: str, most: int
+    run_sla: Callable[[float, float, float], Tuned], best: Tuned, end: str, max_steps: int
 ) -> Tuned:
-    """Move one end of the path by factors, upwards or else downwards, while the error falls."""
+    """Multiply or else divide one end of the path by a factor while the error decreases."""
     for factor in (_FACTOR, 1.0 / _FACTOR):
-        moved = False
-        for _ in range(most):
+        improved = False
+        for _ in range(max_steps):
             ends = {"gamma_min": best.gamma_min, "gamma_max": best.gamma_max}
             ends[end] *= factor
             if ends["gamma_min"] > ends["gamma_max"]:
                 break
-            other = tried(ends["gamma_min"], ends["gamma_max"], best.growth)
-            if other.held_out >= best.held_out:
+            trial = run_sla(ends["gamma_min"], ends["gamma_max"], best.growth)
+            if trial.held_out >= best.held_out:
                 break
-            best, moved = other, True
-        if moved:
+            best, improved = trial, True
+        if improved:
             break
     return best

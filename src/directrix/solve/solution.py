@@ -1,4 +1,4 @@
-"""What a solver returns, and the one place that words its warnings."""
+"""Solution, the result of a solver; Path, its history; and its convergence warning."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from sklearn.exceptions import ConvergenceWarning
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
-#: Is given coefficients and value after each iteration; True stops the solver.
+#: Called with coefficients and value after each iteration; returns True to stop the solver.
 Callback: TypeAlias = "Callable[[FloatArray, float], bool | None]"
 
 
 class Objective(Protocol):
-    """Value and gradient of what is minimised."""
+    """Protocol for functions to minimise: coefficients in, value and gradient out."""
 
     def __call__(self, coef: FloatArray, /) -> tuple[float, FloatArray]:
-        """Return value and gradient."""
+        """Return value and gradient at ``coef``."""
 
 
 class Solution(NamedTuple):
-    """Where a solver stopped.
+    """Result of a solver.
 
     Parameters
     ----------
     coef : array
+        Coefficients at which the solver stopped.
     value : float
+        Value of the objective there.
     grad_norm : float
-        NaN of a search without gradients.
+        Norm of the gradient there; NaN for a search without gradients.
     n_iter : int
+        Number of iterations.
     converged : bool
-        Whether the tolerance was met; False where a callback stopped the solver before.
+        Whether the tolerance was met; False if a callback stopped the solver before.
     history : tuple of float
         Value at the start and after each iteration.
     lower_bound : float
-        What no coefficients can be below, where the solver knows.
+        Lower bound of the objective; −∞ if the solver computes none.
     """
 
     coef: FloatArray
@@ -51,13 +54,14 @@ class Solution(NamedTuple):
 
 
 class Path:
-    """The values a solver has passed, each told to the caller's callback.
+    """Values of an objective over the iterations of a solver, reported to a callback.
 
     Parameters
     ----------
     value : float
-        At the start.
+        Value at the start.
     callback : callable, optional
+        Called by `record`.
     """
 
     def __init__(self, value: float, callback: Callback | None) -> None:
@@ -65,18 +69,18 @@ class Path:
         self.values = [value]
         self.stopped = False
 
-    def goes_on(self, coef: FloatArray, value: float) -> bool:
-        """Note an iteration, and return False where the callback asks to stop."""
+    def record(self, coef: FloatArray, value: float) -> bool:
+        """Record an iteration and call the callback; return False if it asks to stop."""
         self.values.append(value)
         self.stopped = self._callback is not None and bool(self._callback(coef, value))
         return not self.stopped
 
     @property
     def n_iter(self) -> int:
-        """Iterations so far."""
+        """Number of iterations so far."""
         return len(self.values) - 1
 
-    def ends(
+    def finish(
         self,
         solver: str,
         coef: FloatArray,
@@ -86,23 +90,33 @@ class Path:
         converged: bool,
         tol: float,
     ) -> Solution:
-        """Return the solution of a descent; warn if it is neither there nor was stopped."""
+        """Return the solution; warn if the solver neither converged nor was stopped."""
         solution = Solution(coef, value, grad_norm, self.n_iter, converged, tuple(self.values))
-        left = f"a gradient of norm {grad_norm:.1e} where {tol:.1e} was asked for"
-        return solution if self.stopped else warn_unless_there(solution, solver, left)
+        remainder = f"a gradient of norm {grad_norm:.1e} where {tol:.1e} was asked for"
+        return solution if self.stopped else warn_not_converged(solution, solver, remainder)
 
 
 def warn_unless_converged(solution: Solution, solver: str, tol: float) -> Solution:
-    """Say so when a descent ran out of iterations, and what to do."""
-    left = f"a gradient of norm {solution.grad_norm:.1e} where {tol:.1e} was asked for"
-    return warn_unless_there(solution, solver, left)
+    """Warn if a solver stopped before the gradient was small enough; return the solution."""
+    remainder = f"a gradient of norm {solution.grad_norm:.1e} where {tol:.1e} was asked for"
+    return warn_not_converged(solution, solver, remainder)
 
 
-def warn_unless_there(solution: Solution, solver: str, left: str) -> Solution:
-    """Say so when a solver ran out of iterations, what was left, and what to do."""
+def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solution:
+    """Warn if a solver did not converge, with the remaining error and a remedy.
+
+    Parameters
+    ----------
+    solution : Solution
+        Returned unchanged.
+    solver : str
+        Name of the solver.
+    remainder : str
+        What is left of the error, and the tolerance.
+    """
     if not solution.converged:
         warn(
-            f"{solver} stopped after {solution.n_iter} iterations with {left}: "
+            f"{solver} stopped after {solution.n_iter} iterations with {remainder}: "
             "standardise the features, start closer (the frontier's best line is a good start), "
             "or allow more iterations.",
             ConvergenceWarning,

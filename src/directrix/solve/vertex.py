@@ -1,4 +1,4 @@
-"""The zero-one loss itself, by tabu search over the vertices of the arrangement of rows."""
+"""Minimisation of the zero-one loss by tabu search over vertices of a hyperplane arrangement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from directrix.solve.solution import Callback, Path, Solution
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-_MADE_ANEW = 50  # steps after which rounding is taken out of the coefficients
+_RECOMPUTE_EVERY = 50  # steps after which the coefficients are recomputed, to remove rounding
 
 
 def vertex_search(
@@ -30,25 +30,24 @@ def vertex_search(
     stall: int = 300,
     callback: Callback | None = None,
 ) -> Solution:
-    r"""Minimise the weight of rows of margin zero or less.
+    r"""Minimise the zero-one loss: the weight of rows with margin zero or less.
 
     .. math:: \min_w \sum_i \omega_i\, [z_i w \le 0], \qquad z_i = y_i\, (x_i, 1)
 
     The hyperplanes :math:`z_i w = 0` cut the space of w into cells of constant loss. Every cell has
-    a vertex, where q − 1 independent rows have margin zero, and a step into the cell puts those
-    rows on their right side. So the least loss is the least over vertices of the weight of the
-    *other* rows with a negative margin. The search goes from vertex to vertex:
+    a vertex, where q − 1 independent rows have margin zero, and a step into the cell
+    classifies those rows correctly. So the least loss is the minimum over vertices of the weight of
+    the *other* rows with a negative margin. The search goes from vertex to vertex:
 
-    1. release one row, slide along the hyperplanes through the others, and take the neighbour of
-       least errors, equal ones by lot, uphill if need be; the row released may not come back for
-       some steps, unless that makes for fewer errors than any vertex yet;
-    2. where a vertex promises less than the best known, step into the cell and count all rows;
-       only that count is believed, as more rows than q − 1 may lie on a hyperplane;
-    3. after `stall` steps without a better one begin anew, from the best with noise.
+    1. release one row, move along the hyperplanes through the others, and take the neighbour of
+       least errors, even if it is worse; ties are broken at random. The released row is tabu for
+       some steps, unless its return gives fewer errors than any vertex so far;
+    2. where a vertex promises less than the best known loss, step into the cell and count all rows.
+       Only this count is used, since more than q − 1 rows may lie on a hyperplane;
+    3. after ``stall`` steps without improvement restart near the best coefficients, with noise.
 
-    Equal rows are merged, dependent columns dropped, and units do not matter. It is a search: the
-    loss of the result is exact, that there is no lower one is not proved. See
-    `zero_one_lower_bound`.
+    Equal rows are merged, dependent columns are dropped, and units do not matter. The loss of the
+    result is exact, but its optimality is not proved; see `zero_one_lower_bound`.
 
     A step costs O(q n log n): a millisecond for 1,000 rows of 10 features, 0.1 seconds for 100,000.
 
@@ -57,18 +56,21 @@ def vertex_search(
     rows : array of shape (n, q)
         Each row with its constant, times its label of −1 or 1.
     start : array of shape (q,)
-        The line of a logistic regression is a good one.
+        Initial coefficients; those of a logistic regression are a good choice.
     weight : array of shape (n,), optional
+        Sample weights.
     max_steps : int
-        The same steps give the same result.
+        Largest number of steps; the same number gives the same result.
     seconds : float
-        Of processor time, after which to stop even so.
+        Budget of processor time; the search stops early when it is spent.
     rng : Generator or int
+        Random generator or seed.
     tenure : pair of int
-        Least and most steps for which a row released stays away.
+        Least and largest number of steps for which a released row is tabu.
     stall : int
+        Number of steps without improvement after which to restart.
     callback : callable, optional
-        Is given the best coefficients and their loss after each step; True stops.
+        Called with the best coefficients and their loss after each step; return True to stop.
 
     Returns
     -------
@@ -94,32 +96,32 @@ def vertex_search(
         raise ValueError(msg)
     search = _Search(merged, np.asarray(start, dtype=np.float64), np.random.default_rng(rng))
     path = Path(search.value, callback)
-    until = process_time() + seconds
-    since = 0
-    away = np.zeros(len(merged.rows), dtype=np.int64)
-    aspired = search.value
-    # Of one column there are two lines, and the start is the better one.
-    most = max_steps if merged.rows.shape[1] > 1 else 0
-    while search.value > merged.always_wrong and path.n_iter < most:
+    deadline = process_time() + seconds
+    n_stalled = 0
+    tabu_until = np.zeros(len(merged.rows), dtype=np.int64)
+    aspiration = search.value
+    # With one column there are two hyperplanes, and the start is the better of them.
+    n_steps = max_steps if merged.rows.shape[1] > 1 else 0
+    while search.value > merged.always_wrong and path.n_iter < n_steps:
         before = search.value
-        promised, released = search.step(away <= path.n_iter, aspired)
-        aspired = min(aspired, promised)
+        promised, released = search.step(tabu_until <= path.n_iter, aspiration)
+        aspiration = min(aspiration, promised)
         if released is not None:
-            away[released] = path.n_iter + 1 + search.rng.integers(tenure[0], tenure[1] + 1)
-        since = 0 if search.value < before else since + 1
-        if not path.goes_on(search.best, search.value) or process_time() >= until:
+            tabu_until[released] = path.n_iter + 1 + search.rng.integers(tenure[0], tenure[1] + 1)
+        n_stalled = 0 if search.value < before else n_stalled + 1
+        if not path.record(search.best, search.value) or process_time() >= deadline:
             break
-        if since >= stall or released is None:
-            since = 0
-            away[:] = 0
-            search.begin_anew()
-        elif path.n_iter % _MADE_ANEW == 0:
-            search.take_out_rounding()
+        if n_stalled >= stall or released is None:
+            n_stalled = 0
+            tabu_until[:] = 0
+            search.restart()
+        elif path.n_iter % _RECOMPUTE_EVERY == 0:
+            search.recompute_coef()
     return Solution(search.best, search.value, nan, path.n_iter, True, tuple(path.values))  # noqa: FBT003
 
 
 class _Search:
-    """A vertex, and the best coefficients met so far."""
+    """State of the search: the current vertex, and the best coefficients so far."""
 
     def __init__(self, merged: MergedRows, start: FloatArray, rng: np.random.Generator) -> None:
         self.merged, self.rng = merged, rng
@@ -128,14 +130,14 @@ class _Search:
         self.best = start / (float(np.linalg.norm(start)) or 1.0)
         self.value = self._loss(self.best)
         self._keep_if_better(-self.best)
-        self._place(self._inner(self.best))
+        self._go_to_vertex_near(self._normalised_coef(self.best))
 
-    def step(self, free: AnyArray, aspired: float) -> tuple[float, int | None]:
-        """Go to the best neighbour; return what it promises, and the row released for it."""
+    def step(self, free: AnyArray, aspiration: float) -> tuple[float, int | None]:
+        """Go to the best neighbour; return its promised loss and the row that was released."""
         merged = self.merged
         try:
             neighbours = Neighbours(merged.rows, merged.weight, self._coef, self._points)
-            move = neighbours.best(free, self.rng, aspired - merged.always_wrong)
+            move = neighbours.best(free, self.rng, aspiration - merged.always_wrong)
         except np.linalg.LinAlgError:  # rounding has made the points dependent
             move = None
         if move is None:
@@ -146,22 +148,24 @@ class _Search:
             self._step_inside()
         return promised, move.released
 
-    def begin_anew(self) -> None:
-        """Go to a vertex near the best coefficients, noise added."""
+    def restart(self) -> None:
+        """Go to a vertex near the best coefficients plus noise."""
         best = self.best * self.merged.scale
         noise = self.rng.standard_normal(len(best)) * np.linalg.norm(best) / np.sqrt(len(best))
-        self._place(self._inner((best + 0.3 * self.rng.random() * noise) / self.merged.scale))
+        self._go_to_vertex_near(
+            self._normalised_coef((best + 0.3 * self.rng.random() * noise) / self.merged.scale)
+        )
 
-    def take_out_rounding(self) -> None:
-        """Compute the coefficients from the points of the vertex alone."""
-        self._coef = _through(self.merged.rows[self._points], self._coef)
+    def recompute_coef(self) -> None:
+        """Compute the coefficients afresh from the points of the vertex."""
+        self._coef = _normal_through(self.merged.rows[self._points], self._coef)
 
-    def _place(self, coef: FloatArray) -> None:
-        """Go to the vertex of the independent rows nearest a hyperplane."""
+    def _go_to_vertex_near(self, coef: FloatArray) -> None:
+        """Go to the vertex of the independent rows nearest to a hyperplane."""
         rows = self.merged.rows
         nearest = np.argsort(np.abs(rows @ coef), kind="stable")
         self._points = _independent(rows, nearest)
-        self._coef = _through(rows[self._points], coef)
+        self._coef = _normal_through(rows[self._points], coef)
         margin, weight = rows @ self._coef, self.merged.weight
         margin[self._points] = 0.0
         if weight[margin < 0].sum() > weight[margin > 0].sum():
@@ -169,13 +173,13 @@ class _Search:
         self._step_inside()
 
     def _step_inside(self) -> None:
-        """Step from the vertex to where its own rows are on their right side, and count."""
+        """Step into the cell where the points of the vertex have positive margin; count errors."""
         rows = self.merged.rows
-        inside = np.linalg.lstsq(rows[self._points], np.ones(len(self._points)), rcond=None)[0]
-        margin, change = rows @ self._coef, rows @ inside
-        shrinks = (margin > 1e-9) & (change < 0)
-        step = float(np.min(margin[shrinks] / -change[shrinks], initial=2.0)) / 2.0
-        self._keep_if_better(self.merged.back @ (self._coef + step * inside))
+        direction = np.linalg.lstsq(rows[self._points], np.ones(len(self._points)), rcond=None)[0]
+        margin, change = rows @ self._coef, rows @ direction
+        decreasing = (margin > 1e-9) & (change < 0)
+        step = float(np.min(margin[decreasing] / -change[decreasing], initial=2.0)) / 2.0
+        self._keep_if_better(self.merged.to_raw @ (self._coef + step * direction))
 
     def _keep_if_better(self, coef: FloatArray) -> None:
         value = self._loss(coef)
@@ -186,14 +190,18 @@ class _Search:
         wrong = self.merged.raw @ coef <= 0
         return float(self.merged.weight[wrong].sum()) + self.merged.always_wrong
 
-    def _inner(self, coef: FloatArray) -> FloatArray:
-        inner = self.merged.forth @ coef
-        length = float(np.linalg.norm(inner))
-        return inner / length if length else np.ones(len(inner)) / np.sqrt(max(len(inner), 1))
+    def _normalised_coef(self, coef: FloatArray) -> FloatArray:
+        normalised = self.merged.from_raw @ coef
+        length = float(np.linalg.norm(normalised))
+        return (
+            normalised / length
+            if length
+            else np.ones(len(normalised)) / np.sqrt(max(len(normalised), 1))
+        )
 
 
 def _independent(rows: FloatArray, order: IntArray) -> IntArray:
-    """Return the first rows of an order that span a hyperplane: one fewer than columns."""
+    """Return the first q − 1 linearly independent rows in a given order."""
     basis = np.zeros((0, rows.shape[1]))
     points: list[int] = []
     for j in order:
@@ -207,7 +215,7 @@ def _independent(rows: FloatArray, order: IntArray) -> IntArray:
     return np.array(points, dtype=np.int64)
 
 
-def _through(points: FloatArray, towards: FloatArray) -> FloatArray:
-    """Return the normal of length one of the hyperplane through some rows."""
+def _normal_through(points: FloatArray, orientation: FloatArray) -> FloatArray:
+    """Return the unit normal of the hyperplane through rows, on the side of ``orientation``."""
     normal: FloatArray = np.linalg.svd(points)[2][-1]
-    return normal if normal @ towards >= 0 else -normal
+    return normal if normal @ orientation >= 0 else -normal

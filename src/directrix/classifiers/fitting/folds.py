@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from directrix.moments.key_hash import key_hash
-from directrix.moments.row_hash import mixed
+from directrix.moments.row_hash import mix_bits
 from directrix.moments.row_keys import stratified_folds
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def checked_groups(groups: Any, n_rows: int) -> IntArray:
     if names.shape != (n_rows,):
         msg = f"groups must name one group for each of {n_rows} rows, not {names.shape}"
         raise ValueError(msg)
-    _, numbers = np.unique(mixed(key_hash([names])), return_inverse=True)
+    _, numbers = np.unique(mix_bits(key_hash([names])), return_inverse=True)
     return numbers.astype(np.int64)
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from directrix.losses import Loss, ZeroOne
 from directrix.metrics import metric_for, resolve_loss
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import copy_keys, copy_numbers, labelled, stratified_folds
+from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label, stratified_folds
 from directrix.moments.rows import as_rows
 from directrix.objectives import DataObjective
 from directrix.solve import bundle, cccp, descent, lbfgs, nesterov, sla, slam, vertex_search
@@ -92,7 +92,7 @@ def _sla(
 def _slam(
     objective: DataObjective, start: FloatArray, _: Any, callback: Callback | None
 ) -> Solution:
-    hashes = labelled(row_hash(as_rows(objective.X)), objective.positive)
+    hashes = hash_with_label(row_hash(as_rows(objective.X)), objective.positive)
     keys = copy_keys(hashes, copy_numbers(hashes, objective.weight))
     held_out = stratified_folds(keys, objective.positive, _HELD_OUT) == 0
     training, validation = (

@@ -16,7 +16,7 @@ from directrix.classifiers.fitting.folds import checked_groups, group_folds, req
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.frontier.compare import first_rows_per_class, rescaled_weights
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import copy_keys, copy_numbers, labelled, stratified_folds
+from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label, stratified_folds
 from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class KeyedRows:
         entry_weight = (weight / copies)[index]
         # By the number of the class, so that the names of labels do not matter.
         code = np.unique(y, return_inverse=True)[1]
-        hashes = labelled(row_hash(as_rows(X)), code)[index]
+        hashes = hash_with_label(row_hash(as_rows(X)), code)[index]
         keys = copy_keys(hashes, copy_numbers(hashes, entry_weight))
         order = np.argsort(keys, kind="stable")
         entries = index[order], keys[order], entry_weight[order]

@@ -36,7 +36,7 @@ from directrix.frontier.moment_frontier import require_rows_of_both
 from directrix.frontier.shrinkage import usable_folds
 from directrix.moments import Moments, labels
 from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, folds_by_key, labelled
+from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
 from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class MomentClassifier(ThresholdClassifier):
         """
         metric = checked_metric(self)
         require_rows_of_both(moments)
-        self.classes_ = np.array(labels.two(moments.classes))
+        self.classes_ = np.array(labels.negative_and_positive(moments.classes))
         self._set_feature_names(moments)
         self._learn(moments, metric, None)
         return self
@@ -195,7 +195,7 @@ class MomentClassifier(ThresholdClassifier):
         if self.shrinkage == "cv":
             if first or not hasattr(self, "_copies"):
                 self._copies = CopyCounter()
-            fold = folds_by_key(self._copies.keys(labelled(row_hash(as_rows(X)), y)), _FOLDS)
+            fold = folds_by_key(self._copies.keys(hash_with_label(row_hash(as_rows(X)), y)), _FOLDS)
         moments = self._summary(X, y, weight, fold)
         moments = moments if first else self.moments_ + moments
         if moments.positive.count and moments.negative.count:

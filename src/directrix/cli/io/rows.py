@@ -19,7 +19,7 @@ from directrix.cli.output.errors import Mistake, no_column
 from directrix.engines import HashFolds, csv_encoding
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
-from directrix.moments.labels import tidy
+from directrix.moments.labels import as_labels
 from directrix.moments.rows import SparseRows
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
@@ -111,7 +111,7 @@ class RowFiles:
 
     def labels(self, y: Any) -> AnyArray:
         """Return labels, or which of them are the positive one where it was named."""
-        known = tidy(y)
+        known = as_labels(y)
         return known if self.positive is None or self.libsvm else is_label(known, self.positive)
 
     def _svmlight(self) -> tuple[Any, AnyArray]:
@@ -165,7 +165,7 @@ class Gather:
             X = features_of(block.X)
             require_finite(X, names)
             parts.append(X)
-            labels.append(tidy(block.y))
+            labels.append(as_labels(block.y))
             weights.append(block.weight)
         if not parts:
             msg = "the files hold no rows"
