@@ -11,12 +11,12 @@ import numpy as np
 
 from directrix.classifiers.fitting.intervals import Rates, Sizes, effective_rows, rates_of
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier.cross_choice import (
-    ScoresInParts,
-    choose_without_parts,
-    judged,
+from directrix.frontier.choice_validation import (
+    PartCurves,
+    held_out_rates,
     most_promising,
     optimism_of_ranking,
+    repeat_choice,
 )
 from directrix.frontier.select import LeastLoss, OneStandardError
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.frontier.candidates import Candidate
+    from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Comparison
-    from directrix.frontier.cross_choice import Rule
     from directrix.metrics import Metric
     from directrix.metrics.limit import Limit
 
@@ -105,7 +105,7 @@ class Choice:
     Parameters
     ----------
     metric : Metric
-    parts : ScoresInParts
+    parts : PartCurves
     losses, values : array of shape (k,)
         What decided, and the metric on all rows together.
     rule : callable
@@ -117,7 +117,7 @@ class Choice:
     """
 
     metric: Metric
-    parts: ScoresInParts
+    parts: PartCurves
     losses: FloatArray
     values: FloatArray
     rule: Rule
@@ -128,7 +128,7 @@ class Choice:
     def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
         """Divide the rows of a selection into parts."""
         rows = selection.rows
-        parts = ScoresInParts.of(selection.scores, rows.positive, rows.weight, rows.group)
+        parts = PartCurves.of(selection.scores, rows.positive, rows.weight, rows.group)
         return cls(
             metric,
             parts,
@@ -156,8 +156,8 @@ class Choice:
         rule, at = self.rule if rule is None else rule, self.at
         pooled = -self.values if self.metric.greater_is_better else self.values
         shift = self.losses - pooled
-        chosen = choose_without_parts(self.parts, self.metric, at, shift, rule)
-        rates = judged(self.parts, chosen)
+        chosen = repeat_choice(self.parts, self.metric, at, shift, rule)
+        rates = held_out_rates(self.parts, chosen)
         value = None
         if not self.metric.uses_threshold:
             candidate = rule(self.losses)

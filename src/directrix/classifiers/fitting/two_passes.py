@@ -18,7 +18,7 @@ from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
-from directrix.frontier.cross_choice import ScoresInParts
+from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.select import LeastLoss
 from directrix.metrics import Curve
 from directrix.moments import Moments
@@ -181,7 +181,7 @@ def select_from_histograms(
     rule = LeastLoss()
     index = rule(losses)
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
-    parts = ScoresInParts(np.stack([_above(fold.counts, factors) for fold in folds])[None])
+    parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
     sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
     choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior)
     best = choice.at.best(curve)

@@ -1,0 +1,240 @@
+r"""Cross-validation of a choice: the rates that a chosen candidate will have on new rows.
+
+The best of many candidates, at its best threshold, looks better on the rows that chose it than it
+is on new ones. To measure how it does on new rows, repeat the choice without some rows and judge it
+on these:
+
+1. Split the rows at random into ten parts.
+2. Leave one part out; choose candidate and threshold on the other nine, by the rule of the fit.
+3. Predict the rows that were left out, and count true and false positives.
+4. Repeat for every part, and for four random splits; the rates are those of all predictions.
+
+The held-out scores of all candidates are known, so no model is fitted again. The parts are drawn
+anew, whatever the folds of the fit; only where rows are known by fold are the folds the parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from directrix.metrics import CurveStack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.metrics import Metric
+
+    #: From the losses of all candidates to the index of the chosen one.
+    Rule = Callable[[FloatArray], int]
+
+_PARTS, _SPLITS = 10, 4
+#: Thresholds of each candidate to choose among; with fewer rows, every score is one.
+_THRESHOLDS = 300
+
+
+class HeldOutRates(NamedTuple):
+    """True- and false-positive rate of rows predicted by a choice made without them."""
+
+    tpr: float
+    fpr: float
+
+
+@dataclass(frozen=True)
+class PartCurves:
+    """Positives and negatives of each part of the rows above each threshold of each candidate.
+
+    Parameters
+    ----------
+    above : array of shape (splits, parts, k, 2, m)
+        Weight of the rows of a part with scores above a threshold: for each of k candidates,
+        negatives first, and m falling thresholds, the last of them below all scores.
+    """
+
+    above: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        scores: FloatArray,
+        positive: AnyArray,
+        weight: FloatArray,
+        group: IntArray | None = None,
+    ) -> PartCurves:
+        """Split the rows at random into ten parts, four times, and count those above thresholds.
+
+        Parameters
+        ----------
+        scores : array of shape (n, k)
+            Held-out scores of each of k candidates.
+        positive : array of bool of shape (n,)
+        weight : array of shape (n,)
+        group : array of int of shape (n,), optional
+            Rows of one group are in the same part.
+        """
+        splits = np.stack([_random_parts(positive, group, seed) for seed in range(_SPLITS)])
+        n_parts = int(splits.max()) + 1
+        m = min(len(positive) + 1, _THRESHOLDS)
+        weights = np.empty((_SPLITS, n_parts, scores.shape[1], 2, m))
+        cells = (splits * 2 + positive) * m
+        for k, column in enumerate(scores.T):
+            index = _threshold_index(column, positive, m)
+            for split, cell in enumerate(cells):
+                totals = np.bincount(cell + index, weight, n_parts * 2 * m)
+                weights[split, :, k] = totals.reshape(n_parts, 2, m)
+        return cls(np.cumsum(weights, axis=-1))
+
+    def without_part(self) -> CurveStack:
+        """Return, for each part, the curves of the other rows, scaled to the weight of all."""
+        whole = self.above.sum(axis=1, keepdims=True)
+        others = whole - self.above
+        # If a part holds all rows of a class, nothing can be chosen without it: it stays in.
+        lacking = (others[..., -1] <= 0).any(axis=-1)[..., None, None]
+        others = np.where(lacking, whole, others)
+        # A metric may count rows, such as the k highest: these rows stand for all.
+        total = whole[..., -1].sum(axis=-1)[..., None, None]
+        factor = total / others[..., -1].sum(axis=-1)[..., None, None]
+        others *= factor
+        return CurveStack(others[..., 1, :], others[..., 0, :])
+
+    def of_part(self) -> CurveStack:
+        """Return the curves of the rows of each part."""
+        return CurveStack(self.above[..., 1, :], self.above[..., 0, :])
+
+
+class RepeatedChoice(NamedTuple):
+    """The candidate and the threshold chosen without each part.
+
+    Parameters
+    ----------
+    candidate, threshold_index : array of int of shape (splits, parts)
+        Index of the candidate, and of the threshold among those of this candidate.
+    """
+
+    candidate: IntArray
+    threshold_index: IntArray
+
+
+def repeat_choice(
+    curves: PartCurves,
+    metric: Metric,
+    threshold_metric: Metric,
+    loss_offset: FloatArray,
+    rule: Rule,
+) -> RepeatedChoice:
+    """Choose candidate and threshold again without each part.
+
+    Parameters
+    ----------
+    curves : PartCurves
+    metric : Metric
+        Compares the candidates.
+    threshold_metric : Metric
+        Sets the threshold: the same metric, or the same with a stricter limit.
+    loss_offset : array of shape (k,)
+        Added to the loss of each candidate on the rows that are left: by how much the loss that
+        decided, which includes the mean over folds, exceeded the loss on all rows together.
+    rule : callable
+    """
+    others = curves.without_part()
+    values, thresholds = metric.best_of_each(others)
+    if threshold_metric != metric:
+        thresholds = threshold_metric.best_of_each(others)[1]
+    losses = (-values if metric.greater_is_better else values) + loss_offset
+    candidate = np.apply_along_axis(rule, -1, losses).astype(np.int64)
+    index = np.take_along_axis(thresholds, candidate[..., None], -1)[..., 0]
+    return RepeatedChoice(candidate, index)
+
+
+def held_out_rates(curves: PartCurves, choice: RepeatedChoice) -> HeldOutRates:
+    """Return the rates of all rows, each predicted by the choice made without its part."""
+    candidate, index = choice.candidate[..., None, None, None], choice.threshold_index
+    chosen = np.take_along_axis(curves.above, candidate, axis=2)[:, :, 0]
+    above = np.take_along_axis(chosen, index[..., None, None], axis=-1)[..., 0].sum(axis=(0, 1))
+    total = chosen[..., -1].sum(axis=(0, 1))
+    return HeldOutRates(float(above[1] / total[1]), float(above[0] / total[0]))
+
+
+def optimism_of_ranking(
+    curves: PartCurves, metric: Metric, choice: RepeatedChoice, candidate: int
+) -> float:
+    """Return by how much a ranking is better on the rows that chose it than on others.
+
+    On each part, the candidate chosen on all rows is compared with the one chosen without the
+    part; both rank the same rows, so how difficult these are cancels out.
+
+    Parameters
+    ----------
+    curves : PartCurves
+    metric : Metric
+        A metric without a threshold, such as AUC.
+    choice : RepeatedChoice
+    candidate : int
+        Index of the candidate chosen on all rows.
+    """
+    parts = curves.of_part()
+    n_pairs = (parts.positives * parts.negatives)[..., 0, 0]
+    # A part without one of the classes has no pairs: it has no weight, but needs a value.
+    defined = CurveStack(
+        parts.true_positives + (parts.positives == 0),
+        parts.false_positives + (parts.negatives == 0),
+    )
+    values = metric.best_of_each(defined)[0]
+    unseen = np.take_along_axis(values, choice.candidate[..., None], axis=-1)[..., 0]
+    return float((n_pairs * (values[..., candidate] - unseen)).sum() / n_pairs.sum())
+
+
+def most_promising(
+    losses: FloatArray, complexities: Sequence[float], most: int, per_complexity: int
+) -> IntArray:
+    """Return the indices of the candidates that some of the rows might choose, in order.
+
+    These are the best of all, and the best of each complexity: a rule may prefer the simpler.
+
+    Parameters
+    ----------
+    losses : array of shape (k,)
+    complexities : sequence of float
+    most : int
+        How many of all candidates.
+    per_complexity : int
+        How many of each complexity.
+    """
+    order = np.argsort(losses, kind="stable")
+    kept = set(order[:most].tolist())
+    for complexity in set(complexities):
+        alike = [k for k in order.tolist() if complexities[k] == complexity]
+        kept.update(alike[:per_complexity])
+    return np.array(sorted(kept))
+
+
+def _random_parts(positive: AnyArray, group: IntArray | None, seed: int) -> IntArray:
+    """Return the part of each row; parts have equal shares of each class, or of the groups."""
+    rng = np.random.default_rng(seed)
+    if group is not None:
+        groups, member = np.unique(group, return_inverse=True)
+        return (rng.permutation(len(groups)) % min(_PARTS, len(groups)))[member]
+    part = np.empty(len(positive), dtype=np.int64)
+    for side in (positive, ~positive):
+        rows = np.flatnonzero(side)
+        part[rows] = (rng.permutation(len(rows)) + seed) % _PARTS
+    return part
+
+
+def _threshold_index(scores: FloatArray, positive: AnyArray, m: int) -> IntArray:
+    """Return for each score the first of m falling thresholds that it is above.
+
+    All thresholds but the last are scores, densest where few negatives are above; a score that
+    equals a threshold is not above it.
+    """
+    thresholds = np.sort(scores)[::-1]
+    if len(thresholds) >= m:
+        negatives = np.sort(scores[~positive])[::-1]
+        few = np.unique(np.geomspace(1, len(negatives), 2 * m // 3).astype(np.intp)) - 1
+        dense = np.searchsorted(-thresholds, -negatives[few])
+        even = np.linspace(0, len(thresholds) - 1, m - 1 - len(dense)).astype(np.intp)
+        thresholds = thresholds[np.unique(np.concatenate([dense, even]))]
+    return np.minimum(np.searchsorted(-thresholds, -scores, side="right"), m - 1)

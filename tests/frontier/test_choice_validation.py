@@ -1,0 +1,155 @@
+"""Cross-validation of a choice against brute force, and against the truth on new rows."""
+
+import numpy as np
+import pytest
+
+from directrix.frontier import choice_validation
+from directrix.frontier.choice_validation import (
+    PartCurves,
+    held_out_rates,
+    most_promising,
+    optimism_of_ranking,
+    repeat_choice,
+)
+from directrix.frontier.select import LeastLoss, OneStandardError
+from directrix.metrics import AUC, Curve, Error, FBeta, PrecisionAtK, RecallAtFPR
+
+
+def noise(n=200, k=20, seed=0, gap=0.0, share=0.4):
+    """Return scores of k equally good candidates, and which rows are positive."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < share
+    return rng.normal(size=(n, k)) + gap * positive[:, None], positive
+
+
+def splits_of(positive, group=None):
+    """Return the parts of the rows in each of the four splits."""
+    return np.stack([choice_validation._random_parts(positive, group, s) for s in range(4)])
+
+
+@pytest.mark.parametrize("metric", [Error(), FBeta(), RecallAtFPR(0.1), PrecisionAtK(0.2)], ids=str)
+def test_equals_choosing_again_without_each_part(metric):
+    scores, positive = noise(150, 6, gap=1.0)
+    weight = np.ones(150)
+    curves = PartCurves.of(scores, positive, weight)
+    choice = repeat_choice(curves, metric, metric, np.zeros(6), LeastLoss())
+    above = np.zeros((4, 150), dtype=bool)
+    for split, part in enumerate(splits_of(positive)):
+        for number in range(10):
+            out = part == number
+            factor = 150 / (~out).sum()
+            optima = [
+                metric.best(Curve.of(positive[~out], column[~out], factor * weight[~out]))
+                for column in scores.T
+            ]
+            values = np.array([optimum.value for optimum in optima])
+            best = int(choice.candidate[split, number])  # any one of equals
+            extreme = values.max() if metric.greater_is_better else values.min()
+            assert values[best] == pytest.approx(extreme, abs=1e-12)
+            # `PartCurves` cuts at a score, `Curve` between two: both split these rows alike.
+            kept = np.sort(scores[~out, best])[::-1]
+            count = int((scores[~out, best] > optima[best].threshold).sum())
+            threshold = kept[count] if count < len(kept) else -np.inf
+            above[split, out] = scores[out, best] > threshold
+    rates = held_out_rates(curves, choice)
+    # Rounding may decide between equally good thresholds.
+    assert rates.tpr == pytest.approx(above[:, positive].mean(), abs=0.03)
+    assert rates.fpr == pytest.approx(above[:, ~positive].mean(), abs=0.03)
+
+
+def test_parts_hold_all_rows_by_weight():
+    scores, positive = noise(500, 3)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, 500)
+    above = PartCurves.of(scores, positive, weight).above
+    np.testing.assert_allclose(above[..., 1, -1].sum(axis=1), weight[positive].sum())
+    np.testing.assert_allclose(above[..., 0, -1].sum(axis=1), weight[~positive].sum())
+    assert (np.diff(above, axis=-1) >= 0).all()
+    np.testing.assert_allclose(above[..., 0], 0.0)  # no score is above the highest
+
+
+def test_curves_without_a_part_have_the_weight_of_all_rows():
+    scores, positive = noise(500, 3)
+    curves = PartCurves.of(scores, positive, np.ones(500))
+    others, parts = curves.without_part(), curves.of_part()
+    np.testing.assert_allclose(others.positives + others.negatives, 500.0)
+    np.testing.assert_allclose((parts.positives + parts.negatives).sum(axis=1), 500.0)
+
+
+def test_rows_of_a_group_are_in_the_same_part():
+    _, positive = noise(300)
+    group = np.random.default_rng(2).integers(0, 40, 300)
+    for part in splits_of(positive, group):
+        for number in np.unique(group):
+            assert len(np.unique(part[group == number])) == 1
+
+
+def estimates(metric, seeds, **problem):
+    """Return for each seed the metric on the rows that chose, and its cross-validated estimate."""
+    pairs, rule = [], LeastLoss()
+    for seed in range(seeds):
+        scores, positive = noise(seed=seed, **problem)
+        curves = PartCurves.of(scores, positive, np.ones(len(positive)))
+        values = np.array([metric.best_value(Curve.of(positive, column)) for column in scores.T])
+        best = rule(-values if metric.greater_is_better else values)
+        choice = repeat_choice(curves, metric, metric, np.zeros(scores.shape[1]), rule)
+        if metric.uses_threshold:
+            rates = held_out_rates(curves, choice)
+            estimate = metric.at_rates(rates.tpr, rates.fpr, positive.mean())
+        else:
+            estimate = values[best] - optimism_of_ranking(curves, metric, choice, best)
+        pairs.append((values[best], estimate))
+    return np.array(pairs)
+
+
+def test_the_error_of_pure_noise_is_one_half():
+    # Half of the rows are positive: whatever is chosen has an error of one half on new rows.
+    pairs = estimates(Error(), 60, share=0.5)
+    naive, estimate = pairs.mean(axis=0)
+    assert naive < 0.42  # the same rows chose and judged
+    assert abs(estimate - 0.5) < 4 * pairs[:, 1].std() / np.sqrt(60)
+
+
+def test_the_auc_of_pure_noise_is_one_half():
+    pairs = estimates(AUC(), 60)
+    naive, estimate = pairs.mean(axis=0)
+    assert naive > 0.56
+    assert abs(estimate - 0.5) < 4 * pairs[:, 1].std() / np.sqrt(60)
+
+
+def test_recall_at_a_limit_of_pure_noise_is_far_lower_than_on_the_rows_that_chose():
+    pairs = estimates(RecallAtFPR(0.2), 60)
+    naive, estimate = pairs.mean(axis=0)
+    assert naive > 0.3
+    assert estimate < 0.25
+
+
+def test_the_rule_of_the_fit_chooses():
+    # The second candidate is simpler and within one standard error of the first.
+    scores, positive = noise(400, 2, gap=1.0)
+    curves = PartCurves.of(scores, positive, np.ones(400))
+    rule = OneStandardError(np.array([3.0, 0.0]), np.full((2, 2), 1.0))
+    choice = repeat_choice(curves, Error(), Error(), np.zeros(2), rule)
+    assert (choice.candidate == 1).all()
+
+
+def test_the_offset_of_the_losses_counts():
+    scores, positive = noise(400, 2, gap=1.0)
+    curves = PartCurves.of(scores, positive, np.ones(400))
+    for offset, expected in (([1.0, 0.0], 1), ([0.0, 1.0], 0)):
+        choice = repeat_choice(curves, Error(), Error(), np.array(offset), LeastLoss())
+        assert (choice.candidate == expected).all()
+
+
+def test_a_part_with_all_rows_of_a_class_stays_in():
+    scores, positive = noise(40, 2)
+    positive[:] = False
+    positive[7] = True
+    curves = PartCurves.of(scores, positive, np.ones(40))
+    choice = repeat_choice(curves, Error(), Error(), np.zeros(2), LeastLoss())
+    assert 0.0 <= held_out_rates(curves, choice).tpr <= 1.0
+
+
+def test_the_best_and_some_of_each_complexity_are_promising():
+    losses = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert most_promising(losses, [3.0, 3.0, 3.0, 1.0, 1.0], 1, 1).tolist() == [0, 3]
+    assert most_promising(losses, [3.0, 3.0, 3.0, 1.0, 1.0], 2, 2).tolist() == [0, 1, 3, 4]
