@@ -1,4 +1,4 @@
-"""Every loss from its definition: all pairs, all labellings, or a general solver."""
+"""Losses computed from their definitions: all pairs, all labellings, or a general solver."""
 
 from itertools import product
 
@@ -32,7 +32,7 @@ from directrix.losses import (
 
 
 def corner(u, kappa):
-    """Return the rounded hinge as the mean of hinges at all places from 0 to κ."""
+    """Return the rounded hinge as the mean of hinges with margins from 0 to κ."""
     if not kappa:
         return np.maximum(u, 0.0)
     # The mean of (u − x)_+ over x, whose integral is a difference of two squares.
@@ -61,33 +61,40 @@ OF_PAIR = {
     PairwiseSquare: lambda loss, d: (loss.margin - d) ** 2,
     PairwiseLogistic: lambda _, d: np.log(1.0 + np.exp(-d)),
 }
-#: Found by a general solver, which is slow.
+#: Computed by a general solver, which is slow.
 FEW_ROWS = (BreakEven, PrecisionTop, RecallTop, TopNegatives, FBetaEnvelope, FBetaIsotonic)
+
+
+def has_definition(loss):
+    """Return whether the value of a loss can be computed here; a new loss need not be."""
+    loss_class = type(loss.base)
+    return loss_class is BetaBernoulli or loss_class in OF_ROW | OF_PAIR | SLOW
 
 
 def by_definition(loss, positive, scores, weight):
     """Return the value of a loss, slowly."""
-    kind = type(loss)
-    if kind is Ramp:
+    loss_class = type(loss)
+    if loss_class is Ramp:
         parts = (by_definition(p, positive, loss.gamma * scores, weight) for p in loss.parts())
         return next(parts) - next(parts)
-    if kind in OF_ROW or kind is BetaBernoulli:
+    if loss_class in OF_ROW or loss_class is BetaBernoulli:
         z = np.where(positive, scores, -scores)
-        row = (
-            -np.log(plateau(loss, z, positive)) if kind is BetaBernoulli else OF_ROW[kind](loss, z)
-        )
+        if loss_class is BetaBernoulli:
+            row = -np.log(plateau(loss, z, positive))
+        else:
+            row = OF_ROW[loss_class](loss, z)
         return np.average(row, weights=weight)
-    if kind in OF_PAIR:
+    if loss_class in OF_PAIR:
         d = np.subtract.outer(scores[positive], scores[~positive])
         pairs = np.multiply.outer(weight[positive], weight[~positive])
-        return np.average(OF_PAIR[kind](loss, d), weights=pairs)
-    return SLOW[kind](loss, positive, scores, weight)
+        return np.average(OF_PAIR[loss_class](loss, d), weights=pairs)
+    return SLOW[loss_class](loss, positive, scores, weight)
 
 
 def most(objective, slope, n, total, weight):
     """Maximise a concave function of shares from 0 to 1 whose weights sum to a total."""
     start = np.full(n, total / weight.sum())
-    found = minimize(
+    solution = minimize(
         lambda x: -objective(x),
         start,
         jac=lambda x: -slope(x),
@@ -96,7 +103,7 @@ def most(objective, slope, n, total, weight):
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 1000},
     )
-    return -found.fun
+    return -solution.fun
 
 
 def top(loss, positive, scores, weight):
@@ -197,7 +204,7 @@ def f_beta(loss, positive, scores, weight):
         tangents[i, n_points + row] = t
         tangents[i, n_points + n_rows + row] = 1.0
     cost = np.concatenate([lost.ravel(), w * gain / n_pos, width * w / n_pos])
-    found = linprog(
+    solution = linprog(
         -cost,
         A_eq=np.concatenate([equal, np.zeros((len(equal), n_rows))], axis=1),
         b_eq=right,
@@ -205,7 +212,7 @@ def f_beta(loss, positive, scores, weight):
         b_ub=np.tile(at**2 / 2.0, n_rows),
         bounds=[(0.0, None)] * n_points + [(0.0, 1.0)] * n_rows + [(None, 0.0)] * n_rows,
     )
-    return -found.fun
+    return -solution.fun
 
 
 def all_labellings(beta, positive, scores, margin=1.0):

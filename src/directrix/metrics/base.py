@@ -123,7 +123,7 @@ class Metric(ABC):
         return np.broadcast_to(values, everywhere.shape).copy(), everywhere
 
     def value_at(self, curve: Curve, index: int) -> float:  # noqa: ARG002
-        """Return the metric at a threshold; a metric that fixes the threshold uses its own."""
+        """Return the metric at a threshold; a metric that fixes its threshold ignores the index."""
         return self.best_value(curve)
 
     @abstractmethod

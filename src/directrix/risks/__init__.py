@@ -1,4 +1,4 @@
-"""A metric of four numbers: mean and variance of the scores of each class."""
+"""Risks: metrics as functions of the mean and variance of the scores of each class."""
 
 from directrix.risks.at_precision import MissAtPrecision
 from directrix.risks.base import RatesRisk, Risk

@@ -1,4 +1,4 @@
-"""Recall at a precision that is given."""
+"""Risk of the recall at a given precision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.base import chained, through_classes, z_above
 from directrix.risks.operating_point import HALVINGS, STUCK, FixedPoint, opposed, z_values
 
-#: Thresholds through each class where one line is asked about, and where many are searched.
+#: Thresholds through a class, for one classifier and for many.
 _STEPS, _FEWER_STEPS = 1025, 129
 
 
@@ -23,13 +23,15 @@ class MissAtPrecision(FixedPoint):
 
     .. math:: \log \Phi(z_-) - \log \Phi(z_+) = \log \frac{\pi (1 - p)}{(1 - \pi)\, p}
 
-    holds τ. Where no threshold is so precise nothing is caught, and the risk is 1.
+    determines τ. If no threshold is precise enough nothing is caught, and the risk is 1.
     """
 
+    #: The risk jumps where the curve of precision touches p.
+    continuous = False
     precision: float
 
     def threshold(self, scores: ScoreMoments) -> float:
-        """Return the lowest threshold that is precise enough; infinity where none is."""
+        """Return the lowest threshold that is precise enough; infinity if none is."""
         gap = scores.mean_pos - scores.mean_neg
         line = np.array([gap]), np.array([scores.var_pos]), np.array([scores.var_neg])
         return scores.mean_neg + float(self._thresholds(*line, scores.prior, _STEPS)[0])
@@ -37,14 +39,14 @@ class MissAtPrecision(FixedPoint):
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines and their thresholds, all halved together."""
+        """Return the risks of many classifiers and their thresholds, by a vectorised bisection."""
         thresholds = self._thresholds(gap, var_pos, var_neg, prior, _FEWER_STEPS)
         return ndtr(-z_above(thresholds, gap, var_pos)), thresholds
 
     def _thresholds(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float, steps: int
     ) -> FloatArray:
-        """Return the lowest threshold of each line that is precise enough, or infinity."""
+        """Return the lowest threshold of every classifier that is precise enough, or infinity."""
         allowed = self._allowed(prior)
         if allowed >= 0:
             return np.full(len(gap), -np.inf)
@@ -52,7 +54,7 @@ class MissAtPrecision(FixedPoint):
         def precise(thresholds: FloatArray) -> AnyArray:
             columns = (gap[:, None], var_pos[:, None]), (np.zeros((len(gap), 1)), var_neg[:, None])
             log_tpr, log_fpr = (log_ndtr(z_above(thresholds, *column)) for column in columns)
-            # Above every positive nothing is caught, whatever is above it of the negatives.
+            # Above all positives nothing is caught, however many negatives are above.
             caught = log_tpr > -np.inf
             excess = np.where(caught, log_fpr, np.inf) - np.where(caught, log_tpr, 0.0)
             enough: AnyArray = excess <= allowed
@@ -62,7 +64,7 @@ class MissAtPrecision(FixedPoint):
         enough = precise(grid)
         first = enough.argmax(axis=1)
         low, high = grid[every, np.maximum(first - 1, 0)], grid[every, first]
-        # By halving: where a class has no spread the excess jumps, and may be infinite.
+        # By bisection: for a class without spread the excess jumps, and may be infinite.
         for _ in range(HALVINGS):
             middle = low + (high - low) / 2.0
             below = precise(middle[:, None])[:, 0]
@@ -75,17 +77,17 @@ class MissAtPrecision(FixedPoint):
         return float(np.log(prior) + np.log1p(-p) - np.log1p(-prior) - np.log(p))
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         threshold = self.threshold(scores)
         if not np.isfinite(threshold) or scores.var_pos <= 0 or scores.var_neg <= 0:
             z_pos, _ = z_values(scores, threshold)
             return cdf(-z_pos), STUCK
         z_pos, z_neg = z_values(scores, threshold)
-        # From d log Φ(z₋) = d log Φ(z₊), with h = φ/Φ: what τ does to each side.
+        # From d log Φ(z₋) = d log Φ(z₊), with h = φ/Φ: the effect of τ on each side.
         h_pos = hazard(z_pos) / np.sqrt(scores.var_pos)
         h_neg = hazard(z_neg) / np.sqrt(scores.var_neg)
         by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
         if h_pos == h_neg:  # the two curves touch, and the risk jumps
             return cdf(-z_pos), STUCK
-        # The miss rate moves with its own mean, and with τ by h₊ / (h₊ − h₋) of that.
+        # The miss rate moves with the mean of the positives, and with τ by h₊ / (h₊ − h₋) of that.
         return cdf(-z_pos), opposed(-by_mean * h_neg / (h_pos - h_neg), z_pos, z_neg, scores)

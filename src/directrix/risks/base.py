@@ -1,9 +1,9 @@
-r"""What every risk is: a metric of four numbers.
+r"""Risk: the base class of metrics as functions of four numbers.
 
 If the scores of each class are close to normal (Ghanbari, Li and Scheinberg 2019, §3: a much weaker
 assumption than normal data), any metric is a function of the class means :math:`m_c` and variances
 :math:`v_c` of the scores and of the prior :math:`\pi`. A risk is that function, turned so that less
-is better, with its four partial derivatives. It knows neither rows nor coefficients.
+is better, with its four partial derivatives. It depends on neither rows nor coefficients.
 
 Every risk is unchanged when all scores are multiplied by a positive number, so
 
@@ -30,43 +30,56 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
 
 
-_REACH = 8.0  # deviations: beyond, the tail of a class is below 1e-15
+_REACH = 8.0  # standard deviations: beyond, the tail of a class is below 1e-15
 _STEPS = 65
 _ROUNDS = 2
 _FINER = np.linspace(0.0, 1.0, 33)
-_FLAT = 1e-12  # a fall by less is rounding, not the way to a minimum
+_FLAT = 1e-12  # a smaller decrease is rounding, not a slope towards a minimum
 
 
 class Risk(ABC):
-    """A metric of four numbers, to be minimised."""
+    """Base class: a function of the mean and variance of the scores of each class.
 
+    Lower is better. Subclasses are frozen dataclasses.
+    """
+
+    #: Whether adding a constant to all scores changes nothing.
     shift_invariant: ClassVar[bool]
-    #: Where on the frontier of moments the optimum is, if that is known beforehand.
+    #: Whether it is a continuous function of the four numbers.
+    continuous: ClassVar[bool] = True
+    #: Angle of the optimum on the frontier of moments, if it is known beforehand.
     angle: ClassVar[float | None] = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lowest and highest value."""
+        return 0.0, 1.0
 
     @abstractmethod
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
 
     @abstractmethod
     def threshold(self, scores: ScoreMoments) -> float:
-        """Return the score above which to predict positive; the best, where there is a choice."""
+        """Return the score above which to predict positive: the best, or that the metric fixes."""
 
     def value(self, scores: ScoreMoments) -> float:
-        """Return the risk alone."""
+        """Return the risk without its derivatives."""
         return self.value_and_grad(scores)[0]
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines, each at its best threshold, and these thresholds.
+        """Return the risks of many classifiers at their best thresholds, and the thresholds.
 
         Parameters
         ----------
         gap : array
             Mean score of the positives; that of the negatives is zero.
         var_pos, var_neg : array
+            Variances of the scores of the positives and of the negatives.
         prior : float
+            Share of positives.
         """
         lines = [
             ScoreMoments(float(g), float(p), 0.0, float(n), prior)
@@ -82,12 +95,12 @@ class Risk(ABC):
     def sketch(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> FloatArray:
-        """Return the risk of many lines well enough to see where it is low."""
+        """Return approximate risks of many classifiers, to see where they are low."""
         return self.profile(gap, var_pos, var_neg, prior)[0]
 
 
 class RatesRisk(Risk):
-    r"""A risk of the rates at threshold zero.
+    r"""Base class: a function of the true- and false-positive rate at threshold zero.
 
     .. math:: R = M(t, f, \pi), \quad t = \Phi(z_+), \quad f = \Phi(z_-), \quad
               z_c = m_c / \sqrt{v_c}
@@ -100,14 +113,14 @@ class RatesRisk(Risk):
 
     @abstractmethod
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
-        """Return the loss at these rates: numbers, or arrays of them."""
+        """Return the risk at these rates: numbers, or arrays of them."""
 
     @abstractmethod
     def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives of the loss by ``tpr`` and ``fpr``."""
+        """Return the derivatives of the risk by ``tpr`` and ``fpr``."""
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         z_pos = z_value(scores.mean_pos, scores.var_pos)
         z_neg = z_value(scores.mean_neg, scores.var_neg)
         tpr, fpr = cdf(z_pos), cdf(z_neg)
@@ -117,46 +130,46 @@ class RatesRisk(Risk):
         )
 
     def threshold(self, scores: ScoreMoments) -> float:
-        """Return the best threshold; infinite where predicting one class always is as good."""
+        """Return the best threshold; infinite if always predicting one class is as good."""
         mean_pos, var_pos, mean_neg, var_neg, prior = scores
         gap = mean_pos - mean_neg
         line = np.array([gap]), np.array([var_pos]), np.array([var_neg])
         shift = float(self.profile(*line, prior)[1][0])
         threshold = mean_neg + shift
         # A threshold next to a class without spread must stay on its side of it.
-        for mean, variance, place in ((mean_pos, var_pos, gap), (mean_neg, var_neg, 0.0)):
-            if variance <= 0 and threshold == mean and shift != place:
-                threshold = float(np.nextafter(mean, np.copysign(np.inf, shift - place)))
+        for mean, variance, centre in ((mean_pos, var_pos, gap), (mean_neg, var_neg, 0.0)):
+            if variance <= 0 and threshold == mean and shift != centre:
+                threshold = float(np.nextafter(mean, np.copysign(np.inf, shift - centre)))
         return threshold
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines, each at its best threshold, and these thresholds.
+        """Return the risks of many classifiers at their best thresholds, and the thresholds.
 
-        By a grid through both classes, made finer at its two lowest minima: there are several
-        where the variances differ. A parabola through the last three points ends it.
+        A grid through both classes is refined at its two lowest minima (there are several if the
+        variances differ) and finished by a parabola through the last three points.
         """
         grid = through_classes(gap, var_pos, var_neg, _STEPS)
         loss = self._losses(gap, var_pos, var_neg, prior, grid)
         lowest = loss.argmin(axis=1)
-        place = np.concatenate([lowest, _second_valley(loss, lowest)])
+        start = np.concatenate([lowest, _second_valley(loss, lowest)])
         twice = np.tile(np.arange(len(gap)), 2)
         losses = partial(self._losses, gap[twice], var_pos[twice], var_neg[twice], prior)
-        # Two steps, as classes that are alike have each threshold twice.
-        low = grid[twice, np.maximum(place - 2, 0)]
-        high = grid[twice, np.minimum(place + 2, grid.shape[1] - 1)]
-        every = np.arange(len(place))
+        # Two steps, because classes with equal moments have every threshold twice.
+        low = grid[twice, np.maximum(start - 2, 0)]
+        high = grid[twice, np.minimum(start + 2, grid.shape[1] - 1)]
+        every = np.arange(len(start))
         for _ in range(_ROUNDS):
             finer = low[:, None] + (high - low)[:, None] * _FINER
             finer_loss = losses(finer)
             k = np.clip(finer_loss.argmin(axis=1), 1, len(_FINER) - 2)
             low, high = finer[every, k - 1], finer[every, k + 1]
         lowest_of_parabola = vertex(low, high, *(finer_loss[every, k + j] for j in (-1, 0, 1)))
-        never = np.full(len(place), np.inf)
-        # Predicting one class for every row comes first: it is taken where nothing is better.
+        never = np.full(len(start), np.inf)
+        # Predicting one class for every row comes first: it is chosen if nothing is better.
         last = np.stack(
-            [-never, never, grid[twice, place], low, finer[every, k], lowest_of_parabola, high],
+            [-never, never, grid[twice, start], low, finer[every, k], lowest_of_parabola, high],
             axis=1,
         )
         loss = losses(last) + np.where(np.isfinite(last), _FLAT, 0.0)
@@ -172,7 +185,7 @@ class RatesRisk(Risk):
     def sketch(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> FloatArray:
-        """Return the least risk of many lines over a grid of thresholds and both constants."""
+        """Return the least risk of every classifier over a grid and both constant predictors."""
         grid = through_classes(gap, var_pos, var_neg, _STEPS)
         constant = np.tile([-np.inf, np.inf], (len(gap), 1))
         thresholds = np.concatenate([grid, constant], axis=1)
@@ -194,7 +207,7 @@ class RatesRisk(Risk):
 
 
 def _second_valley(loss: FloatArray, lowest: IntArray) -> IntArray:
-    """Return where each row of losses is lowest apart from the valley of its minimum."""
+    """Return the second lowest local minimum of every row of losses."""
     edge = np.full((len(loss), 1), np.inf)
     falls = np.diff(loss, axis=1, prepend=edge) < -_FLAT
     rises = np.diff(loss, axis=1, append=edge) >= 0
@@ -205,7 +218,7 @@ def _second_valley(loss: FloatArray, lowest: IntArray) -> IntArray:
 
 
 def vertex(low: Any, high: Any, left: Any, middle: Any, right: Any) -> Any:
-    """Return where parabolas through losses at the ends and the middle of intervals are lowest."""
+    """Return the minima of parabolas through losses at both ends and the middle of intervals."""
     bend = left - 2.0 * middle + right
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(bend > 0, (left - right) / (2.0 * bend), 0.0)
@@ -213,7 +226,7 @@ def vertex(low: Any, high: Any, left: Any, middle: Any, right: Any) -> Any:
 
 
 def chained(slope: float, z: float, variance: float) -> tuple[float, float]:
-    """Carry a derivative by Φ(z) to the mean and the variance that z is made of."""
+    """Apply the chain rule from Φ(z) to the mean and the variance that z is made of."""
     by_z = slope * density(z)
     if variance <= 0 or not by_z:
         return 0.0, 0.0
@@ -237,7 +250,7 @@ def share_above(thresholds: FloatArray, mean: FloatArray, variance: FloatArray) 
 def through_classes(
     gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, steps: int
 ) -> FloatArray:
-    """Return rising thresholds through both classes of each line, in steps of each class's own.
+    """Return ascending thresholds through both classes, in steps of their standard deviations.
 
     Steps of the wider class alone would pass over a narrow one. A class without spread has a
     threshold just below it and one just above.

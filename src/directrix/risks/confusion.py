@@ -1,4 +1,4 @@
-"""Functions of the confusion matrix at a threshold: F_β, MCC, G-mean, and a user's own."""
+"""Risks of the confusion matrix at a threshold: F_β, MCC, G-mean, any function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from directrix.risks.base import RatesRisk
 
-_STEP = 1e-6  # of a user's function, whose derivative is taken numerically
+_STEP = 1e-6  # of the numerical derivative of a user's function
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class FBetaRisk(RatesRisk):
     beta: float = 1.0
 
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
-        """Return the loss at these rates."""
+        """Return the risk at these rates."""
         square = self.beta**2
         return 1.0 - (1.0 + square) * prior * tpr / self._below(tpr, fpr, prior)
 
@@ -47,8 +47,13 @@ class MCCRisk(RatesRisk):
     A predictor that is constant (q = 0 or 1) has correlation 0.
     """
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Zero to two, for correlations from 1 to −1."""
+        return 0.0, 2.0
+
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
-        """Return the loss at these rates."""
+        """Return the risk at these rates."""
         share = prior * tpr + (1.0 - prior) * fpr
         spread = np.sqrt(np.maximum(share * (1.0 - share), 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -71,28 +76,40 @@ class GMeanRisk(RatesRisk):
     r"""One minus the geometric mean of the recalls of both classes, :math:`\sqrt{t (1 - f)}`."""
 
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:  # noqa: ARG002
-        """Return the loss at these rates."""
+        """Return the risk at these rates."""
         return 1.0 - np.sqrt(tpr * (1.0 - fpr))
 
     def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:  # noqa: ARG002
-        """Return the derivatives by ``tpr`` and ``fpr``; 0 where the root has none."""
+        """Return the derivatives by ``tpr`` and ``fpr``; 0 where the root is not differentiable."""
         root = np.sqrt(tpr * (1.0 - fpr))
         return (-(1.0 - fpr) / (2.0 * root), tpr / (2.0 * root)) if root > 0 else (0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class FunctionRisk(RatesRisk):
-    """A user's function of (tpr, fpr, prior), to be minimised.
+    """Any function of the rates and the prior, to be minimised.
 
-    Its two derivatives are taken by central differences inside the unit square; the rest of the
-    chain is exact.
+    Its derivatives by the rates are central differences inside the unit square; the rest of the
+    chain rule is exact.
+
+    Parameters
+    ----------
+    function : callable
+        Takes ``(tpr, fpr, prior)``.
+    sign : float
+        −1 to maximise the function.
     """
 
     function: Callable[[float, float, float], float]
     sign: float = 1.0
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Unknown, hence infinite."""
+        return -np.inf, np.inf
+
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
-        """Return the loss at these rates."""
+        """Return the risk at these rates."""
         return self.sign * self.function(tpr, fpr, prior)
 
     def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Error and cost."""
+"""CostRisk: the error and the cost of a row."""
 
 from __future__ import annotations
 
@@ -26,12 +26,17 @@ class CostRisk(RatesRisk):
     fp, fn : float
         Cost of a false positive and of a false negative.
     balanced : bool
-        Count both classes alike, whatever the prior.
+        Give both classes the same weight, whatever the prior.
     """
 
     fp: float = 1.0
     fn: float = 1.0
     balanced: bool = False
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Zero to the greater cost."""
+        return 0.0, max(self.fp, self.fn)
 
     def _costs(self, prior: float) -> tuple[float, float]:
         prior = 0.5 if self.balanced else prior
@@ -50,7 +55,7 @@ class CostRisk(RatesRisk):
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        r"""Return the risk of many lines, each at its best threshold, and these thresholds.
+        r"""Return the risks of many classifiers at their best thresholds, and the thresholds.
 
         The best threshold is where the two weighted densities are equal,
 
@@ -65,20 +70,20 @@ class CostRisk(RatesRisk):
         tpr = share_above(candidates, gap, var_pos)
         fpr = share_above(candidates, np.zeros_like(gap), var_neg)
         losses = self.of_rates(tpr, fpr, prior)
-        place = losses.argmin(axis=0)
+        best = losses.argmin(axis=0)
         every = np.arange(len(gap))
-        return losses[place, every], candidates[place, every]
+        return losses[best, every], candidates[best, every]
 
     def sketch(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> FloatArray:
-        """Return the risk of many lines: the quadratic costs less than a grid would."""
+        """Return the risks of many classifiers exactly: the quadratic is faster than a grid."""
         return self.profile(gap, var_pos, var_neg, prior)[0]
 
     def _equal_densities(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> list[FloatArray]:
-        """Return the roots of the quadratic, and the edges of a class without spread."""
+        """Return the roots of the quadratic, and the edges of classes without spread."""
         miss, alarm = self._costs(prior)
         # In deviations of the negatives, with k² = v₊ / v₋ and g = gap / √v₋:
         # (k² − 1) x² + 2 g x + 2 k² l − g² = 0. The root that does not cancel comes first, and

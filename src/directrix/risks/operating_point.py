@@ -1,12 +1,12 @@
-r"""Metrics that fix the operating point: a rate, a precision, or a share of rows.
+r"""Risks of metrics that fix the operating point: by a rate, or by a share of rows.
 
-In each the threshold τ is an implicit function of the four numbers. With
+The threshold τ is an implicit function of the four numbers. With
 :math:`z_c = (m_c - \tau) / \sqrt{v_c}` the derivative of a rate is
 
 .. math:: d\Phi(z_c) = \frac{\varphi(z_c)}{\sqrt{v_c}} (dm_c - d\tau)
           - \frac{\varphi(z_c)\, z_c}{2 v_c} dv_c
 
-and :math:`d\tau` follows from what is held fixed.
+and :math:`d\tau` follows from the rate that is held fixed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from directrix._typing import FloatArray
 from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.base import Risk, chained
 
-HALVINGS = 60  # the bracket is a few deviations wide: this many leave the last bit
+HALVINGS = 60  # enough to narrow a bracket of a few standard deviations to the last bit
 _LAST_BITS = 1e-15
 STUCK = Partials(0.0, 0.0, 0.0, 0.0)
 
 
 class FixedPoint(Risk):
-    """A risk whose threshold the metric itself fixes."""
+    """Base class of risks whose threshold the metric itself fixes."""
 
     shift_invariant = True
 
     @abstractmethod
     def threshold(self, scores: ScoreMoments) -> float:
-        """Return the threshold that the metric asks for."""
+        """Return the threshold that the metric fixes."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class MissAtFPR(FixedPoint):
         return float(scores.mean_neg - np.sqrt(scores.var_neg) * ndtri(self.fpr))
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         z = z_value(scores.mean_pos - self.threshold(scores), scores.var_pos)
         by_mean, by_variance = chained(-1.0, z, scores.var_pos)
         deviation = np.sqrt(scores.var_neg)
@@ -64,7 +64,7 @@ class MissAtFPR(FixedPoint):
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines and their thresholds."""
+        """Return the risks of many classifiers and their thresholds."""
         if (var_pos <= 0).any():
             return super().profile(gap, var_pos, var_neg, prior)
         thresholds = -np.sqrt(var_neg) * ndtri(self.fpr)
@@ -92,7 +92,7 @@ class AlarmAtRecall(FixedPoint):
         return -risk.threshold(mirrored)
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         risk, mirrored = self._mirrored(scores)
         value, by = risk.value_and_grad(mirrored)
         return value, Partials(-by.mean_neg, by.var_neg, -by.mean_pos, by.var_pos)
@@ -100,7 +100,7 @@ class AlarmAtRecall(FixedPoint):
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines and their thresholds."""
+        """Return the risks of many classifiers and their thresholds."""
         if (var_neg <= 0).any():
             return super().profile(gap, var_pos, var_neg, prior)
         thresholds = gap - np.sqrt(var_pos) * ndtri(self.recall)
@@ -114,11 +114,11 @@ class AlarmAtRecall(FixedPoint):
 class ImprecisionAtRecall(AlarmAtRecall):
     r"""One minus the precision at a recall r, :math:`1 - \pi r / (\pi r + (1 - \pi) f)`.
 
-    Increasing in the false-positive rate f there, so the best line is that of `AlarmAtRecall`.
+    It increases with the false-positive rate f, so the best classifier is that of `AlarmAtRecall`.
     """
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         fpr, by = super().value_and_grad(scores)
         caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * fpr
         slope = (1.0 - scores.prior) * caught / (caught + wrong) ** 2
@@ -135,7 +135,7 @@ class MissAtQuota(FixedPoint):
 
     .. math:: \pi\, \Phi(z_+) + (1 - \pi)\, \Phi(z_-) = q
 
-    holds τ, which is unique. Recall at k is 1 − R, precision at k is π (1 − R) / q, and the
+    determines τ uniquely. Recall at k is 1 − R, precision at k is π (1 − R) / q, and the
     precision-recall break-even point is q = π (``share=None``).
     """
 
@@ -145,14 +145,14 @@ class MissAtQuota(FixedPoint):
         return scores.prior if self.share is None else self.share
 
     def threshold(self, scores: ScoreMoments) -> float:
-        """Return the threshold above which there is just the share."""
+        """Return the threshold above which exactly the share of rows lies."""
         quota, prior = self._quota(scores), scores.prior
 
         def surplus(threshold: float) -> float:
             z_pos, z_neg = z_values(scores, threshold)
             return prior * cdf(z_pos) + (1.0 - prior) * cdf(z_neg) - quota
 
-        # At the quantile of each class alone the other class decides on which side the root is.
+        # The root is between the quantiles of the two classes.
         spread = np.sqrt(np.array(scores[1:4:2]))
         ends = np.array(scores[0:4:2]) - spread * ndtri(quota)
         low, high = float(ends.min()), float(ends.max())
@@ -161,7 +161,7 @@ class MissAtQuota(FixedPoint):
         return float(brentq(surplus, low, high, xtol=1e-300, rtol=1e-15))
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         if scores.var_pos <= 0:
             return self._without_spread(scores)
         threshold = self.threshold(scores)
@@ -172,14 +172,14 @@ class MissAtQuota(FixedPoint):
         density = -scores.prior * miss_by_mean + in_negatives
         if density <= 0:
             return cdf(-z_pos), STUCK
-        # What the positives move by moves τ by their share of the density; the rest is left.
+        # A shift of the positives moves τ by their share of the density; the rest remains.
         return cdf(-z_pos), opposed(miss_by_mean * in_negatives / density, z_pos, z_neg, scores)
 
     def _without_spread(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return what is left for positives that are all alike by the negatives above them."""
+        """Return the risk of positives with equal scores, from the negatives above them."""
         quota, prior = self._quota(scores), scores.prior
         ahead = scores.mean_neg - scores.mean_pos
-        if not ahead and scores.var_neg <= 0:  # all rows are alike
+        if not ahead and scores.var_neg <= 0:  # all scores are equal
             return 1.0 - quota, STUCK
         z = z_value(ahead, scores.var_neg)
         ratio = (1.0 - prior) / prior
@@ -192,10 +192,10 @@ class MissAtQuota(FixedPoint):
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines and their thresholds, all by Newton's method together.
+        """Return the risks of many classifiers and their thresholds, by a vectorised Newton method.
 
-        In the logarithm of the share, which is close to linear far out; a step that leaves the
-        bracket is replaced by halving it.
+        The equation is solved in the logarithm of the share, which is nearly linear in the tails;
+        a step that leaves the bracket is replaced by a bisection.
         """
         if (var_pos <= 0).any() or (var_neg <= 0).any():
             return super().profile(gap, var_pos, var_neg, prior)
@@ -229,7 +229,7 @@ class ImprecisionAtQuota(MissAtQuota):
     r"""One minus the precision among a share q of the rows, :math:`1 - \pi\, \Phi(z_+) / q`."""
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         miss, by = super().value_and_grad(scores)
         factor = scores.prior / self._quota(scores)
         return 1.0 - factor * (1.0 - miss), Partials(*(factor * partial for partial in by))
@@ -239,9 +239,9 @@ class ImprecisionAtQuota(MissAtQuota):
 
 
 def opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) -> Partials:
-    """Return the partials where only the distance between the classes counts.
+    """Return the partial derivatives of a risk of the distance between the classes.
 
-    Moving one class is moving the other back, and a variance counts by how far its z moves.
+    Shifting one class is shifting the other back, and a variance acts through its z-value.
     """
     by_mean = float(by_mean)
     by_var_pos = -by_mean * z_pos / (2.0 * np.sqrt(scores.var_pos)) if by_mean else 0.0
@@ -250,7 +250,7 @@ def opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) ->
 
 
 def z_values(scores: ScoreMoments, threshold: float) -> tuple[float, float]:
-    """Return how many deviations each class is above a threshold."""
+    """Return the distance of each class mean above a threshold, in standard deviations."""
     return (
         z_value(scores.mean_pos - threshold, scores.var_pos),
         z_value(scores.mean_neg - threshold, scores.var_neg),

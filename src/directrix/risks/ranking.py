@@ -1,4 +1,4 @@
-"""AUC, whole and partial: no threshold at all."""
+"""Risks of rankings: one minus the AUC, whole and partial."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from directrix.risks.base import Risk, chained, share_above
 from directrix.risks.error import CostRisk
 
 _NODES = 64
-_REACH = 9.0  # deviations: beyond, the tail is below 1e-18
+_REACH = 9.0  # standard deviations: beyond, the tail is below 1e-18
 
 
 class _RankingRisk(Risk):
-    """A risk that has integrated the threshold out."""
+    """Base class of risks without a threshold."""
 
     shift_invariant = True
 
@@ -30,19 +30,19 @@ class _RankingRisk(Risk):
 
 @dataclass(frozen=True)
 class RankingRisk(_RankingRisk):
-    r"""Share of pairs ranked the wrong way round: 1 − AUC.
+    r"""Share of pairs in the wrong order: 1 − AUC.
 
     .. math:: R = \Phi\left( - \frac{m_+ - m_-}{\sqrt{v_+ + v_-}} \right)
 
     Ghanbari, Li and Scheinberg 2019, eq. 3.8, as printed there, is the AUC itself; this is the
-    loss, with which the sign of their eq. 3.10 agrees. Both variances count alike, so the best
-    line is :math:`(\Sigma_+ + \Sigma_-)^{-1} (\mu_+ - \mu_-)` (Su and Liu 1993).
+    loss, with which the sign of their eq. 3.10 agrees. Both variances have the same weight, so
+    the best direction is :math:`(\Sigma_+ + \Sigma_-)^{-1} (\mu_+ - \mu_-)` (Su and Liu 1993).
     """
 
     angle = np.pi / 4
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         variance = scores.var_pos + scores.var_neg
         z = z_value(scores.mean_neg - scores.mean_pos, variance)
         by_mean, by_variance = chained(1.0, z, variance)
@@ -51,7 +51,7 @@ class RankingRisk(_RankingRisk):
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the risk of many lines, and their thresholds of least balanced error."""
+        """Return the risks of many classifiers, and their thresholds of least balanced error."""
         _, thresholds = CostRisk(balanced=True).profile(gap, var_pos, var_neg, prior)
         return share_above(gap, np.zeros_like(gap), var_pos + var_neg), thresholds
 
@@ -75,7 +75,7 @@ class PartialRankingRisk(_RankingRisk):
     max_fpr: float
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its partials by the four numbers."""
+        """Return the risk and its four partial derivatives."""
         gap, sd_pos = scores.mean_pos - scores.mean_neg, np.sqrt(scores.var_pos)
         sd_neg = np.sqrt(scores.var_neg)
         if not sd_pos:
@@ -89,7 +89,7 @@ class PartialRankingRisk(_RankingRisk):
         return float(weight @ ndtr(-z)), Partials(-by_gap, by_var_pos, by_gap, by_var_neg)
 
     def _without_spread(self, gap: float, var_neg: float) -> tuple[float, Partials]:
-        """Return what the negatives above positives that are all alike leave of the area."""
+        """Return the risk of positives with equal scores, from the negatives above them."""
         z = z_value(-gap, var_neg)
         share = cdf(z) / self.max_fpr
         if share >= 1:
@@ -101,8 +101,8 @@ class PartialRankingRisk(_RankingRisk):
         """Return normal quantiles and weights that average a function of u over (0, max_fpr].
 
         With q = Φ⁻¹(u), du = φ(q) dq, and nine deviations below the end nothing is left. The
-        recall rises around q = −gap / √v₋ within a few √(v₊ / v₋): an interval of its own, or
-        nodes would step over it where the positives are the narrower class.
+        recall rises around q = −gap / √v₋ within a few √(v₊ / v₋): that is a separate interval, or
+        nodes would step over it when the positives are the narrower class.
         """
         end = min(float(ndtri(self.max_fpr)), _REACH)
         start = min(0.0, end) - _REACH

@@ -1,0 +1,364 @@
+"""Laws of losses: a loss has the gradient, the invariances and the limits that it declares."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.checks.check import Check, require, require_close, run_all
+from directrix.checks.draws import Rows, draw_rows
+from directrix.losses.base import Loss
+from directrix.metrics import Error, metric_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.metrics import Metric
+
+    Definition = Callable[[AnyArray, FloatArray, FloatArray], float]
+
+_SPREADS = (0.1, 1.0, 10.0)
+_SHARP = 1e7
+
+
+def check_loss(
+    loss: Loss, *, metric: Metric | None = None, definition: Definition | None = None
+) -> None:
+    """Check that a loss keeps the laws of its kind; raise AssertionError if it breaks one.
+
+    Parameters
+    ----------
+    loss : Loss
+    metric : Metric, optional
+        Metric that the loss stands for. By default that of THE TABLE, or the error.
+    definition : callable, optional
+        Slow computation of the value from labels, scores and weights, by the definition of the
+        loss, to compare with.
+
+    Examples
+    --------
+    >>> from directrix.checks import check_loss
+    >>> from directrix.losses import Hinge
+    >>> check_loss(Hinge(kappa=0.5))
+    """
+    run_all(loss_checks(loss, metric=metric, definition=definition), loss)
+
+
+def loss_checks(
+    loss: Loss, *, metric: Metric | None = None, definition: Definition | None = None
+) -> list[Check]:
+    """Return the checks of a loss, for a test suite to parametrise.
+
+    Parameters
+    ----------
+    loss, metric, definition : as in `check_loss`
+
+    Examples
+    --------
+    >>> from directrix.checks import loss_checks
+    >>> from directrix.losses import Hinge
+    >>> [check.name for check in loss_checks(Hinge())][:2]
+    ['declares what it is', 'is a value']
+    """
+    target = metric or metric_for(loss) or Error()
+    laws: dict[str, Callable[[Loss], None]] = {
+        "declares what it is": declares_what_it_is,
+        "is a value": is_a_value,
+        "gradient is the slope": gradient_is_the_slope,
+        "curvature is the slope of the gradient": curvature_is_the_slope_of_the_gradient,
+        "many columns are evaluated as one": many_columns_are_evaluated_as_one,
+        "order of rows does not matter": order_of_rows_does_not_matter,
+        "weight k is k rows": weight_k_is_k_rows,
+        "common offset": common_offset,
+        "finite at any scores": finite_at_any_scores,
+        "float32 input, left unchanged": float32_input_left_unchanged,
+        "rows of one class": rows_of_one_class,
+        "infinitely sharp is the end of the path": infinitely_sharp_is_the_end_of_the_path,
+        "within the gap of what it smooths": within_the_gap_of_what_it_smooths,
+    }
+    if loss.convex:
+        laws["convex: above its tangents"] = above_its_tangents
+        laws["convex: never below the metric"] = partial(never_below_the_metric, metric=target)
+    if loss.tight and loss.symmetric:
+        laws["tight: tends to the metric"] = partial(tends_to_the_metric, metric=target)
+    if definition is not None:
+        laws["is what its definition says"] = partial(
+            agrees_with_definition, definition=definition, rows=draw_rows(7, 200)
+        )
+        laws["is what its definition says, with ties"] = partial(
+            agrees_with_definition, definition=definition, rows=draw_rows(7, 200, ties=True)
+        )
+    return [Check(name, partial(law, loss)) for name, law in laws.items()]
+
+
+def declares_what_it_is(loss: Loss) -> None:
+    """Require that a loss has a name, a one-line label and solvers, and is convex or tight."""
+    require(isinstance(loss, Loss), "it must be a subclass of directrix.losses.Loss")
+    require(isinstance(getattr(loss, "name", None), str), "the class needs a name")
+    require(loss.label and "\n" not in loss.label, "the label must be one line of text")
+    require(loss.convex or loss.tight, "it must declare convex = True or tight = True")
+    require(loss.solvers, "it must name at least one solver")
+    require(np.isfinite(loss.complexity), "its complexity must be a number")
+    require(isinstance(loss.sharpen(2.0), Loss), "sharpen must return a loss")
+
+
+def is_a_value(loss: Loss) -> None:
+    """Require that a loss is a frozen dataclass: hashable, compared by value and safe to copy."""
+    require_value(loss)
+
+
+def require_value(subject: Any) -> None:
+    """Raise AssertionError unless an object is a frozen dataclass that equals its copy."""
+    require(is_dataclass(subject), "the class must be a dataclass: add @dataclass(frozen=True)")
+    same = deepcopy(subject)
+    require(same == subject, "a copy must be equal to it")
+    require(hash(same) == hash(subject), "a copy must have the same hash")
+    require(subject != object(), "it must differ from other objects")
+    for field in fields(subject):
+        try:
+            setattr(subject, field.name, getattr(subject, field.name))
+        except FrozenInstanceError:
+            continue
+        require(condition=False, message=f"{field.name} can be set: add frozen=True")
+
+
+def gradient_is_the_slope(loss: Loss) -> None:
+    """Require that central differences in random directions agree with the gradient."""
+    for seed in range(3):
+        rows = draw_rows(seed)
+        slope = loss.value_and_grad(*rows)[1]
+        rng = np.random.default_rng(seed + 100)
+        for _ in range(3):
+            toward = rng.normal(size=len(rows.scores))
+            if not loss.exact:  # the grid of a binned loss follows the extreme scores
+                toward[[rows.scores.argmin(), rows.scores.argmax()]] = 0.0
+            measured = _difference(loss, rows, toward, 1e-7)
+            size = 1e-6 * (1.0 + float(np.abs(slope) @ np.abs(toward)))
+            require_close(slope @ toward, measured, "slope in a direction", absolute=size)
+
+
+def _difference(loss: Loss, rows: Rows, toward: FloatArray, step: float) -> float:
+    up, down = (
+        loss.value_and_grad(rows.positive, rows.scores + s * toward, rows.weight)[0]
+        for s in (step, -step)
+    )
+    return (up - down) / (2.0 * step)
+
+
+def curvature_is_the_slope_of_the_gradient(loss: Loss) -> None:
+    """Require that differences of the gradient agree with the curvature, if there is one."""
+    positive, scores, weight = draw_rows(5)
+    bend = loss.curvature(positive, scores, weight)
+    if bend is None:
+        return
+    step = 1e-6
+    up, down = (loss.value_and_grad(positive, scores + s, weight)[1] for s in (step, -step))
+    tolerance = 1e-7 * (1.0 + float(np.abs(bend).max()))
+    require_close(bend, (up - down) / (2.0 * step), "curvature", absolute=tolerance)
+
+
+def many_columns_are_evaluated_as_one(loss: Loss) -> None:
+    """Require that `values` of several vectors of scores are the values of each."""
+    positive, scores, weight = draw_rows(6)
+    columns = scores[:, None] + np.outer(positive, [-0.5, 0.0, 2.0])
+    single = [loss.value_and_grad(positive, column.copy(), weight)[0] for column in columns.T]
+    require_close(
+        loss.values(positive, columns, weight), single, "values", absolute=1e-12, relative=1e-12
+    )
+
+
+def agrees_with_definition(
+    loss: Loss, definition: Definition, rows: Rows, absolute: float | None = None
+) -> None:
+    """Require that the value is that of the definition, up to the declared rounding.
+
+    Parameters
+    ----------
+    loss : Loss
+    definition : callable
+    rows : Rows
+    absolute : float, optional
+        Tolerance; by default 1e-12, relative to one plus the value.
+    """
+    value, truth = loss.value_and_grad(*rows)[0], definition(*rows)
+    slack = 1e-12 * (1.0 + abs(truth)) if absolute is None else absolute
+    above = loss.rounding(rows.scores) + slack
+    require(truth - slack <= value <= truth + above, f"value {value} instead of {truth}")
+
+
+def order_of_rows_does_not_matter(loss: Loss) -> None:
+    """Require that a permutation of the rows permutes the gradient and leaves the value alone."""
+    rows = draw_rows(8, ties=True)
+    value, slope = loss.value_and_grad(*rows)
+    order = np.random.default_rng(0).permutation(len(slope))
+    other, permuted = loss.value_and_grad(*rows.take(order))
+    require_close(other, value, "value of other order", absolute=1e-12, relative=1e-12)
+    require_close(permuted, slope[order], "gradient of other order", absolute=1e-11, relative=1e-9)
+
+
+def weight_k_is_k_rows(loss: Loss) -> None:
+    """Require that a row of weight k counts as k rows, and a row of weight zero not at all."""
+    for seed in range(3):
+        rows = draw_rows(seed + 20, whole=True)
+        rows.scores[2:4], rows.weight[2:4] = (30.0, -30.0), 0.0  # however far away
+        value, slope = loss.value_and_grad(*rows)
+        copies, original = rows.repeated()
+        other, parts = loss.value_and_grad(*copies)
+        require_close(other, value, "value of repeated rows", absolute=1e-11, relative=1e-11)
+        summed = np.bincount(original, parts, len(slope))
+        require_close(summed, slope, "gradient of repeated rows", absolute=1e-10, relative=1e-8)
+        require(not slope[rows.weight == 0].any(), "a row of weight zero has a gradient")
+
+
+def common_offset(loss: Loss) -> None:
+    """Require that a constant added to all scores changes nothing just if it is declared so."""
+    positive, scores, weight = draw_rows(9)
+    value, slope = loss.value_and_grad(positive, scores, weight)
+    other, moved = loss.value_and_grad(positive, scores + 3.0, weight)
+    if not loss.shift_invariant:
+        require(abs(other - value) > 1e-3, "a constant added to the scores changes nothing")
+        return
+    require_close(other, value, "value of shifted scores", absolute=1e-10, relative=1e-10)
+    require_close(moved, slope, "gradient of shifted scores", absolute=1e-8)
+    # The grid of a binned loss, for which it is exact, does not move.
+    rounding = 1e-12 if loss.exact else 1e-3
+    total = abs(float(slope.sum()))
+    require(total <= rounding * (1.0 + np.abs(slope).sum()), f"the gradient sums to {total}")
+
+
+def above_its_tangents(loss: Loss) -> None:
+    """Require that a convex loss is above its tangents and below its chords."""
+    rng = np.random.default_rng(1)
+    for seed in range(30, 35):
+        for ties in (False, True):
+            positive, scores, weight = draw_rows(seed, ties=ties)
+            value, slope = loss.value_and_grad(positive, scores, weight)
+            for size in (0.05, 1.0, 5.0):
+                step = size * rng.normal(size=len(scores))
+                there = loss.value_and_grad(positive, scores + step, weight)[0]
+                middle = loss.value_and_grad(positive, scores + step / 2.0, weight)[0]
+                slack = 1e-10 * (1.0 + there) if loss.exact else 2e-3 * size
+                require(there >= value + slope @ step - slack, "it is below a tangent")
+                require(middle <= (value + there) / 2.0 + slack, "it is above a chord")
+
+
+def loss_of_metric(metric: Metric, rows: Rows) -> float:
+    """Return one minus the exact metric of rows, or the metric itself if lower is better."""
+    value = metric.score(*rows)
+    return 1.0 - value if metric.greater_is_better else value
+
+
+def never_below_the_metric(loss: Loss, metric: Metric) -> None:
+    """Require that a convex loss, plus its gap and over its worst, bounds the metric."""
+    for seed in range(40, 50):
+        for ties in (False, True):
+            rows = draw_rows(seed, ties=ties, spread=_SPREADS[seed % 3])
+            bound = loss.value_and_grad(*rows)[0] + loss.gap(rows.positive, rows.weight)
+            least = loss.worst * loss_of_metric(metric, rows)
+            require(bound >= least - 1e-12, f"{bound} is below the loss {least} of {metric!r}")
+
+
+def tends_to_the_metric(loss: Loss, metric: Metric) -> None:
+    """Require that a tight loss tends to the metric, or to no less if it declares so."""
+    sharp = loss.sharpen(_SHARP)
+    for seed in range(50, 56):
+        rows = draw_rows(seed)
+        share = _normalised(sharp, rows)
+        truth = loss_of_metric(metric, rows)
+        if loss.tends_above:
+            require(share >= truth - 1e-6, f"{share} is below {truth}")
+        else:
+            require_close(share, truth, f"limit for {metric!r}", absolute=1e-6)
+
+
+def _normalised(loss: Loss, rows: Rows) -> float:
+    return (loss.value_and_grad(*rows)[0] - loss.best) / (loss.worst - loss.best)
+
+
+def within_the_gap_of_what_it_smooths(loss: Loss) -> None:
+    """Require that the distance from the unsmoothed loss is at most the declared gap."""
+    first = draw_rows(0)
+    if loss.gap(first.positive, first.weight) <= 0:
+        return
+    sharp = loss.sharpen(np.inf)
+    for seed in range(60, 70):
+        rows = draw_rows(seed, ties=seed % 2 == 1, spread=_SPREADS[seed % 3])
+        off = abs(sharp.value_and_grad(*rows)[0] - loss.value_and_grad(*rows)[0])
+        gap = loss.gap(rows.positive, rows.weight)
+        require(off <= gap + 1e-12, f"it is {off} from what it smooths, and the gap is {gap}")
+
+
+def infinitely_sharp_is_the_end_of_the_path(loss: Loss) -> None:
+    """Require that sharpening to infinity, where possible, is the limit of sharpening."""
+    rows = draw_rows(70)
+    near = loss.sharpen(_SHARP)
+    try:
+        end = loss.sharpen(np.inf)
+    except ValueError:  # the limit has no gradient
+        return
+    if not loss.symmetric:
+        return
+    if loss.tight:
+        require_close(_normalised(near, rows), _normalised(end, rows), "limit", absolute=1e-6)
+    else:
+        values = (sharp.value_and_grad(*rows)[0] for sharp in (near, end))
+        require_close(next(values), next(values), "limit", absolute=1e-6)
+
+
+def finite_at_any_scores(loss: Loss) -> None:
+    """Require that value and gradient are finite for scores that are equal, tiny or huge."""
+    positive, scores, weight = draw_rows(10)
+    zero = np.zeros(len(scores))
+    for size in (0.0, 1e-9, 1e9):
+        for case in (size * scores, size + zero, -size + zero):
+            value, slope = loss.value_and_grad(positive, case, weight)
+            require(np.isfinite(value), f"the value is {value} at scores of size {size:g}")
+            require(np.isfinite(slope).all(), f"the gradient is not finite at size {size:g}")
+
+
+def float32_input_left_unchanged(loss: Loss) -> None:
+    """Require that 32-bit scores are accepted, the gradient has 64, and no input is changed."""
+    positive, scores, weight = draw_rows(11)
+    single: Any = scores.astype(np.float32)
+    double = single.astype(np.float64)
+    inputs = (positive, single, double, weight)
+    before = [values.copy() for values in inputs]
+    value, slope = loss.value_and_grad(positive, single, weight)
+    truth, exact = loss.value_and_grad(positive, double, weight)
+    require_close(value, truth, "value of 32-bit scores", absolute=1e-6, relative=1e-5)
+    require_close(slope, exact, "gradient of 32-bit scores", absolute=1e-5, relative=1e-3)
+    require(slope.dtype == np.float64, f"the gradient is of type {slope.dtype}")
+    for values, copy in zip(inputs, before, strict=True):
+        require((values == copy).all(), "it writes to its input")
+
+
+def rows_of_one_class(loss: Loss) -> None:
+    """Require that a separable loss is a mean over rows, and others refuse one class."""
+    rows = draw_rows(12)
+    if loss.separable:
+        try:
+            single = [
+                loss.value_and_grad(*rows.take(np.array([k])))[0] for k in range(len(rows.scores))
+            ]
+        except ValueError as error:
+            msg = f"a separable loss must accept a single row: {error}"
+            raise AssertionError(msg) from None
+        mean = np.average(single, weights=rows.weight)
+        require_close(
+            loss.value_and_grad(*rows)[0], mean, "mean over rows", absolute=1e-12, relative=1e-12
+        )
+        return
+    positive, scores, weight = rows
+    cases = ((np.zeros_like(positive), weight), (np.ones_like(positive), weight))
+    for alone, kept in (*cases, (positive, weight * positive)):
+        try:
+            loss.value_and_grad(alone, scores, kept)
+        except ValueError as error:
+            require("one class only" in str(error), f"the error must say so, not {error}")
+        else:
+            require(condition=False, message="rows of one class must raise ValueError")

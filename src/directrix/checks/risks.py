@@ -1,0 +1,316 @@
+"""Laws of risks: a metric as a function of the means and variances of normal scores.
+
+A law takes a metric and its risk, or a risk and score moments to try it on. `directrix.checks`
+draws the moments at random; a property-based test may search for worse ones.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import norm
+
+from directrix.checks.check import require, require_close
+from directrix.moments.projection import Partials, ScoreMoments
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.metrics import Metric
+    from directrix.risks import Risk
+
+#: The central difference of seven points has an error of h⁶ f⁽⁷⁾ / 140: 5e-19 f⁽⁷⁾ at this step.
+CENTRAL = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+STEP = 2e-3
+_LOWEST = np.array([-np.inf, 1e-14, -np.inf, 1e-14, 0.0])
+
+
+def unit_of(risk: Risk) -> float:
+    """Return the highest value of a risk, the unit of its errors; one if it is not bounded."""
+    highest = risk.bounds[1]
+    return highest if np.isfinite(highest) else 1.0
+
+
+def differences(risk: Risk, moments: ScoreMoments) -> FloatArray:
+    """Return numerical derivatives by both means and both deviations.
+
+    In units of the smaller deviation no derivative is large, because every risk is made of
+    Φ(distance / deviation).
+    """
+    mean_pos, var_pos, mean_neg, var_neg, prior = moments
+    at = np.array([mean_pos, np.sqrt(var_pos), mean_neg, np.sqrt(var_neg)])
+    unit = min(at[1], at[3])
+    slopes = np.zeros(4)
+    for k in range(4):
+        for offset, factor in CENTRAL.items():
+            near = at.copy()
+            near[k] += offset * STEP * unit
+            value = risk.value(ScoreMoments(near[0], near[1] ** 2, near[2], near[3] ** 2, prior))
+            slopes[k] += factor * value / STEP
+    return slopes
+
+
+def in_units(partials: Partials, moments: ScoreMoments) -> FloatArray:
+    """Return partial derivatives by means and deviations, in units of the smaller deviation."""
+    deviations = np.sqrt([moments.var_pos, moments.var_neg])
+    by_deviation = 2.0 * deviations * (partials.var_pos, partials.var_neg)
+    slopes = [partials.mean_pos, by_deviation[0], partials.mean_neg, by_deviation[1]]
+    scaled: FloatArray = deviations.min() * np.array(slopes)
+    return scaled
+
+
+def is_smooth(risk: Risk, moments: ScoreMoments) -> bool:
+    """Return whether a risk has a derivative that differences can measure near these moments.
+
+    A risk that is not continuous jumps where its threshold does: the curve of precision touches
+    the limit there.
+    """
+    if risk.continuous:
+        return True
+    threshold = risk.threshold(moments)
+    unit = np.sqrt(min(moments.var_pos, moments.var_neg))
+    for k, sign in product(range(4), (-1.0, 1.0)):
+        near = list(moments)
+        deviation = np.sqrt(near[k]) if k % 2 else near[k]
+        deviation += sign * 4 * STEP * unit
+        near[k] = deviation**2 if k % 2 else deviation
+        moved = risk.threshold(ScoreMoments(*near))
+        if moved != threshold and not abs(moved - threshold) < unit:
+            return False
+    if np.isinf(threshold):
+        return True
+    slopes = [
+        norm.pdf(threshold, mean, np.sqrt(var)) / norm.sf(threshold, mean, np.sqrt(var))
+        for mean, var in (moments[0:2], moments[2:4])
+    ]
+    # Where the curves nearly touch, the derivative changes too fast for differences to follow.
+    return bool(abs(slopes[0] - slopes[1]) * unit >= 0.3)
+
+
+def partials_are_the_derivatives(risk: Risk, moments: ScoreMoments) -> None:
+    """Require that differences agree to 1e-7, five times the worst error of differences."""
+    if not is_smooth(risk, moments):
+        return
+    value, partials = risk.value_and_grad(moments)
+    require(value == risk.value(moments), "value and value_and_grad differ")
+    off = np.abs(in_units(partials, moments) - differences(risk, moments))
+    require(off.max() <= 1e-7 * unit_of(risk), f"a partial derivative is off by {off.max():g}")
+
+
+def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
+    """Require that multiplying all scores by a positive number changes nothing."""
+    value, partials = risk.value_and_grad(moments)
+    terms = np.array(moments[:4]) * partials * (1.0, 2.0, 1.0, 2.0)
+    rounding = 1e-13 * np.abs(terms).sum() + 1e-15 * unit_of(risk)
+    require(abs(terms.sum()) <= rounding, "the derivative by the scale is not zero")
+    for power in (-12, 12):
+        scaled = ScoreMoments(
+            moments.mean_pos * 2.0**power,
+            moments.var_pos * 4.0**power,
+            moments.mean_neg * 2.0**power,
+            moments.var_neg * 4.0**power,
+            moments.prior,
+        )
+        tolerance = 1e-11 * unit_of(risk)
+        message = "value of scaled scores"
+        require_close(risk.value(scaled), value, message, absolute=tolerance, relative=1e-11)
+
+
+def shift_does_not_count(risk: Risk, moments: ScoreMoments, shift: float) -> None:
+    """Require that adding a constant to all scores changes nothing, if the risk declares so.
+
+    Parameters
+    ----------
+    risk : Risk
+    moments : ScoreMoments
+    shift : float
+        In units of the larger standard deviation.
+    """
+    if not risk.shift_invariant:
+        return
+    value, partials = risk.value_and_grad(moments)
+    size = abs(partials.mean_pos) + abs(partials.mean_neg)
+    total = abs(partials.mean_pos + partials.mean_neg)
+    require(total <= 1e-13 * size, "the derivatives by the means do not cancel")
+    if is_smooth(risk, moments):
+        unit = np.sqrt(max(moments.var_pos, moments.var_neg))
+        moved = risk.value(moments.above(shift * unit))
+        require_close(moved, value, "value of shifted scores", absolute=1e-11)
+
+
+def value_is_in_range(risk: Risk, moments: ScoreMoments) -> None:
+    """Require that the value is within the bounds of the risk, and the derivatives are finite."""
+    _in_range(risk, moments, 1e-12 * unit_of(risk))
+
+
+def _in_range(risk: Risk, moments: ScoreMoments, rounding: float) -> None:
+    value, partials = risk.value_and_grad(moments)
+    lowest, highest = risk.bounds
+    require(lowest - rounding <= value <= highest + rounding, f"{value} is out of bounds")
+    require(np.isfinite(partials).all(), f"a partial derivative of {partials} is not finite")
+
+
+def finite_however_far_apart(risk: Risk) -> None:
+    """Require that classes that are far apart, or of very different width, have finite values."""
+    far = [0.0, *(sign * 10.0**k for sign in (-1, 1) for k in (0, 2, 8))]
+    for sd_pos, sd_neg in ((1.0, 1.0), (1e-4, 1.0), (1.0, 1e-4)):
+        for z_pos, z_neg in product(far, far):
+            moments = ScoreMoments(z_pos * sd_pos, sd_pos**2, z_neg * sd_neg, sd_neg**2, 0.2)
+            # Thresholds next to a mean of 1e8 have eight digits after the point.
+            widest, narrowest = max(sd_pos, sd_neg), min(sd_pos, sd_neg)
+            rounding = 1e-15 * max(abs(z_pos), abs(z_neg), 1e3) * widest / narrowest
+            _in_range(risk, moments, rounding)
+            require(not np.isnan(risk.threshold(moments)), "a threshold is NaN")
+
+
+def class_without_spread_is_the_limit(risk: Risk) -> None:
+    """Require that a class whose scores are all equal is the limit of one with a small variance."""
+    means = ((2, -1), (-1, 2), (0.7, 0.1), (0.1, 0.7))
+    for var_pos, var_neg in ((0.0, 1.0), (1.0, 0.0), (0.0, 0.0)):
+        for (mean_pos, mean_neg), prior in product(means, (0.03, 0.5, 0.9)):
+            moments = ScoreMoments(mean_pos, var_pos, mean_neg, var_neg, prior)
+            value, partials = risk.value_and_grad(moments)
+            require(np.isfinite(partials).all(), f"derivatives {partials} at {moments}")
+            # A deviation of 1e-7 moves a threshold by a few of it, and is 1e9 times the last digit.
+            tiny = ScoreMoments(*np.maximum(np.array(moments), _LOWEST).tolist())
+            require_close(value, risk.value(tiny), "limit", absolute=1e-6 * unit_of(risk))
+            require(not np.isnan(risk.threshold(moments)), "a threshold is NaN")
+    value, partials = risk.value_and_grad(ScoreMoments(1.0, 0.0, 1.0, 0.0, 0.3))
+    lowest, highest = risk.bounds
+    require(lowest <= value <= highest, f"{value} for equal scores is out of bounds")
+    require(np.isfinite(partials).all(), "a derivative for equal scores is not finite")
+
+
+def constant_predictor_has_no_slope(risk: Any) -> None:
+    """Require that a risk of the rates has zero derivatives where one class is always predicted."""
+    if not hasattr(risk, "of_rates"):
+        return
+    for threshold in (-np.inf, np.inf):
+        moments = ScoreMoments(1.0, 1.0, -1.0, 4.0, 0.3).above(threshold)
+        value, partials = risk.value_and_grad(moments)
+        rate = float(threshold < 0)
+        require(value == risk.of_rates(rate, rate, 0.3), f"value {value} of a constant")
+        require(partials == (0.0, 0.0, 0.0, 0.0), f"derivatives {partials} of a constant")
+
+
+def rates_above(thresholds: Any, moments: ScoreMoments) -> tuple[AnyArray, AnyArray]:
+    """Return the true- and false-positive rate by the normal distribution of SciPy."""
+    return (
+        norm.sf(thresholds, moments.mean_pos, np.sqrt(moments.var_pos)),
+        norm.sf(thresholds, moments.mean_neg, np.sqrt(moments.var_neg)),
+    )
+
+
+def no_threshold_is_better(risk: Any, moments: ScoreMoments) -> None:
+    """Require that a risk of the rates is lowest at the threshold that it returns."""
+    if not hasattr(risk, "of_rates"):
+        return
+    grid = np.linspace(-9.0, 9.0, 3001)
+    thresholds = np.concatenate(
+        [
+            moments.mean_pos + np.sqrt(moments.var_pos) * grid,
+            moments.mean_neg + np.sqrt(moments.var_neg) * grid,
+            [np.inf, -np.inf],
+        ]
+    )
+    least = float(np.min(risk.of_rates(*rates_above(thresholds, moments), moments.prior)))
+    value = risk.value(moments.above(risk.threshold(moments)))
+    require(value <= least + 1e-12 * unit_of(risk), f"{value} where {least} is possible")
+
+
+def no_threshold_is_better_without_spread(risk: Any) -> None:
+    """Require that the threshold is the best if the scores of a class are all equal."""
+    if not hasattr(risk, "of_rates"):
+        return
+    spreads = ((0.0, 4.0), (4.0, 0.0), (0.0, 0.0))
+    cases = product(spreads, ((2, -1), (-1, 2), (0.3, 0.1), (7.0, 1e6)), (0.03, 0.6))
+    for (var_pos, var_neg), means, prior in cases:
+        moments = ScoreMoments(means[0], var_pos, means[1], var_neg, prior)
+        value = risk.value(moments.above(risk.threshold(moments)))
+        near = [np.nextafter(mean, side) for mean in means for side in (-np.inf, np.inf)]
+        wide = [mean + 2.0 * z for mean in means for z in np.linspace(-9, 9, 37)]
+        least = min(risk.value(moments.above(t)) for t in (*near, *wide, np.inf, -np.inf))
+        # Next to a mean of 1e6 floats are 1e-10 apart.
+        rounding = (1e-12 if max(means) < 10 else 1e-10) * unit_of(risk)
+        require(value <= least + rounding, f"{value} where {least} is possible")
+
+
+def threshold_keeps_the_constraint(
+    metric: Metric, risk: Risk, moments: ScoreMoments, n_rows: float
+) -> None:
+    """Require that a threshold which the metric fixes just keeps its limit or quota."""
+    constraint = metric.constraint(moments.prior, n_rows) if metric.fixes_threshold else None
+    if constraint is None:
+        return
+    threshold, prior = risk.threshold(moments), moments.prior
+    if np.isinf(threshold):
+        # Any threshold is precise enough, or none is.
+        require(constraint.rate == "precision", "the threshold is infinite")
+        everything = threshold < 0
+        require(everything == (prior >= constraint.value), "the threshold has the wrong sign")
+        require(risk.value(moments) == (0.0 if everything else 1.0), "value of a constant")
+        return
+    tpr, fpr = rates_above(threshold, moments)
+    alerts = prior * tpr + (1.0 - prior) * fpr
+    rates = {"tpr": tpr, "fpr": fpr, "alerts": alerts, "precision": prior * tpr / alerts}
+    kept = rates[constraint.rate]
+    require_close(kept, constraint.value, f"{constraint.rate} at the threshold", absolute=1e-9)
+
+
+def profile_is_that_of_single_classifiers(risk: Risk) -> None:
+    """Require that `profile` returns the risk and the threshold of every classifier."""
+    rng = np.random.default_rng(8)
+    gap, sd_pos, sd_neg = rng.normal(size=40) * 2.0, *np.exp(rng.normal(size=(2, 40)))
+    values, thresholds = risk.profile(gap, sd_pos**2, sd_neg**2, 0.3)
+    for k in range(40):
+        moments = ScoreMoments(gap[k], sd_pos[k] ** 2, 0.0, sd_neg[k] ** 2, 0.3)
+        single = risk.threshold(moments)
+        require_close(thresholds[k], single, "threshold", absolute=1e-6, relative=1e-6)
+        at = moments if risk.shift_invariant else moments.above(single)
+        require_close(values[k], risk.value(at), "risk", absolute=1e-12 * unit_of(risk))
+
+
+#: Score moments of which large samples are drawn.
+SAMPLES = {
+    "rare and wide": ScoreMoments(1.7, 2.25, -0.4, 1.0, 0.05),
+    "frequent and narrow": ScoreMoments(1.0, 1.0, -1.0, 1.44, 0.4),
+}
+_BATCHES = 20
+
+
+def normal_sample(moments: ScoreMoments, n_rows: int) -> tuple[AnyArray, FloatArray]:
+    """Return labels and normal scores, ordered so that twenty batches have the exact prior."""
+    rng = np.random.default_rng(2024)
+    size = n_rows // _BATCHES
+    y = np.tile(np.arange(size) < round(moments.prior * size), _BATCHES)
+    mean = np.where(y, moments.mean_pos, moments.mean_neg)
+    return y, rng.normal(mean, np.sqrt(np.where(y, moments.var_pos, moments.var_neg)))
+
+
+def standard_errors_off(
+    metric: Metric, risk: Risk, moments: ScoreMoments, y: AnyArray, scores: FloatArray
+) -> float:
+    """Return the distance of a risk from the exact metric of a sample, in standard errors.
+
+    Parameters
+    ----------
+    metric : Metric
+        Must not count a number of rows: batches have fewer.
+    risk : Risk
+    moments : ScoreMoments
+        Moments from which the scores were drawn.
+    y, scores : arrays
+        As from `normal_sample`.
+    """
+    if not risk.shift_invariant:
+        # A constant predictor, whose threshold is infinite, would leave nothing to measure.
+        threshold = float(np.clip(risk.threshold(moments), -2.0, 2.0))
+        scores, moments = scores - threshold, moments.above(threshold)
+    off = abs(metric.score(y, scores) - metric.of_loss(risk.value(moments)))
+    batches = zip(y.reshape(_BATCHES, -1), scores.reshape(_BATCHES, -1), strict=True)
+    values = [metric.score(*rows) for rows in batches]
+    error = float(np.std(values, ddof=1)) / float(np.sqrt(_BATCHES))
+    if not error:  # for example the recall at a precision that is below the prior
+        return 0.0 if off < 1e-12 else np.inf
+    return float(off / error)
