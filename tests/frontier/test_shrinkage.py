@@ -32,7 +32,7 @@ def test_each_risk_is_that_of_a_loop_over_the_folds(metric, weighted):
     total = np.zeros(4)
     for k, fold in enumerate(moments.folds):
         for place, share in enumerate(shares):
-            line = Frontier(moments.without_fold(k), share).least(risk).line
+            line = Frontier(moments.without_fold(k), share).minimize_risk(risk).line
             total[place] += fold.weight * risk.value(project(fold, line))
     assert found.risks == pytest.approx(total / moments.weight, rel=1e-12)
     assert found.share == shares[int(np.argmin(total))]
