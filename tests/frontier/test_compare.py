@@ -28,7 +28,7 @@ def labelled_scores(n=120, k=7, seed=0):
 
 
 def brute_force(metric, positive, scores, weight):
-    """Return the best value of the metric over all thresholds, each tried on its own."""
+    """Return the best value of the metric over all thresholds, one by one."""
     if not isinstance(metric, ThresholdMetric):
         return metric.score(positive, scores, weight)
     tried = [
@@ -99,9 +99,9 @@ def test_curves_of_weights_by_row_use_each_of_them():
     positive, scores, weight = labelled_scores()
     weight[-1] += 1.0
     curve = curve_maker(positive, weight)(scores[:, 0])
-    own = Curve.of(positive, scores[:, 0], weight)
-    np.testing.assert_array_equal(curve.true_positives, own.true_positives)
-    np.testing.assert_array_equal(curve.false_positives, own.false_positives)
+    direct = Curve.of(positive, scores[:, 0], weight)
+    np.testing.assert_array_equal(curve.true_positives, direct.true_positives)
+    np.testing.assert_array_equal(curve.false_positives, direct.false_positives)
     assert curve.positives + curve.negatives == weight.sum()
 
 
@@ -138,14 +138,14 @@ def sampled(most):
 def test_a_sample_keeps_so_many_of_each_class_and_stands_for_all(most):
     positive, weight, index, weights = sampled(most)
     assert len(np.unique(index)) == len(index) == len(weights)
-    for own in (positive, ~positive):
-        mine = own[index]
-        assert mine.sum() == min(own.sum(), most)
-        assert weights[mine].sum() == pytest.approx(weight[own].sum(), rel=1e-12)
-        # All of a class is stretched alike.
-        stretch = weights[mine] / weight[index[mine]]
-        assert stretch == pytest.approx(stretch[0], rel=1e-12)
-        assert (stretch[0] == pytest.approx(1.0)) == (own.sum() <= most)
+    for side in (positive, ~positive):
+        kept = side[index]
+        assert kept.sum() == min(side.sum(), most)
+        assert weights[kept].sum() == pytest.approx(weight[side].sum(), rel=1e-12)
+        # All rows of a class are scaled alike.
+        factor = weights[kept] / weight[index[kept]]
+        assert factor == pytest.approx(factor[0], rel=1e-12)
+        assert (factor[0] == pytest.approx(1.0)) == (side.sum() <= most)
 
 
 def test_a_sample_is_the_first_of_each_class_in_order():
@@ -190,10 +190,10 @@ def test_the_choice_on_a_sample_is_that_on_all_rows_but_for_little():
     lines[:, 0] += 1.5
     weight = rng.uniform(0.5, 2.0, len(X))
     values = choose(AUC(), positive, scores_of(X, lines), weight).values
-    place = choose_line(AUC(), X, positive, weight, lines)
+    index = choose_line(AUC(), X, positive, weight, lines)
     # Of 25,000 rows a class; differences between candidates vary by some 1e-3.
-    assert values[place] >= values.max() - 2e-3
-    assert values[place] > np.sort(values)[-5]
+    assert values[index] >= values.max() - 2e-3
+    assert values[index] > np.sort(values)[-5]
 
 
 def test_few_rows_are_all_used():
@@ -233,17 +233,16 @@ def test_scores_are_the_same_whatever_holds_the_rows(n, holder):
 def test_with_folds_all_rows_and_the_mean_of_the_folds_count_alike(row, seed):
     positive, scores, weight = labelled_scores(n=240, seed=seed)
     fold = np.arange(240) // 2 % 3
-    whole = np.array([brute_force(row.example, positive, each, weight) for each in scores.T])
+    whole = np.array([brute_force(row.example, positive, column, weight) for column in scores.T])
     parts = []
-    for own in (fold == k for k in range(3)):
-        stands_for_all = weight[own] * (weight.sum() / weight[own].sum())
-        mine = positive[own], stands_for_all
-        parts.append([brute_force(row.example, mine[0], each[own], mine[1]) for each in scores.T])
-    judged = whole + np.mean(parts, axis=0)
-    best = judged.max() if row.example.greater_is_better else judged.min()
+    for rows in (fold == k for k in range(3)):
+        scaled = weight[rows] * (weight.sum() / weight[rows].sum())
+        parts.append([brute_force(row.example, positive[rows], s[rows], scaled) for s in scores.T])
+    mean = whole + np.mean(parts, axis=0)
+    best = mean.max() if row.example.greater_is_better else mean.min()
     chosen = choose(row.example, positive, scores, weight, fold)
-    assert chosen.index == np.flatnonzero(np.abs(judged - best) <= 1e-9)[0]
-    assert chosen.values == pytest.approx(whole, abs=1e-12)  # what is told is of all rows
+    assert chosen.index == np.flatnonzero(np.abs(mean - best) <= 1e-9)[0]
+    assert chosen.values == pytest.approx(whole, abs=1e-12)  # the metric of all rows together
 
 
 def disagreeing_folds():
@@ -263,10 +262,10 @@ def test_neither_all_rows_nor_the_folds_decide_alone():
         choose(Error(), positive[fold == k], scores[fold == k], ones[fold == k]) for k in (0, 1)
     ]
     assert whole.index == 0
-    assert [each.index for each in folds] == [1, 1]
+    assert [best.index for best in folds] == [1, 1]
     chosen = choose(Error(), positive, scores, ones, fold)
-    judged = (whole.values + (folds[0].values + folds[1].values) / 2.0) / 2.0
-    assert chosen.index == judged.argmin()
+    mean = (whole.values + (folds[0].values + folds[1].values) / 2.0) / 2.0
+    assert chosen.index == mean.argmin()
     np.testing.assert_array_equal(chosen.values, whole.values)
 
 
@@ -285,8 +284,8 @@ def test_a_quota_that_is_a_count_is_one_of_all_rows_in_each_fold_too():
 def test_folds_need_not_be_numbered_in_a_row():
     positive, scores, weight = labelled_scores(n=240)
     fold = np.arange(240) // 2 % 3
-    one, other = (choose(AUC(), positive, scores, weight, each) for each in (fold, 7 * fold + 2))
-    assert one.index == other.index
+    first, other = (choose(AUC(), positive, scores, weight, f) for f in (fold, 7 * fold + 2))
+    assert first.index == other.index
 
 
 def test_less_than_one_row_in_ten_million_is_a_tie():

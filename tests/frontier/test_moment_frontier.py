@@ -4,6 +4,7 @@ from scipy import sparse
 
 from benchmarks.frontier.problems import random_moments
 from directrix import Moments
+from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
 from directrix.metrics import Cost, PrecisionAtK, RecallAtFPR
 from directrix.moments._row_scatter import DENSE_FEATURES
@@ -36,13 +37,14 @@ def test_best_many_is_best_of_each():
 def test_when_a_constant_is_best_it_is_said_and_every_row_gets_that_class():
     # Rare positives inside the negatives: nowhere are they more likely.
     X, y = rows(share=0.02, gap=0.3, wider=0.7)
-    with pytest.warns(UserWarning, match="predicts False for every row.*balanced_error"):
+    with pytest.warns(OneClassPredictedWarning, match="predicts False.*balanced_error") as caught:
         model = Frontier(Moments.of(X, y)).best("error")
+    assert caught[0].filename == __file__
     assert np.isfinite(model.intercept)
     assert (X @ model.coef + model.intercept < 0).all()
     # Positives all around, and far dearer to miss: nowhere are they unlikely enough.
     X, y = rows(share=0.02, gap=0.3, wider=1.5)
-    with pytest.warns(UserWarning, match="predicts True for every row"):
+    with pytest.warns(OneClassPredictedWarning, match="predicts True for every row"):
         model = Frontier(Moments.of(X, y)).best(Cost(fp=1.0, fn=1e6))
     assert (X @ model.coef + model.intercept > 0).all()
 
@@ -113,7 +115,7 @@ def test_shrinkage_by_oas_is_that_of_the_paper():
     X = X @ np.diag(np.arange(1.0, 13.0))  # far from a multiple of the identity
     group = Moments.of(X, y).negative
     _, share = reference(X[~y])
-    # scikit-learn leaves out the terms in 2/d, by its own account.
+    # scikit-learn leaves out the terms in 2/d, as its documentation says.
     assert oas(group) == pytest.approx(share, rel=2 / 12)
     S = np.cov(X[~y].T, bias=True)
     n, d = (~y).sum(), 12
@@ -122,7 +124,9 @@ def test_shrinkage_by_oas_is_that_of_the_paper():
     assert oas(group) == pytest.approx(above / below, rel=1e-12)
     mixed = shrunk(group, 0.25)
     np.testing.assert_allclose(mixed, 0.75 * S + 0.25 * np.trace(S) / d * np.eye(d), rtol=1e-12)
-    assert oas(Moments.of(X[:, :1], y).negative) == 1.0  # one feature is its own identity
+    assert (
+        oas(Moments.of(X[:, :1], y).negative) == 1.0
+    )  # one feature: the covariance is a multiple of the identity
 
 
 def test_all_lines_of_random_problems_are_finite():

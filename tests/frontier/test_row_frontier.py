@@ -116,7 +116,7 @@ def test_what_a_recipe_starts_from_is_planned_with_it():
     (candidate,) = fit(frontier, [last])
     chain = [step.recipe for step in candidate.chain]
     assert chain == cost_sweep((1e-3,), (1.0,), (1.0, 4.0))
-    assert [each.recipe for each in frontier.fitted] == [last]
+    assert [candidate.recipe for candidate in frontier.fitted] == [last]
 
 
 def test_the_frontier_is_freed_with_its_last_candidate():

@@ -37,7 +37,8 @@ def test_logistic_regression_discriminants_and_the_robust_fit_are_candidates():
     keys = [recipe.key for recipe in search.rows.recipes.values()]
     assert {recipe.key for recipe in logistic_path()} <= set(keys)
     assert any(isinstance(loss, BetaBernoulli) and ratio is None for loss, _, ratio in keys)
-    discriminants = [each.name for each in search.candidates if "discriminant" in each.name]
+    names = [candidate.name for candidate in search.candidates]
+    discriminants = [name for name in names if "discriminant" in name]
     assert len(discriminants) >= len(SHRINKAGES)
     assert len(search.candidates) == len(comparison.losses)
     assert len({candidate.name for candidate in search.candidates}) == len(search.candidates)
@@ -84,7 +85,8 @@ def test_searches_for_two_metrics_share_what_they_fit():
     Search(shared, Error()).run()
     search, single = Search(shared, RecallAtFPR(0.05)), Search(alone, RecallAtFPR(0.05))
     together, apart = search.run(), single.run()
-    assert [each.name for each in search.candidates] == [each.name for each in single.candidates]
+    names = [[candidate.name for candidate in s.candidates] for s in (search, single)]
+    assert names[0] == names[1]
     np.testing.assert_array_equal(together.losses, apart.losses)
 
 
@@ -104,6 +106,6 @@ def test_two_folds_tell_which_candidates_are_worth_all_folds(n, all_are_fitted, 
     if not all_are_fitted:
         # The best of the coarse sweep on two folds is fitted; one that is far behind is not.
         sweep = frontier.plan([*logistic_path(), *coarse_sweep()])
-        losses = compare(search.metric, [each.trial([0, 1]) for each in sweep]).losses
+        losses = compare(search.metric, [candidate.trial([0, 1]) for candidate in sweep]).losses
         assert sweep[int(losses.argmin())].recipe.key in fitted
         assert not {candidate.recipe.key for candidate in sweep} <= fitted

@@ -27,16 +27,16 @@ def test_each_risk_is_that_of_a_loop_over_the_folds(metric, weighted):
     weight = (lambda rng, n: rng.uniform(0.5, 3.0, n)) if weighted else None
     moments = folded(weight=weight)
     shares = (0.01, 0.1, 0.5, 1.0)
-    found = validated_shrinkage(moments, metric, shares)
+    validated = validated_shrinkage(moments, metric, shares)
     risk = resolve(metric).risk(moments.weight)
     total = np.zeros(4)
     for k, fold in enumerate(moments.folds):
-        for place, share in enumerate(shares):
-            line = Frontier(moments.without_fold(k), share).least(risk).line
-            total[place] += fold.weight * risk.value(project(fold, line))
-    assert found.risks == pytest.approx(total / moments.weight, rel=1e-12)
-    assert found.share == shares[int(np.argmin(total))]
-    assert found.shares.tolist() == list(shares)
+        for index, share in enumerate(shares):
+            line = Frontier(moments.without_fold(k), share).minimize_risk(risk).line
+            total[index] += fold.weight * risk.value(project(fold, line))
+    assert validated.risks == pytest.approx(total / moments.weight, rel=1e-12)
+    assert validated.share == shares[int(np.argmin(total))]
+    assert validated.shares.tolist() == list(shares)
 
 
 def test_the_line_is_that_of_the_other_folds_and_the_risk_that_of_the_fold_itself():
@@ -46,8 +46,8 @@ def test_the_line_is_that_of_the_other_folds_and_the_risk_that_of_the_fold_itsel
     fold = np.arange(4000) // 2 % 4
     way = np.where(fold == 1, -1.0, 1.0)
     X = rng.normal(size=(4000, 2)) + 3.0 * (way * (2.0 * y - 1.0))[:, None]
-    found = validated_shrinkage(Moments.of(X, y, fold=fold), AUC(), (0.1,))
-    assert found.risks[0] == pytest.approx(0.25, abs=0.01)
+    validated = validated_shrinkage(Moments.of(X, y, fold=fold), AUC(), (0.1,))
+    assert validated.risks[0] == pytest.approx(0.25, abs=0.01)
 
 
 def test_a_prior_that_is_stated_holds_in_every_fold():
@@ -73,9 +73,9 @@ def test_a_summary_that_was_saved_says_the_same(tmp_path):
     moments.save(tmp_path / "some.moments")
     loaded = Moments.load(tmp_path / "some.moments")
     expected = validated_shrinkage(moments, "auc")
-    found = validated_shrinkage(loaded, "auc")
-    assert found.share == expected.share
-    np.testing.assert_array_equal(found.risks, expected.risks)
+    validated = validated_shrinkage(loaded, "auc")
+    assert validated.share == expected.share
+    np.testing.assert_array_equal(validated.risks, expected.risks)
 
 
 def test_few_rows_of_like_features_are_shrunk_much():
@@ -89,9 +89,9 @@ def test_very_many_rows_of_strongly_correlated_features_are_shrunk_little():
     y = rng.random(40_000) < 0.3
     X = rng.normal(size=(40_000, d)) @ mixing
     X[:, :3] += 0.3 * y[:, None]  # seen in the differences of features alone
-    found = validated_shrinkage(Moments.of(X, y, fold=np.arange(40_000) % 5), "auc")
-    assert found.share <= 0.01
-    assert found.risks[0] < found.risks[-1] - 0.1
+    validated = validated_shrinkage(Moments.of(X, y, fold=np.arange(40_000) % 5), "auc")
+    assert validated.share <= 0.01
+    assert validated.risks[0] < validated.risks[-1] - 0.1
 
 
 def test_the_shares_go_from_hardly_any_to_a_multiple_of_the_identity():
@@ -107,13 +107,13 @@ def test_folds_without_one_of_the_classes_are_passed_over():
     fold = np.arange(300) // 3 % np.where(y, 2, 3)  # no positives in fold 2
     moments = Moments.of(rng.normal(size=(300, 3)) + y[:, None], y, fold=fold)
     assert usable_folds(moments) == [0, 1]
-    found = validated_shrinkage(moments, AUC(), (0.2,))
+    validated = validated_shrinkage(moments, AUC(), (0.2,))
     by_hand = [
-        (each.weight, AUC().risk().value(project(each, Frontier(others, 0.2).best("auc").line)))
-        for each, others in ((moments.folds[k], moments.without_fold(k)) for k in (0, 1))
+        (fold.weight, AUC().risk().value(project(fold, Frontier(others, 0.2).best("auc").line)))
+        for fold, others in ((moments.folds[k], moments.without_fold(k)) for k in (0, 1))
     ]
     expected = sum(w * r for w, r in by_hand) / sum(w for w, _ in by_hand)
-    assert found.risks[0] == pytest.approx(expected, rel=1e-12)
+    assert validated.risks[0] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("fold", [None, "one", "one class each"])

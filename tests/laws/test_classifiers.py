@@ -79,7 +79,7 @@ def few_angles(request, monkeypatch):
     """Search two metrics on fewer angles: each takes ten to a hundred times that of others."""
     if any(slow in request.node.name for slow in ("recall_at_precision", "partial_auc")):
         few = EigenPencil.search._replace(
-            first=3, other=2, places=1, rounds=1, points=3, settle=1, candidates=3
+            first_arc=3, other_arcs=2, valleys=1, rounds=1, points=3, parabolas=1, candidates=3
         )
         monkeypatch.setattr(EigenPencil, "search", few)
 

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from benchmarks.frontier.problems import random_moments
+from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier, moment_frontier
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
 from directrix.moments.projection import project
@@ -26,7 +27,7 @@ def problems(n=PROBLEMS, **options):
 
 def best_line(moments, metric):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="the best line predicts")
+        warnings.simplefilter("ignore", OneClassPredictedWarning)
         return Frontier(moments, shrinkage=0.0).best(metric)
 
 
@@ -58,9 +59,9 @@ def test_no_descent_ends_below_the_frontier(metric, figure):
     for moments, rng in problems():
         risk = resolve(metric).risk(moments.weight)
         ours = best_line(moments, metric).risk
-        found = min(result.fun for result in descended(moments, risk, rng))
-        worst = max(worst, ours - found)
-        beaten += found - ours > 1e-6
+        descent = min(result.fun for result in descended(moments, risk, rng))
+        worst = max(worst, ours - descent)
+        beaten += descent - ours > 1e-6
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start = part_of_mean(moments.positive.mean, moments.negative.mean)

@@ -1,8 +1,10 @@
-"""The lines worth having, and the choice among them.
+"""Candidate linear classifiers, and the choice among them.
 
-`Frontier` holds the lines of class moments, `RowFrontier` those of the rows. Both make candidates,
-`Search` decides which to try for a metric, and the rules of `select` choose one by its loss on
-held-out rows.
+A *line* is a linear classifier: coefficients, and an intercept last. A *frontier* is a set of lines
+among which every metric has its optimum, or nearly: `Frontier` makes them from class moments,
+`RowFrontier` from rows. `Search` decides which candidates to try for a metric, the rules of
+`select` choose one by its loss on held-out rows, and `choice_validation` estimates how it does on
+new rows.
 """
 
 from directrix.frontier.compare import Chosen, choose

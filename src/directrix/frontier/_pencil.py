@@ -1,4 +1,4 @@
-r"""The one-parameter family of lines that holds every optimum.
+r"""The one-parameter family of lines that holds the optimum of every metric.
 
 .. math:: w(\theta) = (\cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-)^{-1} \delta,
           \qquad \delta = \mu_+ - \mu_-
@@ -10,6 +10,9 @@ its stationary points here: :math:`\partial R/\partial b = 0` gives :math:`\part
 holds for every Pareto-optimal pair of rates, so any metric increasing in TPR and decreasing in FPR
 has its optimum here, differentiable or not. (Anderson and Bahadur 1962 for the error, Su and Liu
 1993 for AUC.)
+
+The matrix in the inverse is a *matrix pencil*, singular at some angles, its *poles*. An *arc* is an
+interval of angles between two neighbouring poles.
 """
 
 from __future__ import annotations
@@ -25,12 +28,20 @@ from scipy.sparse.linalg import LinearOperator, cg
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
-
+#: Denominator at a pole.
 _POLE = 1e-30
 
 
-class Lines(NamedTuple):
-    """Three numbers of the scores of each line: the negatives' mean is zero."""
+class LineScores(NamedTuple):
+    """Moments of the scores of many lines, shifted so that the mean of the negatives is zero.
+
+    Parameters
+    ----------
+    gap : array of shape (k,)
+        Mean score of the positives.
+    var_pos, var_neg : array of shape (k,)
+        Variance of the scores of each class.
+    """
 
     gap: FloatArray
     var_pos: FloatArray
@@ -38,56 +49,72 @@ class Lines(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Arcs, logits along each, and the lines there, all arcs one after the other."""
+    """Angles on which every risk is evaluated first.
+
+    Parameters
+    ----------
+    arcs : list of tuples of float
+        First and last angle of each arc.
+    logits : list of arrays
+        Positions along each arc; see `angle_at`.
+    scores : LineScores
+        Scores of the lines there, arc after arc.
+    """
 
     arcs: list[tuple[float, float]]
     logits: list[FloatArray]
-    lines: Lines
+    scores: LineScores
 
 
-class Search(NamedTuple):
-    """How finely arcs are searched, in logits of the way from one end to the other.
+class ArcSearch(NamedTuple):
+    """How finely the arcs are searched.
 
     Parameters
     ----------
     reach : float
-        Logits from the middle: 30 is within 1e-13 of an end.
-    first, other : int
-        Angles on the first arc and on each other one.
-    places, rounds, points : int
-        Local minima that are looked at closely, ever finer grids around each, and angles on each.
-    settle : int
-        Parabolas by which the angle found is made independent of rounding.
+        Largest logit of the first grid: at 30 an angle is within 1e-13 of the end of the arc.
+    first_arc, other_arcs : int
+        Angles of the first grid on the first arc, and on each of the others.
+    valleys : int
+        Local minima of the first grid that are refined.
+    rounds, points : int
+        Ever finer grids around each local minimum, and angles of each grid.
+    parabolas : int
+        Steps of parabolic interpolation at the end.
     curve : int
-        Angles of the ROC curve.
+        Angles whose ROC curves make up that of the frontier.
     candidates : int
-        Angles among which rows choose.
+        Angles of the lines among which rows choose.
     """
 
     reach: float
-    first: int
-    other: int
-    places: int
+    first_arc: int
+    other_arcs: int
+    valleys: int
     rounds: int
     points: int
-    settle: int
+    parabolas: int
     curve: int
     candidates: int
 
 
-def angle_of(low: Any, high: Any, logits: Any) -> Any:
-    """Return the angles that are some logits on the way from one end of an arc to the other."""
+def angle_at(low: Any, high: Any, logits: Any) -> Any:
+    """Return angles by their positions on an arc: the logit of the share of the way to its end.
+
+    Equal steps in the logit are ever smaller steps in the angle towards both ends, where lines
+    change fastest.
+    """
     return low + (high - low) / (1.0 + np.exp(-logits))
 
 
 class Pencil(ABC):
-    """The family, however its equations are solved."""
+    """The family of lines, by any method of solving its equations."""
 
-    search: ClassVar[Search]
+    search: ClassVar[ArcSearch]
 
     @abstractmethod
-    def lines(self, angles: FloatArray) -> Lines:
-        """Return the three numbers of the line at each angle."""
+    def scores(self, angles: FloatArray) -> LineScores:
+        """Return the moments of the scores of the line at each angle."""
 
     @abstractmethod
     def direction(self, angle: float) -> FloatArray:
@@ -95,16 +122,16 @@ class Pencil(ABC):
 
     @abstractmethod
     def arcs(self) -> list[tuple[float, float]]:
-        """Return the intervals of angles to search, the most promising first."""
+        """Return the arcs to search, the most promising first."""
 
     @cached_property
     def grid(self) -> Grid:
-        """Places along all arcs to search any risk on."""
+        """The first grid along all arcs; it serves every risk."""
         reach, arcs = self.search.reach, self.arcs()
-        counts = [self.search.other if number else self.search.first for number in range(len(arcs))]
-        logits = [np.linspace(-reach, reach, count) for count in counts]
-        angles = [angle_of(*arc, each) for arc, each in zip(arcs, logits, strict=True)]
-        return Grid(arcs, logits, self.lines(np.concatenate(angles)))
+        counts = [self.search.first_arc] + [self.search.other_arcs] * (len(arcs) - 1)
+        grids = [np.linspace(-reach, reach, count) for count in counts]
+        angles = [angle_at(*arc, logits) for arc, logits in zip(arcs, grids, strict=True)]
+        return Grid(arcs, grids, self.scores(np.concatenate(angles)))
 
 
 class EigenPencil(Pencil):
@@ -114,17 +141,24 @@ class EigenPencil(Pencil):
               V^\top (\Sigma_+ + \Sigma_-) V = I, \quad g = V^\top \delta, \quad
               u_i = \frac{g_i}{\cos\theta\, \lambda_i + \sin\theta\, (1 - \lambda_i)}
 
-    makes :math:`w(\theta) = V u`, and the three numbers sums of d terms.
+    makes :math:`w(\theta) = V u`, and the moments of its scores sums of d terms.
+
+    Parameters
+    ----------
+    positive, negative : array of shape (d, d)
+        Covariances of the classes; their sum must be positive definite.
+    delta : array of shape (d,)
+        Difference of the class means.
     """
 
-    search = Search(
+    search = ArcSearch(
         reach=30.0,
-        first=97,
-        other=49,
-        places=3,
+        first_arc=97,
+        other_arcs=49,
+        valleys=3,
         rounds=3,
         points=33,
-        settle=3,
+        parabolas=3,
         curve=385,
         candidates=23,
     )
@@ -134,94 +168,104 @@ class EigenPencil(Pencil):
         self.eigenvalues = np.clip(eigenvalues, 0.0, 1.0)
         self.delta = self.vectors.T @ delta
 
-    def _inverse(self, angles: FloatArray) -> FloatArray:
-        ratio = np.cos(angles)[:, None] * self.eigenvalues
-        ratio += np.sin(angles)[:, None] * (1.0 - self.eigenvalues)
-        # An angle may round to a pole itself, where the line is that of the one eigenvector.
-        inverse: FloatArray = self.delta / np.where(ratio == 0.0, _POLE, ratio)
-        return inverse
-
-    def lines(self, angles: FloatArray) -> Lines:
-        """Return the three numbers of the line at each angle."""
-        u = self._inverse(np.asarray(angles, dtype=np.float64))
-        # Next to a pole u is huge; a line has no length, so its largest part may be one.
-        u = u / _largest(u)
-        return Lines(u @ self.delta, u**2 @ self.eigenvalues, u**2 @ (1.0 - self.eigenvalues))
+    def scores(self, angles: FloatArray) -> LineScores:
+        """Return the moments of the scores of the line at each angle."""
+        u = self._coordinates(np.asarray(angles, dtype=np.float64))
+        return LineScores(u @ self.delta, u**2 @ self.eigenvalues, u**2 @ (1.0 - self.eigenvalues))
 
     def direction(self, angle: float) -> FloatArray:
         """Return the coefficients of the line at an angle."""
-        u = self._inverse(np.array([angle]))
-        direction: FloatArray = self.vectors @ (u / _largest(u))[0]
+        direction: FloatArray = self.vectors @ self._coordinates(np.array([angle]))[0]
         return direction
 
     def arcs(self) -> list[tuple[float, float]]:
-        """Return the arc where the pencil is positive definite, then the next past each pole.
-
-        The poles are the angles at which a denominator is zero.
-        """
+        """Return the arc where the pencil is positive definite, then two past each of its ends."""
         poles = np.unique(np.arctan2(self.eigenvalues, self.eigenvalues - 1.0))
-        # poles lie in [π/2, π]; the same minus π are those on the other side of the first arc
+        # These poles lie in [π/2, π]; the same minus π are on the other side of the first arc.
         around = np.unique(np.concatenate([poles - np.pi, poles]))
-        edges = np.append(around, around[0] + 2.0 * np.pi)
+        ends = np.append(around, around[0] + 2.0 * np.pi)
         # The first arc holds π/4, between the last pole below zero and the first above.
-        first = int(np.searchsorted(edges, np.pi / 4)) - 1
+        first = int(np.searchsorted(ends, np.pi / 4)) - 1
         wanted = [first, first + 1, first - 1, first + 2, first - 2]
-        known = [k for k in wanted if 0 <= k < len(edges) - 1]
-        return [(float(edges[k]), float(edges[k + 1])) for k in dict.fromkeys(known)]
+        existing = [k for k in wanted if 0 <= k < len(ends) - 1]
+        return [(float(ends[k]), float(ends[k + 1])) for k in existing]
 
+    def _coordinates(self, angles: FloatArray) -> FloatArray:
+        """Return u for each angle, scaled so that its largest component is one.
 
-def _largest(u: FloatArray) -> FloatArray:
-    """Return the largest part of each row; one where the classes have one mean, and all are 0."""
-    largest: FloatArray = np.abs(u).max(axis=1, keepdims=True)
-    return np.where(largest == 0.0, 1.0, largest)
+        The length of a line does not matter, and next to a pole u is huge.
+        """
+        ratio = np.cos(angles)[:, None] * self.eigenvalues
+        ratio += np.sin(angles)[:, None] * (1.0 - self.eigenvalues)
+        # An angle may round to a pole, where the line is that of a single eigenvector.
+        u: FloatArray = self.delta / np.where(ratio == 0.0, _POLE, ratio)
+        largest = np.abs(u).max(axis=1, keepdims=True)
+        # If the classes have the same mean, u is zero.
+        return u / np.where(largest == 0.0, 1.0, largest)
 
 
 class SolvedPencil(Pencil):
-    """The quadrant of the family, by one linear solve for each angle asked for.
+    """The quadrant of the family from 0 to π/2, by one linear solve for each angle.
 
-    For very many features an eigendecomposition costs thirty times a Cholesky factorisation, and
-    a search needs some twenty of these; where the covariances are operators, conjugate gradients
-    take their place.
+    With very many features an eigendecomposition costs thirty times a Cholesky factorisation, and
+    a search needs some twenty of these. If the covariances are operators over the rows, conjugate
+    gradients solve instead.
+
+    Parameters
+    ----------
+    positive, negative : array or LinearOperator of shape (d, d)
+        Covariances of the classes.
+    delta : array of shape (d,)
+        Difference of the class means.
     """
 
-    search = Search(
-        reach=6.0, first=9, other=9, places=1, rounds=4, points=5, settle=0, curve=17, candidates=7
+    search = ArcSearch(
+        reach=6.0,
+        first_arc=9,
+        other_arcs=9,
+        valleys=1,
+        rounds=4,
+        points=5,
+        parabolas=0,
+        curve=17,
+        candidates=7,
     )
 
     def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta
-        self._solved: dict[float, FloatArray] = {}
-        self.direction(np.pi / 4)  # a singular pencil shows now, and AUC has its line
+        self._solutions: dict[float, FloatArray] = {}
+        self.direction(np.pi / 4)  # for AUC; and a singular pencil is an error now, not later
+
+    def scores(self, angles: FloatArray) -> LineScores:
+        """Return the moments of the scores of the line at each angle."""
+        directions = np.stack([self.direction(float(angle)) for angle in angles], axis=1)
+        return LineScores(
+            self.delta @ directions,
+            np.sum(directions * (self.positive @ directions), axis=0),
+            np.sum(directions * (self.negative @ directions), axis=0),
+        )
 
     def direction(self, angle: float) -> FloatArray:
         """Return the coefficients of the line at an angle."""
-        if angle not in self._solved:
+        if angle not in self._solutions:
             c, s = np.cos(angle), np.sin(angle)
             if isinstance(self.positive, np.ndarray):
                 mixed = c * self.positive + s * self.negative
                 solution = cho_solve(cho_factor(mixed, overwrite_a=True), self.delta)
             else:
                 solution = _conjugate_gradients(c, self.positive, s, self.negative, self.delta)
-            self._solved[angle] = solution
-        return self._solved[angle]
-
-    def lines(self, angles: FloatArray) -> Lines:
-        """Return the three numbers of the line at each angle."""
-        solved = np.stack([self.direction(float(angle)) for angle in angles], axis=1)
-        return Lines(
-            self.delta @ solved,
-            np.sum(solved * (self.positive @ solved), axis=0),
-            np.sum(solved * (self.negative @ solved), axis=0),
-        )
+            self._solutions[angle] = solution
+        return self._solutions[angle]
 
     def arcs(self) -> list[tuple[float, float]]:
-        """Return the quadrant, in which the pencil is sure to be positive definite."""
+        """Return the quadrant, in which the pencil is always positive definite."""
         return [(0.0, np.pi / 2)]
 
 
 def _conjugate_gradients(
     c: float, positive: Any, s: float, negative: Any, delta: FloatArray
 ) -> FloatArray:
+    """Solve ``(c * positive + s * negative) @ w = delta``, preconditioned by the diagonal."""
     diagonal = c * positive.diagonal() + s * negative.diagonal()
     mixed = LinearOperator(
         positive.shape, matvec=lambda v: c * (positive @ v) + s * (negative @ v), dtype=np.float64

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Candidate(Protocol):
     """A line made from all rows and, fold by fold, from the rows of the other folds.
 
-    Lines have the intercept last. `MomentCandidate` and `RowCandidate` are the two kinds;
-    comparison, selection and the final fit treat them alike.
+    Lines are coefficients with the intercept last. `MomentCandidate` and `RowCandidate` implement
+    the protocol; comparison, selection and the final fit treat them alike.
     """
 
     @property

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics import Metric
 
-#: Rows of each class on which all candidates are compared, and those on which the best few are.
-#: The metrics of two candidates on the same rows differ by far less than each varies between
-#: samples.
+#: Rows of each class on which all lines are compared, and on which the best few are: the metrics
+#: of two lines differ by far less on the same rows than the metric of one between samples.
 FIRST_ROWS, MOST_ROWS = 5_000, 25_000
 _FEW = 5
+#: Rows that are scored at a time.
 _BLOCK = 1 << 16
-#: Difference that counts as a tie, in units of the metric: one row in ten million. Where a class
-#: weighs next to nothing, all of its rows may be less.
+#: Difference that counts as a tie, in units of the metric: one row in ten million. All rows of a
+#: class with next to no weight may make less of a difference.
 _TIE = 1e-7
+#: Scores are rounded to multiples of one over this.
 _GRID = 2.0**40
 
 
@@ -161,12 +162,12 @@ def choose_line(
         rows = first_rows_per_class(positive, most)
         weights = rescaled_weights(positive, weight, rows)
         chosen = choose(metric, positive[rows], scores_of(X[rows], lines[left]), weights)
+        best = int(left[chosen.index])
         if len(rows) == len(positive):
             break
         losses = -chosen.values if metric.greater_is_better else chosen.values
-        few = np.sort(np.argsort(losses, kind="stable")[:_FEW])
-        chosen, left = Chosen(int(np.searchsorted(few, chosen.index)), losses[few]), left[few]
-    return int(left[chosen.index])
+        left = left[np.sort(np.argsort(losses, kind="stable")[:_FEW])]
+    return best
 
 
 def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray], Curve]:

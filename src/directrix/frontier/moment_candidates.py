@@ -156,4 +156,6 @@ def moment_candidates(
 
 
 def _lines_of(frontiers: list[Frontier], risk: Risk | None) -> FloatArray:
-    return np.concatenate([frontier.family(frontier.candidates(risk)) for frontier in frontiers])
+    return np.concatenate(
+        [frontier.lines_at(frontier.candidate_angles(risk)) for frontier in frontiers]
+    )

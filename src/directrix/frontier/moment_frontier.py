@@ -1,4 +1,4 @@
-"""Frontier: every linear classifier worth having, from the moments of two classes."""
+"""The frontier of class moments: the linear classifiers among which every metric is best."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.special import ndtr, ndtri
 
+from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier._angle_search import best_angle
-from directrix.frontier._pencil import EigenPencil, Lines, Pencil, SolvedPencil, angle_of
+from directrix.frontier._pencil import EigenPencil, LineScores, Pencil, SolvedPencil, angle_at
 from directrix.metrics import resolve
 from directrix.moments import labels
 from directrix.moments.projection import ScoreMoments
@@ -25,27 +26,33 @@ if TYPE_CHECKING:
     from directrix.moments import ClassMoments, Moments
     from directrix.risks import Risk
 
-#: Above, an eigendecomposition costs more than the solves a search needs.
+#: With more features, an eigendecomposition costs more than the linear solves of a search.
 _EIGEN_FEATURES = 500
+#: Shrinkage of a singular covariance at least.
 _LEAST_SHRINKAGE = 1e-10
-_REACH = 6.0  # logits: how near to the ends of the arc candidates go
+#: Largest logit of a candidate: how near it may be to the ends of the arc.
+_REACH = 6.0
 
 
 class LinearModel(NamedTuple):
-    """A line, predicting positive where ``coef @ x + intercept > 0``, and what it promises.
+    """A line with its threshold, and the scores and the risk that the moments predict.
+
+    A row x is predicted positive if ``coef @ x + intercept > 0``.
 
     Parameters
     ----------
     coef : array of shape (d,)
+        Scaled so that the variance of the scores, averaged over both classes, is one.
     intercept : float
     risk : float
-        The metric as a risk, of normal scores.
+        The metric as a risk (less is better) if the scores of each class are normal.
     scores : ScoreMoments
-        Mean and variance of its scores in each class.
+        Mean and variance of the scores of each class.
     angle : float
-        Where on the frontier it is.
+        Its angle on the frontier.
     constant : bool
-        Whether it predicts one class for every row summarised, as no line does better.
+        Whether it predicts the same class for every row of the summary, because no line does
+        better.
     """
 
     coef: FloatArray
@@ -62,7 +69,14 @@ class LinearModel(NamedTuple):
 
 
 class RocCurve(NamedTuple):
-    """The most true positives for each false-positive rate, and the line that has them."""
+    """The ROC curve of a frontier: the highest recall of all lines at each false-positive rate.
+
+    Parameters
+    ----------
+    fpr, tpr : array of shape (n_points,)
+    coef : array of shape (n_points, d)
+        The line with the highest recall at each rate.
+    """
 
     fpr: FloatArray
     tpr: FloatArray
@@ -70,28 +84,33 @@ class RocCurve(NamedTuple):
 
 
 def require_rows_of_both(moments: Moments) -> None:
-    """Refuse a summary without rows, or with rows of one class only, and name what is missing."""
+    """Raise an error that names the class without rows, if there is one."""
     negative, positive = labels.negative_and_positive(moments.classes)
     lacking = [label for label in (negative, positive) if not moments.by_class[label].count]
     if lacking:
         which = "neither has any" if len(lacking) == 2 else f"class {lacking[0]!r} has none"
         msg = (
-            f"both classes need rows for a line between them, and {which}: add rows of it (those "
-            "of weight zero do not count)"
+            f"both classes need rows for a line between them, but {which}: add some (rows of "
+            "weight zero do not count)"
         )
         raise ValueError(msg)
 
 
 class Frontier:
-    """The lines among which every metric has its optimum, for one pair of class moments.
+    """The lines among which every metric has its optimum, from the moments of two classes.
+
+    If the scores of each class are normal, the optimum of every metric of the true- and
+    false-positive rate lies in a family of lines with one parameter, an angle. The family takes
+    one decomposition; the optimum of each metric is then a search over the angle.
 
     Parameters
     ----------
     moments : Moments
         Of two classes.
     shrinkage : "oas" or float
-        Share of a multiple of the identity in each covariance of the standardised features;
-        "oas" takes it from the moments.
+        How far each covariance of the standardised features is shrunk towards a multiple of the
+        identity, from 0 to 1. "oas" estimates it from the moments (Chen et al. 2010); keep it if
+        unsure. With few rows for many features more may be better; see `validated_shrinkage`.
 
     Examples
     --------
@@ -103,16 +122,84 @@ class Frontier:
     >>> y = np.arange(2000) % 10 == 0
     >>> X = rng.normal(size=(2000, 3)) * np.where(y, 2.0, 1.0)[:, None] + y[:, None]
     >>> frontier = Frontier(Moments.of(X, y))
-    >>> best = frontier.best("auc")
-    >>> bool(best.risk < frontier.best("auc").risk + 1e-12)
-    True
-    >>> [model.coef.shape for model in frontier.best_many(["error", RecallAtFPR(0.01)])]
-    [(3,), (3,)]
+    >>> print(f"AUC: {1 - frontier.best('auc').risk:.3f}")
+    AUC: 0.795
+    >>> model = frontier.best(RecallAtFPR(0.01))
+    >>> print(f"recall at a false-positive rate of 1 %: {1 - model.risk:.3f}")
+    recall at a false-positive rate of 1 %: 0.412
+    >>> model.coef.shape
+    (3,)
     """
 
     def __init__(self, moments: Moments, shrinkage: str | float = "oas") -> None:
         self.moments = moments
         self.shrinkage = shrinkage
+
+    def best(self, metric: str | Metric) -> LinearModel:
+        """Return the line with the best metric of all lines, for normal scores."""
+        model = self.minimize_risk(resolve(metric).risk(self.moments.weight))
+        if model.constant:
+            label = self.moments.classes.tolist()[1 if model.intercept > 0 else 0]
+            warn(
+                f"the best line predicts {label!r} for every row: the features do not separate "
+                "the classes enough at this prior and these costs. Try a metric that does not "
+                "depend on the prior (such as 'balanced_error' or RecallAtFPR), or state another "
+                "prior with `with_prior`.",
+                OneClassPredictedWarning,
+                stacklevel=find_stacklevel(),
+            )
+        return model
+
+    def best_many(self, metrics: Sequence[str | Metric]) -> list[LinearModel]:
+        """Return the best line for each metric; the decomposition is made once."""
+        return [self.best(metric) for metric in metrics]
+
+    def minimize_risk(self, risk: Risk) -> LinearModel:
+        """Return the line of least risk."""
+        angle = best_angle(self.pencil, risk, self.moments.prior)
+        scores = self.pencil.scores(np.array([angle]))
+        value, threshold = risk.profile(*scores, self.moments.prior)
+        return self._model(angle, float(value[0]), float(threshold[0]))
+
+    def curve(self, n_points: int = 101) -> RocCurve:
+        """Return the ROC curve of all lines together, for normal scores."""
+        fpr = 1.0 / (1.0 + np.exp(-np.linspace(-9.0, 9.0, n_points)))
+        search = self.pencil.search
+        logits = np.linspace(-search.reach, search.reach, search.curve)
+        angles = angle_at(*self.pencil.arcs()[0], logits)
+        gap, var_pos, var_neg = self.pencil.scores(angles)
+        ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
+        tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
+        best = tpr.argmax(axis=0)
+        coef = np.stack([self._scaled_line(float(angles[k]))[0] for k in best])
+        return RocCurve(fpr, tpr[best, np.arange(n_points)], coef)
+
+    def candidate_angles(self, risk: Risk | None = None) -> FloatArray:
+        """Return the angles of lines worth comparing on rows.
+
+        The first is that of least risk, if a risk is given; the next two are those of AUC and of
+        Fisher's discriminant, whose covariance is the pooled one. The others are spread over the
+        arc where the pencil is positive definite, more densely towards its ends. They are at fixed
+        shares of the arc, so that the k-th line of other rows is much the same.
+        """
+        require_rows_of_both(self.moments)
+        best = [] if risk is None else [best_angle(self.pencil, risk, self.moments.prior)]
+        fisher = np.arctan2(1.0 - self.moments.prior, self.moments.prior)
+        logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)
+        return np.array([*best, np.pi / 4, fisher, *angle_at(*self.pencil.arcs()[0], logits)])
+
+    def lines_at(self, angles: FloatArray) -> FloatArray:
+        """Return the lines at some angles, of shape (k, d + 1), intercept last.
+
+        Their scores have mean 0 for the negatives and variance 1, averaged over both classes, so
+        that lines of different moments can be compared.
+        """
+        mean = self.moments.negative.mean
+        lines = np.empty((len(angles), len(mean) + 1))
+        for line, angle in zip(lines, angles, strict=True):
+            line[:-1] = self._scaled_line(float(angle))[0]
+            line[-1] = -(line[:-1] @ mean)
+        return lines
 
     @cached_property
     def _standardized(self) -> Any:
@@ -121,14 +208,14 @@ class Frontier:
 
     @cached_property
     def delta(self) -> FloatArray:
-        """Difference of the class means, standardised."""
+        """Difference of the class means of the standardised features."""
         moments = self._standardized.moments
-        gap: FloatArray = moments.positive.mean - moments.negative.mean
-        return gap
+        delta: FloatArray = moments.positive.mean - moments.negative.mean
+        return delta
 
     @cached_property
     def pencil(self) -> Pencil:
-        """The family of lines of the standardised, shrunk covariances."""
+        """The family of lines of the shrunk covariances of the standardised features."""
         moments = self._standardized.moments
         try:
             return self._pencil(moments.positive, moments.negative, 0.0)
@@ -136,13 +223,14 @@ class Frontier:
             return self._pencil(moments.positive, moments.negative, _LEAST_SHRINKAGE)
 
     def _pencil(self, positive: ClassMoments, negative: ClassMoments, least: float) -> Pencil:
-        # A class of one row (however often) does not say how it spreads: as the other, then.
-        spread = [group for group in (positive, negative) if group.variance.any()]
-        if not spread:
+        """Decompose the covariances, shrunk by `least` at least."""
+        # A class without variance, such as a single row, takes the covariance of the other.
+        varying = [group for group in (positive, negative) if group.variance.any()]
+        if not varying:
             identity = np.eye(positive.n_features)
             return EigenPencil(identity, identity, self.delta)
         covariances: list[Any] = []
-        for group in (positive, negative) if len(spread) == 2 else spread * 2:
+        for group in varying if len(varying) == 2 else varying * 2:
             share = max(self._share(group), least)
             dense = isinstance(group.scatter, np.ndarray)
             covariances.append(shrunk(group, share) if dense else _ShrunkOperator(group, share))
@@ -151,112 +239,50 @@ class Frontier:
         return SolvedPencil(covariances[0], covariances[1], self.delta)
 
     def _share(self, group: ClassMoments) -> float:
+        """Return the shrinkage of a class."""
         if self.shrinkage != "oas":
             share: Any = self.shrinkage
             if not (isinstance(share, int | float) and 0 <= share <= 1):
-                msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {share!r}"
+                msg = f"shrinkage must be 'oas' or a number from 0 to 1, not {share!r}"
                 raise ValueError(msg)
             return float(share)
         return oas(group)
 
-    def best(self, metric: str | Metric) -> LinearModel:
-        """Return the line with the best metric of all lines, for normal scores."""
-        model = self.least(resolve(metric).risk(self.moments.weight))
-        if model.constant:
-            label = self.moments.classes.tolist()[1 if model.intercept > 0 else 0]
-            warn(
-                f"the best line predicts {label!r} for every row: the features do not separate "
-                "the classes enough at this prior and these costs. Try a metric that does not "
-                "depend on the prior (such as 'balanced_error' or RecallAtFPR), or state another "
-                "prior with `with_prior`.",
-                stacklevel=2,
-            )
-        return model
+    def _scaled_line(self, angle: float) -> tuple[FloatArray, LineScores, float]:
+        """Return the line at an angle for the features as given, scaled to unit mean variance.
 
-    def least(self, risk: Risk) -> LinearModel:
-        """Return the line of least risk."""
-        angle = best_angle(self.pencil, risk, self.moments.prior)
-        lines = self.pencil.lines(np.array([angle]))
-        value, threshold = risk.profile(*lines, self.moments.prior)
-        return self._model(angle, float(value[0]), float(threshold[0]))
-
-    def best_many(self, metrics: Sequence[str | Metric]) -> list[LinearModel]:
-        """Return the best line for each metric; the decomposition is made once."""
-        return [self.best(metric) for metric in metrics]
-
-    def curve(self, n_points: int = 101) -> RocCurve:
-        """Return the ROC curve of all lines together: for each FPR the line of most recall."""
-        fpr = 1.0 / (1.0 + np.exp(-np.linspace(-9.0, 9.0, n_points)))
-        low, high = self.pencil.arcs()[0]
-        search = self.pencil.search
-        angles = angle_of(low, high, np.linspace(-search.reach, search.reach, search.curve))
-        gap, var_pos, var_neg = self.pencil.lines(angles)
-        ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
-        tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
-        place = tpr.argmax(axis=0)
-        coef = np.stack([self._unit(float(angles[k]))[0] for k in place])
-        return RocCurve(fpr, tpr[place, np.arange(n_points)], coef)
-
-    def candidates(self, risk: Risk | None = None) -> FloatArray:
-        """Return angles through the arc where the pencil is positive definite.
-
-        The first is that of least risk, if one is given, the next that of AUC and Fisher's, of the
-        pooled covariance. The others are closer to each other towards the ends of the arc, at
-        places that mean the same on the arcs of other rows.
+        With it the moments of the scores of the pencil's line, and the length of that line by
+        which it was divided: the root of the variance of its scores, averaged over both classes.
         """
-        require_rows_of_both(self.moments)
-        best = [] if risk is None else [best_angle(self.pencil, risk, self.moments.prior)]
-        fisher = np.arctan2(1.0 - self.moments.prior, self.moments.prior)
-        logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)
-        return np.array([*best, np.pi / 4, fisher, *angle_of(*self.pencil.arcs()[0], logits)])
-
-    def family(self, angles: FloatArray) -> FloatArray:
-        """Return the lines at some angles, one a row, intercept last.
-
-        The scores of each have mean 0 in the negatives and variance 1 in the mean of the classes,
-        so that lines of different moments can be compared.
-        """
-        mean = self.moments.negative.mean
-        lines = np.empty((len(angles), len(mean) + 1))
-        for line, angle in zip(lines, angles, strict=True):
-            line[:-1] = self._unit(float(angle))[0]
-            line[-1] = -(line[:-1] @ mean)
-        return lines
-
-    def _unit(self, angle: float) -> tuple[FloatArray, Lines, float]:
-        """Return a line in the units of the features, its three numbers, and their length.
-
-        A line has none of its own: it is given that at which the mean variance of the classes is
-        one. The numbers are those of the line times the length.
-        """
-        lines = self.pencil.lines(np.array([angle]))
-        length = float(np.sqrt((lines.var_pos[0] + lines.var_neg[0]) / 2.0)) or 1.0
-        return self.pencil.direction(angle) / (self._standardized.scale * length), lines, length
+        scores = self.pencil.scores(np.array([angle]))
+        length = float(np.sqrt((scores.var_pos[0] + scores.var_neg[0]) / 2.0)) or 1.0
+        return self.pencil.direction(angle) / (self._standardized.scale * length), scores, length
 
     def _model(self, angle: float, risk: float, threshold: float) -> LinearModel:
-        """Put a line into the units of the features."""
-        coef, lines, length = self._unit(angle)
+        """Return the line at an angle, with a threshold on the scores of the pencil's line."""
+        coef, line_scores, length = self._scaled_line(angle)
         mean_neg = float(coef @ self.moments.negative.mean)
         mean_pos = float(coef @ self.moments.positive.mean)
         constant = bool(np.isinf(threshold))
         if constant:
-            intercept = self._beyond(coef, mean_pos, mean_neg, positive=threshold < 0)
+            intercept = self._constant_intercept(coef, mean_pos, mean_neg, positive=threshold < 0)
         else:
             intercept = -(mean_neg + threshold / length)
         scores = ScoreMoments(
             mean_pos + intercept,
-            float(lines.var_pos[0]) / length**2,
+            float(line_scores.var_pos[0]) / length**2,
             mean_neg + intercept,
-            float(lines.var_neg[0]) / length**2,
+            float(line_scores.var_neg[0]) / length**2,
             self.moments.prior,
         )
         return LinearModel(coef, intercept, risk, scores, angle, constant)
 
-    def _beyond(
+    def _constant_intercept(
         self, coef: FloatArray, mean_pos: float, mean_neg: float, *, positive: bool
     ) -> float:
-        """Return an intercept that predicts one class for every row summarised."""
-        # A row adds at most its own square to the scatter, so none is farther than its root.
+        """Return an intercept with which every row of the summary has the same class."""
+        # The scatter of the scores is the sum of weight times squared deviation, so no row with a
+        # weight of one or more deviates from the mean by more than its root.
         reach = max(
             float(np.sqrt(max(float(coef @ (group.scatter @ coef)), 0.0)))
             for group in (self.moments.positive, self.moments.negative)
@@ -267,7 +293,7 @@ class Frontier:
 
 
 class _ShrunkOperator(LinearOperator):  # type: ignore[misc]
-    """A shrunk covariance that is an operator over the rows."""
+    """A shrunk covariance for very many features, where the covariance is an operator."""
 
     def __init__(self, group: ClassMoments, share: float) -> None:
         super().__init__(np.dtype(np.float64), (group.n_features,) * 2)

@@ -157,7 +157,8 @@ def cost_sweep(
 def ranking_continuation(ridges: Sequence[float], start: Recipe) -> list[Recipe]:
     """Return pairwise losses, for rankings: convex ones, then a tight one from each."""
     convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
-    return [*convex, *(Recipe(Ramp(PairwiseHinge()), each.ridge, None, each) for each in convex)]
+    tight = [Recipe(Ramp(PairwiseHinge()), recipe.ridge, None, recipe) for recipe in convex]
+    return [*convex, *tight]
 
 
 def path(loss: Loss, ridges: Sequence[float], levels: Sequence[float]) -> list[Recipe]:

@@ -1,4 +1,4 @@
-"""How much to shrink, cross-validated from the summaries of folds: no row is touched."""
+"""Cross-validated shrinkage of covariances, from the moments of folds: no rows are needed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
     from directrix.moments import Moments
 
-#: From hardly any to a multiple of the identity.
+#: Shrinkages to try, from hardly any to a multiple of the identity.
 SHARES: tuple[float, ...] = tuple(float(share) for share in np.geomspace(1e-4, 1.0, 20))
 
 
-class Validated(NamedTuple):
-    """Held-out risk of each share, and the share of the least.
+class ValidatedShrinkage(NamedTuple):
+    """The shrinkage with the least held-out risk, and the risk of each that was tried.
 
     Parameters
     ----------
     share : float
+        The shrinkage with the least risk: the share of a multiple of the identity in each
+        covariance.
     shares : array of shape (s,)
+        The shrinkages that were tried.
     risks : array of shape (s,)
-        Mean over the folds, by weight.
+        Held-out risk of each: the mean over folds, by weight.
     """
 
     share: float
@@ -38,25 +41,26 @@ class Validated(NamedTuple):
 
 
 def usable_folds(moments: Moments) -> list[int]:
-    """Return which folds hold rows of both classes."""
+    """Return the indices of the folds that hold rows of both classes."""
     return [k for k, fold in enumerate(moments.folds) if fold.positive.count * fold.negative.count]
 
 
 def validated_shrinkage(
     moments: Moments, metric: str | Metric, shares: Sequence[float] = SHARES
-) -> Validated:
-    """Return the shrinkage whose lines have the least held-out risk.
+) -> ValidatedShrinkage:
+    """Choose the shrinkage of covariances by cross-validation, from the moments of folds.
 
-    For each fold the line comes from the sum of the other folds, and its risk from the moments of
-    the fold itself, projected on the line.
+    For each fold and each shrinkage, the best line for the metric is made from the moments of the
+    other folds; its held-out risk is that of the moments of the fold, projected on the line. Folds
+    without rows of both classes are trained on, but not held out.
 
     Parameters
     ----------
     moments : Moments
-        With folds.
+        With at least two folds that hold both classes.
     metric : str or Metric
     shares : sequence of float
-        Shrinkages to try, each from 0 to 1.
+        Shrinkages to try, from 0 to 1; by default 20 from 0.0001 to 1.
 
     Examples
     --------
@@ -67,16 +71,23 @@ def validated_shrinkage(
     >>> y = np.arange(300) % 3 == 0
     >>> X = rng.normal(size=(300, 40)) + 0.2 * y[:, None]
     >>> moments = Moments.of(X, y, fold=np.arange(300) % 5)
-    >>> validated = validated_shrinkage(moments, "auc")
-    >>> bool(validated.share > 0.3)  # 40 features alike: a multiple of the identity is right
-    True
+    >>> validated = validated_shrinkage(moments, "auc", shares=[0.01, 0.1, 0.5, 1.0])
+    >>> for share, risk in zip(validated.shares, validated.risks):
+    ...     print(f"shrinkage {share:<4g}  1 - AUC: {risk:.2f}")
+    shrinkage 0.01  1 - AUC: 0.24
+    shrinkage 0.1   1 - AUC: 0.23
+    shrinkage 0.5   1 - AUC: 0.21
+    shrinkage 1     1 - AUC: 0.20
+    >>> validated.share  # the features are independent: a multiple of the identity is right
+    1.0
     """
     require_rows_of_both(moments)
     folds = usable_folds(moments)
     if len(folds) < 2:
         msg = (
-            "shrinkage='cv' needs a summary of two folds at least that hold both classes: "
-            "summarise the rows with fold=, or give shrinkage='oas' or a share"
+            "shrinkage='cv' needs a summary of two folds or more that hold both classes, but this "
+            f"one has {len(folds)}: summarise the rows with fold=, or set shrinkage to 'oas' or a "
+            "number from 0 to 1"
         )
         raise ValueError(msg)
     risk = resolve(metric).risk(moments.weight)
@@ -85,11 +96,9 @@ def validated_shrinkage(
         held_out, others = moments.folds[k], moments.without_fold(k)
         if moments.stated_prior is not None:
             held_out = held_out.with_prior(moments.stated_prior)
+        lines = [Frontier(others, share).minimize_risk(risk).line for share in shares]
         totals += held_out.weight * np.array(
-            [
-                risk.value(project(held_out, Frontier(others, share).least(risk).line))
-                for share in shares
-            ]
+            [risk.value(project(held_out, line)) for line in lines]
         )
     risks = totals / sum(moments.folds[k].weight for k in folds)
-    return Validated(float(shares[int(risks.argmin())]), np.array(shares), risks)
+    return ValidatedShrinkage(float(shares[int(risks.argmin())]), np.array(shares), risks)

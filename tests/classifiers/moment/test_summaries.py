@@ -176,7 +176,7 @@ def test_a_summary_without_rows_of_both_classes_is_refused_in_words(row, options
     moments, message = lacking()[what]
     with pytest.raises(ValueError, match=message):
         MomentClassifier(row.example, **options).fit_moments(moments)
-    for ask in (lambda each: each.best(row.example), Frontier.curve, Frontier.candidates):
+    for ask in (lambda each: each.best(row.example), Frontier.curve, Frontier.candidate_angles):
         with pytest.raises(ValueError, match=message):
             ask(Frontier(moments))
 
