@@ -24,6 +24,7 @@ extensions = [
     "formulas",
     "reference",
     "repository",
+    "tables",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_ext", "**/sg_execution_times.rst", "sg_execution_times.rst"]

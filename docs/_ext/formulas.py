@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: no script, no font, no network.
+"""Formulas as MathML, which browsers render without a script, a font or the network.
 
 The translation is that of docutils, which Sphinx brings along.
 """
@@ -15,13 +15,13 @@ from sphinx.application import Sphinx
 from sphinx.util.logging import getLogger
 
 _LOGGER = getLogger(__name__)
-#: What it does not know, in words it does. Brackets grow by themselves.
+#: Commands that docutils does not know, and what replaces them. Brackets grow by themselves.
 _INSTEAD = {
     r"\\[td]frac(?![a-zA-Z])": r"\\frac",
     r"\\[bB]ig+[lr]?(?![a-zA-Z])": "",
     r"\\dots(?![a-zA-Z])": r"\\ldots",
 }
-#: The bars of a norm: the left one would grow with the line, the right one under its exponent not.
+#: The bars of a norm, which would otherwise be of different heights.
 _BARS = re.compile("<mo[^>]*>‖</mo>")
 
 
@@ -48,7 +48,7 @@ def _display(translator: Any, node: nodes.Node) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make this the way formulas are drawn."""
+    """Render formulas with this extension."""
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
     app.connect("config-inited", lambda _, config: setattr(config, "html_math_renderer", "mathml"))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

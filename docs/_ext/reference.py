@@ -1,48 +1,49 @@
-"""The reference: one page of all public names and of THE TABLE, and a page for each name.
+"""API reference: a page that lists all public names and THE TABLE, and a page for each name.
 
-Nothing is listed by hand: a name is here because it is in the ``__all__`` of its room, and a metric
-because it is in THE TABLE.
+The lists are generated: a name is listed because it is in the ``__all__`` of its package, and a
+metric because it is in THE TABLE.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from tables import metric_cells
 
-from directrix.metrics import TABLE, FromRates
+from directrix.metrics import TABLE
 
 PAGE = Path(__file__).parents[1] / "api" / "index.rst"
-#: Rooms, from the names that most will need to those that few will, and what they are about.
+#: Packages in the order of the page, with a title and a sentence.
 ROOMS = {
-    "directrix": ("The ten names", "Enough for most work. The tenth is ``__version__``."),
-    "directrix.metrics": ("Metrics", "What a classifier is trained for, and told by."),
-    "directrix.displays": ("Displays", "Pictures; they need matplotlib."),
-    "directrix.export": ("Exports", "A fitted model as a file, and where there is no Python."),
-    "directrix.engines": ("Engines", "Where the rows live."),
-    "directrix.classifiers": ("What classifiers tell", "Beside the classifiers themselves."),
-    "directrix.moments": ("Moments", "What can go wrong with a summary, and very wide ones."),
-    "directrix.frontier": ("The frontier", "Lines, and the choice among them."),
-    "directrix.losses": ("Losses", "A metric of all scores, smoothed."),
-    "directrix.risks": ("Risks", "A metric of four numbers."),
-    "directrix.solve": ("Solvers", "How we descend."),
+    "directrix": ("Main package", "The classifiers and summaries that most users need."),
+    "directrix.metrics": ("Metrics", "What a classifier is trained for and evaluated by."),
+    "directrix.displays": ("Displays", "Figures; they need matplotlib."),
+    "directrix.export": ("Exports", "A fitted model as a file, and for use without Python."),
+    "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),
+    "directrix.classifiers": ("Results of classifiers", "Attributes of fitted classifiers."),
+    "directrix.moments": ("Moments", "Errors of summaries, and very wide summaries."),
+    "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
+    "directrix.losses": ("Losses", "Metrics of all scores, smoothed."),
+    "directrix.risks": ("Risks", "Metrics as functions of the means and variances of scores."),
+    "directrix.solve": ("Solvers", "Minimisers of objectives."),
+    "directrix.checks": ("Checks", "Laws that new losses and metrics must keep."),
 }
-#: Names that are no object with a docstring of its own.
+#: Names without a docstring.
 _LEFT_OUT = {"__version__", "TABLE", "Callback", "Objective"}
 
 
 def page() -> str:
     """Return the page, in reStructuredText."""
-    lines = ["API", "===", "", "Everything that is public, by room.", ""]
-    seen: set[int] = set()
-    for room, (title, words) in ROOMS.items():
-        names = list(_names(room, seen))
+    lines = ["API", "===", "", "All public names, by package.", ""]
+    listed: set[int] = set()
+    for room, (title, sentence) in ROOMS.items():
+        names = list(_names(room, listed))
         lines += [title, "-" * len(title), "", f".. module:: {room}", ""]
-        lines += [f"``{room}``. {words}", ""]
+        lines += [f"``{room}``. {sentence}", ""]
         if room == "directrix.metrics":
             lines += [*_table(), ""]
         lines += [".. autosummary::", "   :toctree: .", f"   :caption: {title}", ""]
@@ -50,46 +51,32 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _names(room: str, seen: set[int]) -> Iterator[str]:
-    """Give the public names of a room that no room before it has."""
+def _names(room: str, listed: set[int]) -> Iterator[str]:
+    """Yield the public names of a package that no package before it has."""
     module = import_module(room)
     for name in module.__all__:
-        found = getattr(module, name)
-        if name not in _LEFT_OUT and id(found) not in seen:
-            seen.add(id(found))
+        member = getattr(module, name)
+        if name not in _LEFT_OUT and id(member) not in listed:
+            listed.add(id(member))
             yield name
 
 
 def _table() -> Iterator[str]:
-    """Give THE TABLE: what stands for each metric, and how it is trained for."""
+    """Yield THE TABLE: the metrics, and the losses that stand for them."""
     yield from (".. list-table::", "   :header-rows: 1", "   :widths: auto", "")
-    yield from _row("name", "example", "what it is", "better", "from moments")
-    for row in TABLE:
-        example = "FromRates(function)" if isinstance(row.example, FromRates) else repr(row.example)
-        better = "higher" if row.example.greater_is_better else "lower"
-        yield from _row(
-            f"``{row.name}``", f"``{example}``", _first_line(row.example), better, row.from_moments
-        )
-    yield from ("", "Losses of papers that stand for them on all scores:", "")
+    for cells in metric_cells():
+        for k, cell in enumerate(cells):
+            # A literal of Markdown is one backtick, a literal of reStructuredText two.
+            text = f"`{cell}`" if cell.startswith("`") else cell
+            yield f"   {' ' if k else '*'} - {text}"
+    yield from ("", "Losses of all scores that stand for a metric:", "")
     for row in TABLE:
         if row.losses:
             named = ", ".join(
-                f"``{loss.name}`` (`~directrix.losses.{_class(loss)}`)" for loss in row.losses
+                f"``{loss.name}`` (`~directrix.losses.{type(loss).__name__}`)"
+                for loss in row.losses
             )
             yield f"- ``{row.name}``: {named}"
-
-
-def _row(*cells: str) -> Iterator[str]:
-    for place, cell in enumerate(cells):
-        yield f"   {' ' if place else '*'} - {cell}"
-
-
-def _class(of: Any) -> str:
-    return type(of).__name__
-
-
-def _first_line(described: Any) -> str:
-    return (getdoc(type(described)) or "").splitlines()[0]
 
 
 def _write(_: Sphinx, __: Any) -> None:
@@ -98,9 +85,9 @@ def _write(_: Sphinx, __: Any) -> None:
         PAGE.write_text(page(), encoding="utf-8")
 
 
-def _skip(_: Sphinx, __: str, ___: str, found: Any, *____: Any) -> bool | None:
-    """Leave out what scikit-learn adds to each class: its own pages describe it."""
-    return True if (getattr(found, "__module__", "") or "").startswith("sklearn") else None
+def _skip(_: Sphinx, __: str, ___: str, member: Any, *____: Any) -> bool | None:
+    """Leave out the members that scikit-learn adds, which its own pages describe."""
+    return True if (getattr(member, "__module__", "") or "").startswith("sklearn") else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -6,7 +6,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 
 from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
-from directrix.metrics.at_threshold import ThresholdMetric
 
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 FOLDS = StratifiedKFold(3)
@@ -26,12 +25,12 @@ def signed(row):
 
 def by_hand(model, X, y):
     """Return the score of every metric in every fold."""
-    found = {row.name: [] for row in TABLE}
+    values = {row.name: [] for row in TABLE}
     for train, test in FOLDS.split(X, y):
         scores = clone(model).fit(X[train], y[train]).decision_function(X[test])
         for row in TABLE:
-            found[row.name].append(signed(row) * row.example.score(y[test], scores))
-    return found
+            values[row.name].append(signed(row) * row.example.score(y[test], scores))
+    return values
 
 
 @pytest.mark.parametrize("text", [False, True])
@@ -77,16 +76,6 @@ def test_ranking_takes_probabilities_where_there_is_no_decision_function(data):
         assert metric.scorer()(forest, X, y) == metric.score(y, forest.predict_proba(X)[:, 1])
     with pytest.raises(AttributeError, match="decision_function"):
         Error().scorer()(forest, X, y)
-
-
-RANKING = [row for row in TABLE if not isinstance(row.example, ThresholdMetric)]
-
-
-@pytest.mark.parametrize("row", RANKING, ids=lambda row: row.name)
-def test_monotone_maps_of_the_scores_change_no_ranking(rows, row):
-    value = row.example.score(rows.y, rows.scores, rows.weight)
-    for mapped in (np.exp(rows.scores), 5.0 * rows.scores - 7.0, np.arctan(rows.scores)):
-        assert row.example.score(rows.y, mapped, rows.weight) == value
 
 
 @every_row

@@ -1,41 +1,77 @@
+"""THE TABLE, what is looked up in it, and the pages that are made from it."""
+
 import re
 from pathlib import Path
 
 import pytest
 
+import directrix.losses
 import directrix.metrics
-from directrix.metrics import AUC, MCC, TABLE, Choice, Curve, FBeta, Metric, resolve
+from directrix.losses import Logistic, Loss, PairwiseHinge, PrecisionTop, Ramp, TopNegatives
+from directrix.metrics import (
+    AUC,
+    MCC,
+    TABLE,
+    Error,
+    FBeta,
+    Metric,
+    PrecisionAtK,
+    RecallAtFPR,
+    metric_for,
+    resolve,
+    resolve_loss,
+)
+from docs._ext.tables import TABLES, markdown, with_tables
 
-ROOT = Path(__file__).parents[2]
+DOCS = Path(__file__).parents[2] / "docs"
+LOSSES = [(row, loss) for row in TABLE for loss in row.losses]
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+every_loss = pytest.mark.parametrize(("row", "loss"), LOSSES, ids=lambda value: value.name)
 
 
-def documented():
-    """Return the rows of the table in the guide, by name."""
-    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.startswith("| `")]
-    return {re.findall(r"`([^`]*)`", line)[0]: line for line in lines}
+def exported(room, base):
+    members = [getattr(room, name) for name in room.__all__]
+    classes = {member for member in members if isinstance(member, type)}
+    return {member for member in classes if issubclass(member, base)} - {base}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_page_has_its_table(name):
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    assert page.count(f"<!-- table: {name} -->") == 1
+    table = markdown(TABLES[name]())
+    assert table in with_tables(page)
+    assert len({line.count("|") for line in table.splitlines()}) == 1
 
 
 @every_row
-def test_row_is_documented(row):
-    line = documented()[row.name]
-    assert f"`{type(row.example).__name__}" in line
-    assert ("lower" if not row.example.greater_is_better else "higher") in line
-    assert row.from_moments in line
+def test_a_metric_is_in_the_table_of_its_page(row):
+    (line,) = [line for line in TABLES["metrics"]() if line[0] == f"`{row.name}`"]
+    assert type(row.example).__name__ in line[1]
+    assert line[2].endswith(".")
+    assert line[3] == ("higher" if row.example.greater_is_better else "lower")
+    assert "0x" not in "".join(line)
 
 
-def test_nothing_else_is_documented():
-    assert list(documented()) == [row.name for row in TABLE]
+@every_loss
+def test_a_loss_is_in_the_table_of_its_page(row, loss):
+    (line,) = [line for line in TABLES["losses"]() if line[1] == f'`"{loss.name}"`']
+    assert (line[0], line[2]) == (row.name, f"`{type(loss).__name__}`")
+
+
+def test_every_loss_has_a_row():
+    assert {type(loss) for _, loss in LOSSES} == exported(directrix.losses, Loss)
 
 
 def test_every_metric_has_a_row():
-    concrete = {
-        kind
-        for name in directrix.metrics.__all__
-        if isinstance(kind := getattr(directrix.metrics, name), type) and issubclass(kind, Metric)
-    }
-    assert {type(row.example) for row in TABLE} == concrete - {Metric, Choice, Curve}
+    assert {type(row.example) for row in TABLE} == exported(directrix.metrics, Metric)
+
+
+def test_rooms_export_what_type_checkers_are_told():
+    for room in (directrix.losses, directrix.metrics):
+        lines = Path(room.__file__).read_text(encoding="utf-8").splitlines()
+        listed = {line.split(" as ")[-1] for line in lines if "import" in line and " as " in line}
+        assert listed <= set(room.__all__)
 
 
 @every_row
@@ -66,3 +102,30 @@ def test_unknown_name_is_told_the_known_ones():
 
 def test_names_are_unique():
     assert len({row.name for row in TABLE}) == len(TABLE)
+
+
+@every_loss
+def test_a_name_is_the_loss_with_the_parameters_of_the_metric(row, loss):
+    assert resolve_loss(loss.name, row.example) == loss
+    assert resolve_loss(loss, Error()) is loss
+
+
+def test_parameters_of_a_loss_come_from_the_metric_and_back():
+    assert resolve_loss("top_negatives", RecallAtFPR(0.2)) == TopNegatives(0.2)
+    assert metric_for(TopNegatives(0.2)) == RecallAtFPR(0.2)
+    assert metric_for(Ramp(PrecisionTop(50))) == PrecisionAtK(50)
+    assert metric_for(Ramp(Ramp(PairwiseHinge()))) == AUC()
+
+
+@every_loss
+def test_the_metric_of_a_loss_is_that_of_its_row(row, loss):
+    assert metric_for(loss) == row.example
+
+
+def test_a_loss_that_is_not_in_the_table_has_no_metric():
+    assert metric_for(type("Other", (Logistic,), {})()) is None
+
+
+def test_an_unknown_name_of_a_loss_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no loss named 'log'.*'logistic'"):
+        resolve_loss("log", Error())

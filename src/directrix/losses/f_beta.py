@@ -123,6 +123,7 @@ class FBetaEnvelope(_FBeta):
     """
 
     name: ClassVar[str] = "f_envelope"
+    runtime: ClassVar[str] = "O(n log n)"
     tends_above: ClassVar[bool] = True
     beta: float = 1.0
     kappa: float = 0.01

@@ -66,7 +66,10 @@ class ThresholdMetric(Metric):
 
 @dataclass(frozen=True)
 class Error(ThresholdMetric):
-    """Share of rows predicted wrongly; one minus scikit-learn's ``accuracy_score``."""
+    """Share of rows predicted wrongly.
+
+    One minus scikit-learn's ``accuracy_score``.
+    """
 
     label = "error rate"
     greater_is_better = False
@@ -127,7 +130,10 @@ class Cost(ThresholdMetric):
 
 @dataclass(frozen=True)
 class BalancedError(ThresholdMetric):
-    """Mean of the error rates of both classes; one minus ``balanced_accuracy_score``."""
+    """Mean of the error rates of both classes.
+
+    One minus scikit-learn's ``balanced_accuracy_score``.
+    """
 
     label = "balanced error"
     greater_is_better = False
@@ -143,7 +149,9 @@ class BalancedError(ThresholdMetric):
 
 @dataclass(frozen=True)
 class FBeta(ThresholdMetric):
-    """F_β, the weighted harmonic mean of precision and recall; scikit-learn's ``fbeta_score``.
+    """F_β, the weighted harmonic mean of precision and recall.
+
+    scikit-learn's ``fbeta_score``.
 
     Parameters
     ----------
@@ -170,7 +178,10 @@ class FBeta(ThresholdMetric):
 
 @dataclass(frozen=True)
 class MCC(ThresholdMetric):
-    """Matthews' correlation of label and prediction; scikit-learn's ``matthews_corrcoef``."""
+    """Matthews' correlation of label and prediction.
+
+    scikit-learn's ``matthews_corrcoef``.
+    """
 
     label = "Matthews' correlation"
 

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from directrix.metrics import (
+    AUC,
+    PRBEP,
+    Cost,
+    Error,
+    FPRAtRecall,
+    FromRates,
+    Limit,
+    PartialAUC,
+    PrecisionAtK,
+    RecallAtFPR,
+    RecallAtK,
+    RecallAtPrecision,
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "limit"),
+    [
+        (Error(), "error rate", None),
+        (AUC(), "AUC", None),
+        (Cost(fp=1, fn=20), "mean cost of a row (false positive 1, miss 20)", None),
+        (RecallAtFPR(0.01), "recall at FPR 1 %", "FPR at most 1 %"),
+        (FPRAtRecall(0.9), "FPR at recall 90 %", "recall at least 90 %"),
+        (RecallAtPrecision(0.6), "recall at precision 60 %", "precision at least 60 %"),
+        (PartialAUC(0.1), "AUC up to FPR 10 %", "FPR at most 10 %"),
+        (PartialAUC(1.0), "AUC up to FPR 100 %", None),
+        (PrecisionAtK(0.02), "precision of the top 2 %", "at most 2 % of the rows flagged"),
+        (RecallAtK(50), "recall of the top 50 rows", "at most 50 % of the rows flagged"),
+        (PRBEP(), "precision-recall break-even", "at most 25 % of the rows flagged"),
+    ],
+    ids=repr,
+)
+def test_labels_of_a_metric_and_of_its_limit(metric, label, limit):
+    assert metric.label == label
+    constraint = metric.constraint(0.25, 100.0)
+    assert (None if constraint is None else constraint.label) == limit
+
+
+def test_a_function_is_called_by_its_name():
+    def youden_index(tpr, fpr, prior):  # noqa: ARG001
+        return tpr - fpr
+
+    assert FromRates(youden_index).label == "youden index"
+    assert FromRates(lambda tpr, fpr, prior: tpr).label == "function of the rates"  # noqa: ARG005
+
+
+@pytest.mark.parametrize(
+    ("limit", "excess"),
+    [
+        (Limit("fpr", 0.1, at_most=True), lambda f, _: f - 0.1),
+        (Limit("tpr", 0.8, at_most=False), lambda _, t: t - 0.8),
+        (Limit("precision", 0.6, at_most=False), lambda f, t: 0.4 * 0.25 * t - 0.6 * 0.75 * f),
+        (Limit("alerts", 0.1, at_most=True), lambda f, t: 0.25 * t + 0.75 * f - 0.1),
+    ],
+    ids=lambda value: getattr(value, "rate", ""),
+)
+def test_a_limit_is_just_kept_on_its_boundary(limit, excess):
+    boundary = limit.boundary(0.25)
+    assert boundary.limit is limit
+    assert len(boundary.fpr) == len(boundary.tpr) > 50
+    assert 0 <= boundary.tpr.min() <= boundary.tpr.max() <= 1
+    np.testing.assert_allclose(excess(boundary.fpr, boundary.tpr), 0.0, atol=1e-12)
