@@ -32,9 +32,9 @@ def test_probing_leaves_a_local_minimum():
         seen.append(gamma)
         return two_valleys
 
-    told = []
-    solution = sla(at, np.array([-3.0]), callback=lambda *now: told.append(now))
-    assert all(value == pytest.approx(two_valleys(coef)[0]) for coef, value in told)
+    calls = []
+    solution = sla(at, np.array([-3.0]), callback=lambda *now: calls.append(now))
+    assert all(value == pytest.approx(two_valleys(coef)[0]) for coef, value in calls)
     kept = sla(at, np.array([-3.0]), exact=lambda coef: abs(float(coef[0]) + 3.0))
     assert (kept.coef, kept.value) == (-3.0, 0.0)
     assert solution.coef == pytest.approx([2.06], abs=0.02)

@@ -47,9 +47,9 @@ def test_no_set_counts_unchecked(monkeypatch):
 
 def test_a_larger_problem_is_bracketed():
     rows = turned_rows(np.random.default_rng(5), 80, 4, shift=0.8)
-    found = vertex_search(rows, rows.sum(axis=0), max_steps=500).value
-    proof = zero_one_lower_bound(rows, upper=found, seconds=10.0)
-    assert 0.5 * found < proof.lower_bound <= found
+    upper = vertex_search(rows, rows.sum(axis=0), max_steps=500).value
+    proof = zero_one_lower_bound(rows, upper=upper, seconds=10.0)
+    assert 0.5 * upper < proof.lower_bound <= upper
 
 
 def test_separable_rows_have_no_circuit():

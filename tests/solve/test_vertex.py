@@ -37,11 +37,11 @@ def rows():
 
 
 def test_the_same_seed_gives_the_same_line(rows):
-    one, two = (vertex_search(rows, np.ones(6), max_steps=200, rng=3) for _ in range(2))
-    assert (one.coef == two.coef).all()
-    assert one.history == two.history
-    assert len(one.history) == one.n_iter + 1 == 201
-    assert (np.diff(one.history) <= 0).all()
+    first, second = (vertex_search(rows, np.ones(6), max_steps=200, rng=3) for _ in range(2))
+    assert (first.coef == second.coef).all()
+    assert first.history == second.history
+    assert len(first.history) == first.n_iter + 1 == 201
+    assert (np.diff(first.history) <= 0).all()
 
 
 def test_it_improves_on_least_squares(rows):
