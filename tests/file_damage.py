@@ -5,7 +5,7 @@ import json
 from summary_files import preamble
 
 
-def place(rng, content):
+def random_position(rng, content):
     """Draw a place: anywhere, in the length, or in the JSON, where most checks look."""
     length = 8 + min(int.from_bytes(content[:8], "little"), len(content))
     end = rng.choice([8, length, length, len(content)])
@@ -13,30 +13,32 @@ def place(rng, content):
 
 
 def piece(rng, content):
-    start = place(rng, content)
+    start = random_position(rng, content)
     return start, min(start + rng.choice([1, 2, 8, 50, 300]), len(content))
 
 
 def flip_bits(rng, content):
     damaged = bytearray(content)
     for _ in range(rng.choice([1, 1, 1, 2, 8, 64])):
-        damaged[place(rng, content)] ^= 1 << rng.randrange(8)
+        damaged[random_position(rng, content)] ^= 1 << rng.randrange(8)
     return bytes(damaged)
 
 
 def replace_bytes(rng, content):
     damaged = bytearray(content)
     for _ in range(rng.choice([1, 1, 3, 20])):
-        damaged[place(rng, content)] = rng.choice([0, 255, 32, 34, 44, 48, 57, rng.randrange(256)])
+        damaged[random_position(rng, content)] = rng.choice(
+            [0, 255, 32, 34, 44, 48, 57, rng.randrange(256)]
+        )
     return bytes(damaged)
 
 
 def cut_off(rng, content):
-    return content[: rng.choice([place(rng, content), rng.randrange(len(content))])]
+    return content[: rng.choice([random_position(rng, content), rng.randrange(len(content))])]
 
 
 def insert(rng, content):
-    start = place(rng, content)
+    start = random_position(rng, content)
     return content[:start] + rng.randbytes(rng.choice([1, 8, 100])) + content[start:]
 
 
@@ -67,10 +69,10 @@ def swap(rng, content):
 
 def other_length(rng, content):
     length = int.from_bytes(content[:8], "little")
-    told = rng.choice(
+    forged = rng.choice(
         [0, 1, length - 1, length + 1, length + 8, len(content), 2**31, 2**63, 2**64 - 1]
     )
-    return told.to_bytes(8, "little") + content[8:]
+    return forged.to_bytes(8, "little") + content[8:]
 
 
 def other_container(rng, content):
@@ -79,20 +81,20 @@ def other_container(rng, content):
     entries = json.loads(content[8:start])
     names = sorted(set(entries) - {"__metadata__"})
     name, other = rng.choice(names), rng.choice(names)
-    kind = rng.randrange(6)
-    if kind == 0:
+    damage = rng.randrange(6)
+    if damage == 0:
         entries[name]["dtype"] = rng.choice(
             ["F64", "I64", "U64", "F32", "BF16", "BOOL", "F8_E4M3", 3]
         )
-    elif kind == 1:
+    elif damage == 1:
         value = rng.choice([0, 1, 2, -1, 10**12, 2**63, 2**64, 1.0, None, "1", []])
         entries[name]["shape"] = rng.choice([value, [value], [value, 0], [1, value], [0] * 65])
-    elif kind == 2:
-        told = entries[name]["data_offsets"]
-        told[rng.randrange(2)] += rng.choice([-8, -1, 1, 8, 2**62])
-    elif kind == 3:
+    elif damage == 2:
+        offsets = entries[name]["data_offsets"]
+        offsets[rng.randrange(2)] += rng.choice([-8, -1, 1, 8, 2**62])
+    elif damage == 3:
         entries[name], entries[other] = entries[other], entries[name]
-    elif kind == 4:
+    elif damage == 4:
         entries[rng.choice(["x", "__metadata__", ""])] = entries.pop(name)
     else:
         entries["__metadata__"] = rng.choice(

@@ -64,3 +64,25 @@ class Hinge:
         held = np.append(coef[:-1], 0.0)
         value = np.maximum(short, 0.0).mean() + self.ridge / 2 * held @ held
         return float(value), -((short > 0) @ self.rows) / len(short) + self.ridge * held
+
+
+class Sigmoids:
+    """Sum of the sigmoids of sharpness γ of the margins, and its values along a coordinate."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def at(self, gamma, ridge=0.0):
+        def objective(coef):
+            wrong = expit(-gamma * (self.rows @ coef))
+            value = wrong.sum() + ridge / 2 * coef @ coef
+            return float(value), -gamma * ((wrong * (1 - wrong)) @ self.rows) + ridge * coef
+
+        return objective
+
+    def probe(self, coef, i, offsets, gamma):
+        margin = (self.rows @ coef)[:, np.newaxis] + np.outer(self.rows[:, i], offsets)
+        return expit(-gamma * margin).sum(axis=0)
+
+    def errors(self, coef):
+        return errors(self.rows, coef)

@@ -11,13 +11,13 @@ def distance(a, b):
     """
     assert a.classes.dtype == b.classes.dtype
     assert a.classes.tolist() == b.classes.tolist()
-    for told in ("n_features", "feature_names", "folded", "stated_prior"):
-        assert getattr(a, told) == getattr(b, told), told
+    for attribute in ("n_features", "feature_names", "folded", "stated_prior"):
+        assert getattr(a, attribute) == getattr(b, attribute), attribute
     assert len(a.parts) == len(b.parts)
     pairs = [
         pair for parts in zip(a.parts, b.parts, strict=True) for pair in zip(*parts, strict=True)
     ]
-    return max((group_distance(own, its) for own, its in pairs), default=0.0)
+    return max((group_distance(left, right) for left, right in pairs), default=0.0)
 
 
 def group_distance(a, b):

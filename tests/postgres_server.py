@@ -11,10 +11,10 @@ from pathlib import Path
 
 def programs():
     """Return the folder of initdb and pg_ctl, or None where there is no server to start."""
-    told = shutil.which("pg_config")
-    folders = [Path(found).parent for found in [shutil.which("initdb")] if found]
-    if told:
-        done = subprocess.run([told, "--bindir"], capture_output=True, check=True, text=True)
+    pg_config = shutil.which("pg_config")
+    folders = [Path(initdb).parent for initdb in [shutil.which("initdb")] if initdb]
+    if pg_config:
+        done = subprocess.run([pg_config, "--bindir"], capture_output=True, check=True, text=True)
         folders.append(Path(done.stdout.strip()))
     folders += map(Path, sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True))  # noqa: PTH207
     return next((folder for folder in folders if (folder / "initdb").is_file()), None)

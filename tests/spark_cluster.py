@@ -84,7 +84,9 @@ class Cluster:
             arguments = ("--cores", "2", "--memory", "1g", "--webui-port", "0", self.url)
             self.workers.append(self._start("worker.Worker", *arguments))
         for worker in self.workers:
-            _wait_for("a worker", lambda one=worker: "Successfully registered" in self._log(one))
+            _wait_for(
+                "a worker", lambda started=worker: "Successfully registered" in self._log(started)
+            )
 
     def kill(self, process):
         """Kill a process of the cluster, and what it has started, with no chance to say goodbye."""
@@ -132,30 +134,30 @@ class Cluster:
 @contextmanager
 def cluster(home):
     """Start a cluster that keeps its files in this folder."""
-    one = Cluster(home)
+    running = Cluster(home)
     try:
-        one.complete()
-        yield one
+        running.complete()
+        yield running
     finally:
         stop()
-        one.stop()
+        running.stop()
 
 
 def parent(pid):
     """Return the process that started another."""
-    told = subprocess.run(
+    completed = subprocess.run(
         ["ps", "-o", "ppid=", "-p", str(pid)],  # noqa: S607 - wherever the system has it
         capture_output=True,
         check=True,
         text=True,
     )
-    return int(told.stdout)
+    return int(completed.stdout)
 
 
 def _free_port():
-    with socket.socket() as one:
-        one.bind((HERE, 0))
-        return one.getsockname()[1]
+    with socket.socket() as server:
+        server.bind((HERE, 0))
+        return server.getsockname()[1]
 
 
 def _wait_for(what, is_there):

@@ -44,18 +44,18 @@ def put_together(text, arrays):
     entries = {"__metadata__": {"header": text, "sha256": digest.hexdigest()}}
     data = b""
     for name, array in arrays.items():
-        place = [len(data), len(data) + array.nbytes]
+        offsets = [len(data), len(data) + array.nbytes]
         code = CODES[array.dtype.name]
-        entries[name] = {"dtype": code, "shape": array.shape, "data_offsets": place}
+        entries[name] = {"dtype": code, "shape": array.shape, "data_offsets": offsets}
         data += array.tobytes()
     return preamble(entries) + data
 
 
 def preamble(entries):
     """Return the first part of a safetensors file."""
-    told = json.dumps(entries).encode()
-    told += b" " * (-len(told) % 8)
-    return len(told).to_bytes(8, "little") + told
+    header = json.dumps(entries).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header
 
 
 def resign(path, header_edit=None, arrays_edit=None):

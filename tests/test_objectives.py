@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.frontier.problems import random_moments
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
-from directrix.objectives import DataObjective
+from directrix.objectives import DataObjective, MomentObjective
+from directrix.risks import CostRisk, RankingRisk
 
 HOLDERS = {"dense": np.asarray, "sparse": sparse.csr_array, "sparse matrix": sparse.csr_matrix}
 every_holder = pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
@@ -52,3 +54,22 @@ def test_sharpened_is_of_a_sharper_loss_and_else_the_same():
     sharp = objective(Sigmoid(), 0.3).sharpened(5.0)
     assert sharp.loss == Sigmoid().sharpen(5.0) != Sigmoid()
     assert sharp.ridge == 0.3
+
+
+@pytest.mark.parametrize("risk", [CostRisk(), RankingRisk()], ids=str)
+@pytest.mark.parametrize("penalty", [0.0, 1e-3])
+def test_objective_gradient_and_hessian_product(risk, penalty):
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        moments = random_moments(rng, most_features=6)
+        objective = MomentObjective(moments, risk, penalty)
+        coef, along = rng.normal(size=(2, moments.n_features + 1))
+        step = 1e-5
+        ahead, behind = objective(coef + step * along), objective(coef - step * along)
+        slope = (ahead[0] - behind[0]) / (2 * step)
+        assert objective(coef)[1] @ along == pytest.approx(slope, abs=1e-7)
+        change = (ahead[1] - behind[1]) / (2 * step)
+        assert objective.hessian_product(coef, along) == pytest.approx(change, abs=1e-6)
+        if not penalty:  # a line has no length
+            assert objective(coef)[1] @ coef == pytest.approx(0.0, abs=1e-12)
+    assert not objective.hessian_product(coef, np.zeros_like(coef)).any()

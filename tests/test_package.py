@@ -37,6 +37,11 @@ def test_names_are_imported_when_they_are_asked_for():
     assert not {"numpy", "sklearn"} & loaded("directrix, directrix.cli")
 
 
+def test_losses_do_not_load_scipy_signal():
+    # It would take longer to import than all losses.
+    assert "scipy.signal" not in loaded("directrix.losses")
+
+
 def test_every_public_name_can_be_asked_for_first():
     assert set(directrix.__all__) <= set(dir(directrix))
     code = "import directrix; [getattr(directrix, name) for name in directrix.__all__]"

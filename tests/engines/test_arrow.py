@@ -37,8 +37,8 @@ def parts(folder, n=4):
     """Write the rows as several files and return their paths."""
     stops = np.linspace(0, N, n + 1).astype(int)
     paths = [folder / f"part-{k}.parquet" for k in range(n)]
-    for one, (start, stop) in zip(paths, pairwise(stops), strict=True):
-        parquet.write_table(TABLE[start:stop], one)
+    for path, (start, stop) in zip(paths, pairwise(stops), strict=True):
+        parquet.write_table(TABLE[start:stop], path)
     return paths
 
 
@@ -79,8 +79,8 @@ def test_columns_that_are_not_needed_are_not_read(path, monkeypatch):
 
 def damaged(path, column):
     """Spoil the bytes of a column in a file."""
-    place = TABLE.schema.names.index(column)
-    chunk = parquet.ParquetFile(path).metadata.row_group(0).column(place)
+    column_index = TABLE.schema.names.index(column)
+    chunk = parquet.ParquetFile(path).metadata.row_group(0).column(column_index)
     start = chunk.dictionary_page_offset or chunk.data_page_offset
     content = bytearray(path.read_bytes())
     content[start : start + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
@@ -181,8 +181,8 @@ def test_tables_are_of_the_same_lengths_however_long_the_batches(monkeypatch):
     mixed = [empty, *uneven[:2], empty, *uneven[2:], empty]
     assert sizes(mixed) == expected
     tables = [
-        each if isinstance(each, pa.Table) else pa.Table.from_batches([each])
-        for each in arrow.rebatched(iter(mixed))
+        batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+        for batch in arrow.rebatched(iter(mixed))
     ]
     assert pa.concat_tables(tables).equals(TABLE)
 

@@ -133,7 +133,7 @@ CHUNKS = [slice(k, k + 60) for k in range(0, N, 60)]
 @pytest.mark.parametrize("n", [1, 3, 10])
 def test_chunks_in_a_bag_bring_their_own_labels_weights_and_folds(n):
     def bag(*arrays):
-        chunks = [tuple(each[own] for each in arrays) for own in CHUNKS]
+        chunks = [tuple(array[part] for array in arrays) for part in CHUNKS]
         return db.from_sequence(chunks, npartitions=n)
 
     assert distance(summarize(bag(X, Y), target=None), Moments.of(X, Y)) < SCALED

@@ -124,8 +124,8 @@ def test_partitions_keep_their_column(tmp_path):
 )
 def test_csv_has_the_types_of_all_files(tmp_path, first, second, classes):
     rows = [
-        "\n".join(["x,y", *(f"{x},{y}" for x, y in zip(X, each, strict=True))])
-        for each in (first, second)
+        "\n".join(["x,y", *(f"{x},{y}" for x, y in zip(X, labels, strict=True))])
+        for labels in (first, second)
     ]
     if classes is None:
         with pytest.raises(

@@ -280,7 +280,7 @@ def test_chunks_are_read_one_at_a_time():
         for start in range(0, N, 10):
             chunk = TABLE[start : start + 10].copy()
             seen.append(ref(chunk))
-            most = max(most, sum(each() is not None for each in seen))
+            most = max(most, sum(reference() is not None for reference in seen))
             yield chunk
             del chunk
 

@@ -74,8 +74,8 @@ def test_folds_are_even(n_folds):
 
 @pytest.mark.parametrize("key", [None, "id"])
 def test_another_seed_makes_other_folds(key):
-    one, other = (folds_of(HashFolds(5, key=key, seed=seed)) for seed in (0, 1))
-    assert 0.5 < (one != other).mean() < 1.0
+    folds, other_folds = (folds_of(HashFolds(5, key=key, seed=seed)) for seed in (0, 1))
+    assert 0.5 < (folds != other_folds).mean() < 1.0
 
 
 def test_a_key_is_no_feature_unless_it_is_asked_for():
@@ -139,8 +139,8 @@ def test_each_group_is_the_summary_of_its_rows(fold):
     assert list(groups) == [0, 1, 2]
     for group, moments in groups.items():
         rows = FRAME[FRAME["g"] == group]
-        own = summarize(rows, target="y", features=FEATURES, weight="w", fold=fold)
-        assert distance(moments, own) < 1e-14
+        expected = summarize(rows, target="y", features=FEATURES, weight="w", fold=fold)
+        assert distance(moments, expected) < 1e-14
 
 
 def test_groups_may_be_given_beside_the_rows():
@@ -192,7 +192,7 @@ def test_a_missing_group_is_refused(group):
 
 def test_summaries_of_groups_add_up():
     plan = Plan.of(target="y", features=FEATURES, by="g")
-    some, rest = (summary(plan, FRAME[FRAME["g"].isin(own)]) for own in ([0, 1], [1, 2]))
+    some, rest = (summary(plan, FRAME[FRAME["g"].isin(groups)]) for groups in ([0, 1], [1, 2]))
     total = (some + rest).by_group
     assert sorted(total) == [0, 1, 2]
     assert total[0] == some.by_group[0]

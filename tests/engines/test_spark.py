@@ -50,13 +50,13 @@ def vectors(kind):
     """Return the rows as Spark ML vectors, one column of them."""
     from pyspark.ml.linalg import Vectors
 
-    def vector(place, row):
-        if kind == "sparse" or (kind == "mixed" and place % 3):
+    def vector(index, row):
+        if kind == "sparse" or (kind == "mixed" and index % 3):
             held = np.flatnonzero(row)
             return Vectors.sparse(len(row), held, row[held])
         return Vectors.dense(row)
 
-    return [vector(place, row) for place, row in enumerate(X)]
+    return [vector(index, row) for index, row in enumerate(X)]
 
 
 #: How the features of the same rows are kept.
@@ -162,8 +162,8 @@ def test_all_groups_come_from_one_job(session):
     assert len(session.sparkContext.statusTracker().getJobIdsForGroup("by")) == 1
     assert list(summaries) == ["at", "be", "ch"]
     for country, moments in summaries.items():
-        own = country == COUNTRY
-        expected = Moments.of(X[own], Y[own], WEIGHT[own], feature_names=NAMES)
+        in_country = country == COUNTRY
+        expected = Moments.of(X[in_country], Y[in_country], WEIGHT[in_country], feature_names=NAMES)
         assert distance(moments, expected) < CLOSE
 
 
@@ -350,8 +350,8 @@ def slow(notes, pause):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    with spark_cluster.cluster(tmp_path_factory.mktemp("cluster")) as one:
-        yield one
+    with spark_cluster.cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
 
 
 @pytest.mark.parametrize("who", ["executor", "worker"])

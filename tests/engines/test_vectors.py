@@ -14,7 +14,7 @@ def ml_vectors(*rows):
         else {"type": 1, "size": None, "indices": None, "values": row}
         for row in rows
     ]
-    kind = pa.struct(
+    vector_type = pa.struct(
         [
             ("type", pa.int8()),
             ("size", pa.int32()),
@@ -22,7 +22,7 @@ def ml_vectors(*rows):
             ("values", pa.list_(pa.float64())),
         ]
     )
-    return pa.array(made, kind)
+    return pa.array(made, vector_type)
 
 
 def test_sparse_and_dense_vectors_may_be_mixed():

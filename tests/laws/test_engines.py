@@ -58,7 +58,10 @@ def cut(rows, n_pieces):
 def polars_frame(pieces, _):
     columns = pd.concat(pieces).items()  # by value: of a column polars would ask pyarrow
     return pl.DataFrame(
-        {name: [None if pd.isna(one) else one for one in each.tolist()] for name, each in columns}
+        {
+            name: [None if pd.isna(value) else value for value in column.tolist()]
+            for name, column in columns
+        }
     )
 
 
@@ -246,9 +249,9 @@ def summary(engine, pieces, folders, features=FEATURES, **roles):
     """Summarise pieces on an engine; to arrays, columns are what their place is."""
     if not engine.named:
         pieces = [piece.drop(columns="town", errors="ignore") for piece in pieces]
-        places = {name: place for place, name in enumerate(pieces[0].columns)}
-        features = features and [places[name] for name in features]
-        roles = {role: in_array(given, places) for role, given in roles.items()}
+        index_of = {name: index for index, name in enumerate(pieces[0].columns)}
+        features = features and [index_of[name] for name in features]
+        roles = {role: in_array(given, index_of) for role, given in roles.items()}
     source = engine.source(pieces, folders.new())
     return summarize(source, features=features, progress=False, **roles)
 
@@ -278,7 +281,7 @@ def of_rows(engine, rows, features, target, *, weight=None, fold=None, classes=N
         features = [name for name in rows.columns if name not in (target, weight, fold)]
     if isinstance(fold, HashFolds):
         hashes = key_hash([rows[name].to_numpy() for name in fold.columns], fold.seed)
-        number = [int(each) * fold.n_folds >> 64 for each in hashes]
+        number = [int(row_hash) * fold.n_folds >> 64 for row_hash in hashes]
     else:
         number = None if fold is None else rows[fold].to_numpy()
     moments = Moments.of(
@@ -348,14 +351,16 @@ def test_folds_of_single_rows_are_of_all_rows_and_the_same_whenever_they_are_rea
 def numbers_of_folds(key):
     """Return the fold of each row of the frame, asked for one key at a time."""
     rows = frame()
-    fold, place = HashFolds(5, key=key), rows[list(key)].apply(tuple, axis=1)
+    fold, row_key = HashFolds(5, key=key), rows[list(key)].apply(tuple, axis=1)
     alone = {
-        one: summarize(rows[place == one], target="y", features=["a"], fold=fold)
-        for one in place.unique()
+        key_value: summarize(rows[row_key == key_value], target="y", features=["a"], fold=fold)
+        for key_value in row_key.unique()
     }
-    for each in alone.values():  # in the last of its folds
-        assert each.folds[-1].count == each.count
-    return place.map({one: len(each.parts) - 1 for one, each in alone.items()}).to_numpy()
+    for moments in alone.values():  # in the last of its folds
+        assert moments.folds[-1].count == moments.count
+    return row_key.map(
+        {key_value: len(moments.parts) - 1 for key_value, moments in alone.items()}
+    ).to_numpy()
 
 
 @pytest.mark.parametrize("key", [("group",), ("part", "group")], ids=str)
@@ -420,7 +425,7 @@ def test_a_group_in_one_piece_has_all_classes_and_folds(engine, folders):
     pieces = [rows[:3], *cut(rows[3:], 4)]
     moments = summary(engine, pieces, folders, **roles)
     assert moments[9].count == 3
-    assert [len(each.parts) for each in moments.values()] == [3] * 5
+    assert [len(group_moments.parts) for group_moments in moments.values()] == [3] * 5
     assert_the_same(moments, by_hand(engine, pieces, **roles))
 
 
@@ -512,8 +517,8 @@ def test_a_missing_label_is_refused(named_engine, folders, labels):
         "text": (["no", "yes"], "str"),
         "bool": ([0, 1], "boolean"),
     }
-    values, kind = kinds[labels]
-    rows["y"] = pd.array(np.array(values)[rows["y"]], dtype=kind)
+    values, dtype = kinds[labels]
+    rows["y"] = pd.array(np.array(values)[rows["y"]], dtype=dtype)
     rows.loc[237, "y"] = None
     with pytest.raises((TypeError, ValueError), match=r"label.*drop (those rows|rows without)"):
         summary(named_engine, cut(rows, 3), folders, target="y")

@@ -85,7 +85,7 @@ def four_partitions(X, y):
     parts = np.array_split(np.arange(len(y)), 4)
     table = framed(X, y)
     return np.concatenate(
-        [of_blocks(PLAN.blocks(Partition(k, [table.iloc[own]]))) for k, own in enumerate(parts)]
+        [of_blocks(PLAN.blocks(Partition(k, [table.iloc[rows]]))) for k, rows in enumerate(parts)]
     )
 
 
@@ -121,14 +121,14 @@ every_way = pytest.mark.parametrize("way", WAYS)
 @cache
 def counts(way):
     """Return how many copies of each value and class are in each fold, for each seed."""
-    found = np.zeros((SEEDS, VALUES, 2, FOLDS))
+    observed = np.zeros((SEEDS, VALUES, 2, FOLDS))
     sizes = np.zeros((SEEDS, 2))
     for seed in range(SEEDS):
         X, value, y = rows(seed)
         fold = WAYS[way](X, y)
-        np.add.at(found[seed], (value, y.astype(int), fold), 1)
+        np.add.at(observed[seed], (value, y.astype(int), fold), 1)
         sizes[seed] = (~y).sum(), y.sum()
-    return found, sizes
+    return observed, sizes
 
 
 # ── exchangeability ───────────────────────────────────────────────────────────────────────────────
@@ -141,31 +141,31 @@ def test_copies_spread_over_the_folds_as_independent_rows_do(way):
     Folds by content put all copies of a value into one fold: far too large. Dealing copies out in
     turn makes all folds alike, so that held-out rows repeat the training rows: far too small.
     """
-    found, sizes = counts(way)
-    copies = found.sum(axis=3)
+    observed, sizes = counts(way)
+    copies = observed.sum(axis=3)
     expected = copies[..., None] / FOLDS
     with np.errstate(invalid="ignore"):
-        chi = np.where(expected > 0, (found - expected) ** 2 / expected, 0.0).sum(axis=3)
+        chi = np.where(expected > 0, (observed - expected) ** 2 / expected, 0.0).sum(axis=3)
     if way in STRATIFIED:  # of a class of n, m copies: less variance by (n − m) / (n − 1)
         chi *= (sizes[:, None, :] - 1) / np.maximum(sizes[:, None, :] - copies, 1)
     # Each value and class has FOLDS − 1 degrees of freedom; values of one seed are dependent where
     # classes are shared out, so one value and class of each seed is tested.
     for value in range(VALUES):
         for side in range(2):
-            own = copies[:, value, side] > 1
-            total = chi[own, value, side].sum()
-            freedom = (FOLDS - 1) * own.sum()
+            has_copies = copies[:, value, side] > 1
+            total = chi[has_copies, value, side].sum()
+            freedom = (FOLDS - 1) * has_copies.sum()
             assert RARE < stats.chi2.sf(total, freedom) < 1 - RARE
 
 
 @every_way
 def test_every_fold_is_as_likely_as_every_other(way):
-    found, _ = counts(way)
+    observed, _ = counts(way)
     if way in STRATIFIED:
-        sizes = found.sum(axis=1)
+        sizes = observed.sum(axis=1)
         assert (np.ptp(sizes, axis=2) <= 1).all()
     else:
-        assert stats.chisquare(found.sum(axis=(0, 1, 2))).pvalue > RARE
+        assert stats.chisquare(observed.sum(axis=(0, 1, 2))).pvalue > RARE
 
 
 @every_way
@@ -174,9 +174,11 @@ def test_the_share_of_positives_held_out_says_nothing_of_that_trained_on(way):
 
     Were the label not in the key, copy t of a value would go to the same fold in both classes.
     """
-    found, _ = counts(way)
-    positive, negative = found[:, 0, 1, 0], found[:, 0, 0, 0]
-    test = stats.pearsonr(positive - found[:, 0, 1].mean(axis=1), negative - found[:, 0, 0].mean(1))
+    observed, _ = counts(way)
+    positive, negative = observed[:, 0, 1, 0], observed[:, 0, 0, 0]
+    test = stats.pearsonr(
+        positive - observed[:, 0, 1].mean(axis=1), negative - observed[:, 0, 0].mean(1)
+    )
     assert test.pvalue > RARE
 
 
@@ -199,9 +201,9 @@ def test_the_order_of_the_rows_does_not_matter(way, seed):
     )
 
 
-def alike(one, other):
+def alike(sample, other):
     for name in ("X", "positive", "weight", "fold"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        np.testing.assert_array_equal(getattr(sample, name), getattr(other, name))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -275,9 +277,9 @@ def grouped(seed=0, n_groups=40):
     """Return rows of customers, who have a feature and a label of their own."""
     rng = np.random.default_rng(seed)
     group = rng.integers(0, n_groups, 400)
-    own = rng.normal(size=(n_groups, 6))
+    centers = rng.normal(size=(n_groups, 6))
     y = (rng.random(n_groups) < 0.4)[group]
-    return own[group] + 0.01 * rng.normal(size=(400, 6)), y, group
+    return centers[group] + 0.01 * rng.normal(size=(400, 6)), y, group
 
 
 @pytest.mark.parametrize("name", ["numbers", "texts"])
@@ -351,14 +353,14 @@ def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
     y = X[:, 0] + rng.logistic(size=1500) > 0.5
     order = rng.permutation(1500)
     metrics = ["error", "auc", "recall@fpr=0.05"]
-    for one, other in zip(
+    for fitted, other in zip(
         DirectClassifier().fit_each(metrics, X, y),
         DirectClassifier().fit_each(metrics, X[order], y[order]),
         strict=True,
     ):
-        assert one.report_.chosen == other.report_.chosen
-        np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-3)
-        np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-3)
+        assert fitted.report_.chosen == other.report_.chosen
+        np.testing.assert_allclose(fitted.coef_, other.coef_, rtol=1e-3)
+        np.testing.assert_allclose(fitted.intercept_, other.intercept_, rtol=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore:nothing beat logistic")
@@ -368,8 +370,8 @@ def test_in_memory_the_order_changes_not_a_bit(classifier):
     X = np.round(rng.normal(size=(600, 8)))
     y = X[:, 0] + rng.logistic(size=600) > 0.5
     order = rng.permutation(600)
-    one = classifier.fit(X, y)
-    line = np.append(one.coef_, one.intercept_)
+    fitted = classifier.fit(X, y)
+    line = np.append(fitted.coef_, fitted.intercept_)
     other = classifier.fit(X[order], y[order])
     np.testing.assert_array_equal(line, np.append(other.coef_, other.intercept_))
 
@@ -388,14 +390,14 @@ def test_row_groups_of_a_file_do_not_matter(tmp_path):
     from directrix import summarize
 
     table = pa.table({"a": np.arange(1000) % 3, "y": np.arange(1000) % 2})
-    found = []
+    summaries = []
     for name, size in (("one", 1000), ("many", 17)):
         (tmp_path / name).mkdir()
         parquet.write_table(table, tmp_path / name / "rows.parquet", row_group_size=size)
-        found.append(
+        summaries.append(
             summarize(
                 tmp_path / name / "rows.parquet", target="y", fold=HashFolds(4), progress=False
             )
         )
-    assert found[0] == found[1]
-    assert {part[0].count for part in found[0].parts} != {0}
+    assert summaries[0] == summaries[1]
+    assert {part[0].count for part in summaries[0].parts} != {0}

@@ -75,10 +75,10 @@ def difference(a, b):
     """Return the worst scaled difference of two summaries of the same rows."""
     worst = 0.0
     for c in CLASSES:
-        one, other = a.by_class[c], b.by_class[c]
-        assert one.weight == pytest.approx(other.weight, rel=4 * EPS)
-        size = np.sqrt(np.multiply.outer(one.scatter.diagonal(), one.scatter.diagonal()))
-        off = np.abs(one.scatter - other.scatter)
+        left, right = a.by_class[c], b.by_class[c]
+        assert left.weight == pytest.approx(right.weight, rel=4 * EPS)
+        size = np.sqrt(np.multiply.outer(left.scatter.diagonal(), left.scatter.diagonal()))
+        off = np.abs(left.scatter - right.scatter)
         assert not off[size == 0].any()
         worst = max(worst, np.max(off[size > 0] / size[size > 0], initial=0.0))
     return worst
@@ -207,12 +207,12 @@ def test_subtracting_undoes_merging_or_refuses(figure):
             refused(1.0)
             return
         for c in CLASSES:
-            one, other = rest.by_class[c], kept.by_class[c]
-            assert one.count == other.count
+            left, right = rest.by_class[c], kept.by_class[c]
+            assert left.count == right.count
             # Digits are lost in proportion to what was taken out, and to nothing else.
             size = np.sqrt(whole.by_class[c].scatter.diagonal())
-            off = np.abs(one.scatter - other.scatter)
-            bound = np.multiply.outer(size, size) * whole.by_class[c].weight / (one.weight or 1.0)
+            off = np.abs(left.scatter - right.scatter)
+            bound = np.multiply.outer(size, size) * whole.by_class[c].weight / (left.weight or 1.0)
             assert not off[bound == 0].any()
             worst(np.max(off[bound > 0] / bound[bound > 0], initial=0.0))
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.signal import fftconvolve
 
 from directrix.losses import PairwiseLogistic, PairwiseSquare, PairwiseSquaredHinge, Ramp
+from directrix.losses.pairwise import _convolve
 
 
 def rows(n=400):
@@ -42,3 +44,11 @@ def test_finer_bins_are_nearer_by_their_square():
 def test_fewer_than_two_bins_are_refused():
     with pytest.raises(ValueError, match="bins must be two at least, not 1"):
         PairwiseLogistic(1).value_and_grad(*rows())
+
+
+@pytest.mark.parametrize("bins", [2, 3, 100, 2048])
+def test_the_convolution_is_that_of_scipy_signal(bins):
+    rng = np.random.default_rng(bins)
+    values, kernel = rng.random(bins), np.logaddexp(0.0, rng.normal(size=2 * bins - 1))
+    expected = fftconvolve(values, kernel, mode="full")
+    np.testing.assert_allclose(_convolve(values, kernel), expected, rtol=1e-13, atol=1e-13)

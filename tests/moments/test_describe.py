@@ -11,8 +11,8 @@ X = np.array([[1.0, 10.0], [3.0, 10.0], [2.0, 10.0], [2.0, 10.0]])
 
 
 def test_text_tells_rows_features_and_classes():
-    told = repr(Moments.of(X, ["a", "b", "b", "b"]))
-    assert told == "<Moments: 4 rows; 2 features; classes {'a': 1, 'b': 3}>"
+    text = repr(Moments.of(X, ["a", "b", "b", "b"]))
+    assert text == "<Moments: 4 rows; 2 features; classes {'a': 1, 'b': 3}>"
 
 
 @pytest.mark.parametrize(

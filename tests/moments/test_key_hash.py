@@ -46,8 +46,8 @@ def test_a_whole_number_is_the_float_that_equals_it(number):
     exact = int(float(number))  # a float's value, still a whole number
     if not -(2**63) <= exact < 2**64:
         return
-    kind = np.int64 if exact < 2**63 else np.uint64
-    assert key_hash([np.array([exact], dtype=kind)]) == key_hash([np.array([float(exact)])])
+    integer_type = np.int64 if exact < 2**63 else np.uint64
+    assert key_hash([np.array([exact], dtype=integer_type)]) == key_hash([np.array([float(exact)])])
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=20))
@@ -135,8 +135,8 @@ def test_a_key_needs_a_column():
 
 
 def test_no_rows_have_no_hashes():
-    for kind in (int, float, object, str, "datetime64[s]"):
-        assert key_hash([np.empty(0, dtype=kind)]).tolist() == []
+    for dtype in (int, float, object, str, "datetime64[s]"):
+        assert key_hash([np.empty(0, dtype=dtype)]).tolist() == []
 
 
 def test_the_order_of_columns_and_the_seed_matter():
@@ -152,8 +152,8 @@ def test_the_hash_of_a_row_does_not_depend_on_the_rows_around_it():
     columns = [rng.integers(0, 9, 60), np.array(TEXT, dtype=object)[rng.integers(0, 8, 60)]]
     whole = key_hash(columns)
     order = rng.permutation(60)
-    np.testing.assert_array_equal(key_hash([each[order] for each in columns]), whole[order])
-    alone = [key_hash([each[k : k + 1] for each in columns])[0] for k in range(60)]
+    np.testing.assert_array_equal(key_hash([column[order] for column in columns]), whole[order])
+    alone = [key_hash([column[k : k + 1] for column in columns])[0] for k in range(60)]
     np.testing.assert_array_equal(alone, whole)
 
 

@@ -118,7 +118,7 @@ def test_an_unknown_class_is_refused_with_the_known_ones():
 
 
 @pytest.mark.parametrize(
-    ("columns", "places"),
+    ("columns", "indices"),
     [
         (2, [2]),
         (-1, [3]),
@@ -130,13 +130,13 @@ def test_an_unknown_class_is_refused_with_the_known_ones():
         ([], []),
     ],
 )
-def test_selected_columns_are_those_of_the_rows(columns, places):
+def test_selected_columns_are_those_of_the_rows(columns, indices):
     chosen = Moments.of(X, Y, WEIGHT, feature_names=NAMES, fold=FOLD).select(columns)
-    assert chosen.n_features == len(places)
-    assert chosen.feature_names == tuple(NAMES[place] for place in places)
-    if len(places):
+    assert chosen.n_features == len(indices)
+    assert chosen.feature_names == tuple(NAMES[index] for index in indices)
+    if len(indices):
         expected = Moments.of(
-            X[:, places], Y, WEIGHT, feature_names=chosen.feature_names, fold=FOLD
+            X[:, indices], Y, WEIGHT, feature_names=chosen.feature_names, fold=FOLD
         )
         assert distance(chosen, expected) < SCALED
 
@@ -161,8 +161,8 @@ def test_each_fold_is_the_summary_of_its_rows():
     moments = Moments.of(X, Y, WEIGHT, fold=FOLD, feature_names=NAMES)
     assert len(moments.folds) == 4
     for k, fold in enumerate(moments.folds):
-        own = np.equal(FOLD, k)
-        alone = Moments.of(X[own], Y[own], WEIGHT[own], feature_names=NAMES)
+        in_fold = np.equal(FOLD, k)
+        alone = Moments.of(X[in_fold], Y[in_fold], WEIGHT[in_fold], feature_names=NAMES)
         assert distance(fold, alone) < SCALED
 
 
@@ -386,11 +386,14 @@ def test_whole_weights_are_repetitions():
     repeated = Moments.of(np.repeat(X, times, axis=0), np.repeat(Y, times))
     weighted = Moments.of(X, Y, times)
     for label in (0, 1):
-        own, its = weighted.by_class[label], repeated.by_class[label]
-        assert own.weight == its.weight == its.count
-        spread = np.sqrt(its.scatter.diagonal())
+        by_weight, by_repetition = weighted.by_class[label], repeated.by_class[label]
+        assert by_weight.weight == by_repetition.weight == by_repetition.count
+        spread = np.sqrt(by_repetition.scatter.diagonal())
         assert (
-            np.abs((own.scatter - its.scatter) / np.multiply.outer(spread, spread)).max() < SCALED
+            np.abs(
+                (by_weight.scatter - by_repetition.scatter) / np.multiply.outer(spread, spread)
+            ).max()
+            < SCALED
         )
 
 

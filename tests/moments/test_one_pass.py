@@ -135,8 +135,8 @@ def test_folds_of_any_width_times_classes_fit(dtype):
     moments = Moments.of(rows, labels, fold=fold.astype(dtype))
     assert len(moments.folds) == 100
     for k in (0, 42, 43, 99):
-        own = fold == k
-        alone = Moments.of(rows[own], labels[own], classes=[0, 1, 2])
+        in_fold = fold == k
+        alone = Moments.of(rows[in_fold], labels[in_fold], classes=[0, 1, 2])
         assert distance(moments.folds[k], alone) < 1e-14
 
 
@@ -167,11 +167,11 @@ def test_the_answer_does_not_depend_on_where_blocks_end(size):
     rows, labels = rng.normal(3.0, 1.0, (size, 2)), rng.integers(0, 2, size)
     moments = Moments.of(rows, labels, classes=[0, 1])
     for label in (0, 1):
-        own = rows[labels == label].astype(np.longdouble)
+        class_rows = rows[labels == label].astype(np.longdouble)
         group = moments.by_class[label]
-        assert group.count == len(own)
-        if len(own):
-            centred = own - own.mean(axis=0)
+        assert group.count == len(class_rows)
+        if len(class_rows):
+            centred = class_rows - class_rows.mean(axis=0)
             scale = np.sqrt(np.multiply.outer(*[(centred**2).sum(axis=0)] * 2))
             error = np.abs(group.scatter - centred.T @ centred)
             assert (error <= 1e-14 * scale).all()

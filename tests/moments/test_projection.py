@@ -27,8 +27,8 @@ def of_scores(s, y, weight):
 def test_four_numbers_are_those_of_the_scores(rows):
     X, y, weight = rows
     coef = np.array([1.0, -0.5, 0.25, 3.0])
-    found = project(Moments.of(X, y, weight), coef)
-    assert found == pytest.approx(of_scores(X @ coef[:-1] + coef[-1], y, weight), rel=1e-12)
+    projected = project(Moments.of(X, y, weight), coef)
+    assert projected == pytest.approx(of_scores(X @ coef[:-1] + coef[-1], y, weight), rel=1e-12)
 
 
 def test_stated_prior_is_used(rows):

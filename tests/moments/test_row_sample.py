@@ -9,8 +9,8 @@ from directrix.moments.tree import tree_sum
 
 def taken(X, y, most=None):
     n = len(y)
-    own = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), row_hash(as_rows(X)))
-    return own if most is None else own.at_most(most)
+    sample = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), row_hash(as_rows(X)))
+    return sample if most is None else sample.at_most(most)
 
 
 def rows(n=5000, seed=0):
@@ -18,16 +18,16 @@ def rows(n=5000, seed=0):
     return rng.normal(size=(n, 3)), (rng.random(n) < 0.1).astype(int)
 
 
-def same(one, other):
+def same(sample, other):
     """The same rows, in whatever order."""
-    assert sorted(map(tuple, one.X.tolist())) == sorted(map(tuple, other.X.tolist()))
+    assert sorted(map(tuple, sample.X.tolist())) == sorted(map(tuple, other.X.tolist()))
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7, 50])
 def test_parts_add_up_to_the_sample_of_the_whole(parts):
     X, y = rows()
     cuts = np.array_split(np.random.default_rng(1).permutation(len(y)), parts)
-    total = tree_sum(taken(X[own], y[own], 100) for own in cuts).at_most(100)
+    total = tree_sum(taken(X[part], y[part], 100) for part in cuts).at_most(100)
     whole = taken(X, y, 100)
     same(total, whole)
     np.testing.assert_array_equal(total.ordered().X, whole.ordered().X)

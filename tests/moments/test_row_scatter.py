@@ -66,9 +66,9 @@ def test_the_operator_is_the_scatter(holder, weights):
     for label in (0, 1):
         group = wide(holder, weights).by_class[label]
         assert isinstance(group.scatter, RowScatter)
-        own = np.equal(Y, label)
-        weight = np.longdouble(1.0) if weights == "no weights" else WEIGHT[own][:, None]
-        rows = X[own].astype(np.longdouble)
+        in_class = np.equal(Y, label)
+        weight = np.longdouble(1.0) if weights == "no weights" else WEIGHT[in_class][:, None]
+        rows = X[in_class].astype(np.longdouble)
         rows = rows - (weight * rows).sum(axis=0) / (weight * np.ones_like(rows[:, :1])).sum()
         truth = (rows.T @ (weight * (rows @ vectors))).astype(float)
         spread = np.sqrt(((weight * rows**2).sum(axis=0)).astype(float))

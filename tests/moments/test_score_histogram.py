@@ -16,9 +16,9 @@ def rows(n=500, d=3, k=4, seed=0):
     )
 
 
-def same(one, other, **tolerance):
+def same(histogram, other, **tolerance):
     for name in ("counts", "weight", "weight_sq"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), **tolerance)
+        np.testing.assert_allclose(getattr(histogram, name), getattr(other, name), **tolerance)
     return True
 
 
@@ -27,8 +27,8 @@ def by_hand(X, positive, lines, weight):
     counts = np.zeros((len(lines), 2, BINS))
     for k, line in enumerate(lines):
         scores = X @ line[:-1] + line[-1]
-        for side, own in enumerate((~positive, positive)):
-            counts[k, side] = np.histogram(scores[own], edges(), weights=weight[own])[0]
+        for side, in_class in enumerate((~positive, positive)):
+            counts[k, side] = np.histogram(scores[in_class], edges(), weights=weight[in_class])[0]
     return counts
 
 
@@ -48,8 +48,8 @@ def test_it_is_the_histogram_of_the_scores_of_each_class():
 def test_histograms_add_up():
     X, positive, lines, weight = rows()
     parts = [
-        ScoreHistogram.of(X[own], positive[own], lines, weight[own])
-        for own in np.array_split(np.arange(len(X)), 7)
+        ScoreHistogram.of(X[part], positive[part], lines, weight[part])
+        for part in np.array_split(np.arange(len(X)), 7)
     ]
     whole = ScoreHistogram.of(X, positive, lines, weight)
     same(sum(parts, start=ScoreHistogram.empty(4)), whole, rtol=1e-12)
@@ -66,7 +66,7 @@ def test_no_rows_change_nothing():
 def test_a_weight_is_a_repetition():
     X, positive, lines, _ = rows()
     times = np.random.default_rng(1).integers(0, 4, len(X))
-    repeated = (np.repeat(each, times, axis=0) for each in (X, positive))
+    repeated = (np.repeat(array, times, axis=0) for array in (X, positive))
     weighted = ScoreHistogram.of(X, positive, lines, times)
     often = ScoreHistogram.of(*repeated, lines)
     np.testing.assert_array_equal(weighted.counts, often.counts)

@@ -99,8 +99,8 @@ def bits(moments):
         for group in groups
     ]
     labels = [(type(label), repr(label)) for label in moments.classes.tolist()]
-    told = (moments.n_features, moments.feature_names, moments.stated_prior, moments.folded)
-    return labels, moments.classes.dtype.kind, told, len(moments.parts), numbers
+    settings = (moments.n_features, moments.feature_names, moments.stated_prior, moments.folded)
+    return labels, moments.classes.dtype.kind, settings, len(moments.parts), numbers
 
 
 @pytest.mark.parametrize("kind", SUMMARIES)

@@ -237,17 +237,17 @@ def test_a_number_that_is_none_is_refused(name, value, saved):
 ONE, TWO, NONE = (0, 0), (0, 1), (0, 2)
 
 
-def putting(name, place, value):
+def putting(name, index, value):
     def edit(arrays):
-        arrays[name][place] = value
+        arrays[name][index] = value
 
     return edit
 
 
 def several(*edits):
     def edit(arrays):
-        for each in edits:
-            each(arrays)
+        for single_edit in edits:
+            single_edit(arrays)
 
     return edit
 
@@ -437,8 +437,8 @@ def test_memory_stays_in_proportion_to_a_hostile_file(case, path):
 def test_a_long_header_is_refused_before_it_is_read(path):
     """The peak of the whole process, because the library underneath is not written in Python."""
     pytest.importorskip("resource")
-    told = b'{"__metadata__":{"header":"' + b"[]," * 30_000_000 + b'"}}'
-    path.write_bytes(len(told).to_bytes(8, "little") + told)
+    header = b'{"__metadata__":{"header":"' + b"[]," * 30_000_000 + b'"}}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
     code = """
 import resource, sys
 from directrix import Moments

@@ -108,19 +108,19 @@ def forge_header(rng, content):
     header = json.loads(text)
     where = rng.choice([header, header["classes"]])
     key = rng.choice(sorted(where))
-    kind = rng.randrange(8)
-    if kind == 0:
+    damage = rng.randrange(8)
+    if damage == 0:
         del where[key]
-    elif kind == 1:
+    elif damage == 1:
         where[rng.choice(["x", "Version", ""])] = rng.choice(VALUES)
-    elif kind == 2:
+    elif damage == 2:
         labels = header["classes"]["values"]
         rng.choice([labels.sort, labels.reverse, lambda: rng.shuffle(labels)])()
         header["feature_names"] = header["feature_names"] and header["feature_names"][::-1]
     else:
         where[key] = rng.choice(VALUES)
     text = json.dumps(header)
-    if kind == 3:
+    if damage == 3:
         text = text.replace(":", f': {json.dumps(rng.choice(VALUES))}, "{key}":', 1)
     return text, arrays
 
@@ -129,32 +129,34 @@ def forge_arrays(rng, content):
     text, arrays = take_apart(content)
     name = rng.choice(sorted(arrays))
     array = arrays[name]
-    kind = rng.randrange(9)
-    if kind <= 2 and array.size:
+    damage = rng.randrange(9)
+    if damage <= 2 and array.size:
         with np.errstate(invalid="ignore", over="ignore"):
             number = np.array(rng.choice([*NUMBERS, rng.gauss(0, 1)])).astype(array.dtype)
             array.flat[rng.randrange(array.size)] = number
-    elif kind == 3:
+    elif damage == 3:
         with np.errstate(invalid="ignore", over="ignore"):
             arrays[name] = (array * rng.choice([0.5, 0.99999, 1.00001, 2.0, -1.0])).astype(
                 array.dtype
             )
-    elif kind == 4:
+    elif damage == 4:
         other = rng.choice(["float32", "int64", "float64", "uint64", "bool", "int8"])
         with np.errstate(invalid="ignore", over="ignore"):
             arrays[name] = array.astype(other)
-    elif kind == 5:
+    elif damage == 5:
         arrays[name] = rng.choice(
             [array[:-1], array[..., :-1], array[None], array.ravel(), array.T]
         )
-    elif kind == 6:
+    elif damage == 6:
         arrays[rng.choice(["x", "Mean", name])] = arrays.pop(name)
-    elif kind == 7:
-        for each in arrays:  # the same change in all: another order of the folds, which is legal
-            arrays[each] = arrays[each][::-1]
+    elif damage == 7:
+        for (
+            array_name
+        ) in arrays:  # the same change in all: another order of the folds, which is legal
+            arrays[array_name] = arrays[array_name][::-1]
     else:
-        for each in arrays:  # another order of the classes, or one fewer
-            arrays[each] = arrays[each][:, :: rng.choice([-1, 1, 2])]
+        for array_name in arrays:  # another order of the classes, or one fewer
+            arrays[array_name] = arrays[array_name][:, :: rng.choice([-1, 1, 2])]
     return text, arrays
 
 

@@ -64,8 +64,8 @@ def main():
     for name, case in CASES.items():
         path = HERE / f"{name}.moments"
         summary(**case).save(path)
-        told = answer(**case) | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-        text = json.dumps(told, indent=1, ensure_ascii=False)
+        record = answer(**case) | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        text = json.dumps(record, indent=1, ensure_ascii=False)
         path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -98,7 +98,9 @@ def answer(X, y, weight=None, classes=None, fold=None, feature_names=None, prior
         "prior": prior,
         "parts": [
             [
-                moments_of([(x, w) for x, own, w, part in rows if (own, part) == (label, k)], d)
+                moments_of(
+                    [(x, w) for x, row_label, w, part in rows if (row_label, part) == (label, k)], d
+                )
                 for label in labels
             ]
             for k in numbers

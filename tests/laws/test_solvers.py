@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.frontier.problems import random_moments
 from directrix.objectives import MomentObjective
-from directrix.risks import CostRisk, RankingRisk
+from directrix.risks import RankingRisk
 from directrix.solve import descent, lbfgs, newton_cg, papers_lbfgs, part_of_mean
 
 
@@ -59,43 +59,6 @@ def test_the_start_is_not_changed():
     start = np.zeros(3)
     lbfgs(Bowl(), start)
     assert not start.any()
-
-
-def test_the_papers_start_is_orthogonal_to_the_negatives():
-    rng = np.random.default_rng(0)
-    positive, negative = rng.normal(size=(2, 5))
-    start = part_of_mean(positive, negative)
-    assert start[-1] == 0.0
-    assert np.linalg.norm(start[:-1]) == pytest.approx(1.0)
-    assert start[:-1] @ negative == pytest.approx(0.0, abs=1e-12)
-    assert start[:-1] @ positive > 0
-
-
-@pytest.mark.parametrize(
-    ("positive", "negative"), [([1.0, 0.0], [0.0, 0.0]), ([2.0, 0.0], [1.0, 0.0])]
-)
-def test_the_papers_start_falls_back_where_it_is_nothing(positive, negative):
-    start = part_of_mean(np.array(positive), np.array(negative))
-    assert start == pytest.approx([1.0, 0.0, 0.0])
-
-
-@pytest.mark.parametrize("risk", [CostRisk(), RankingRisk()], ids=str)
-@pytest.mark.parametrize("penalty", [0.0, 1e-3])
-def test_objective_gradient_and_hessian_product(risk, penalty):
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        moments = random_moments(rng, most_features=6)
-        objective = MomentObjective(moments, risk, penalty)
-        coef, along = rng.normal(size=(2, moments.n_features + 1))
-        step = 1e-5
-        ahead, behind = objective(coef + step * along), objective(coef - step * along)
-        slope = (ahead[0] - behind[0]) / (2 * step)
-        assert objective(coef)[1] @ along == pytest.approx(slope, abs=1e-7)
-        change = (ahead[1] - behind[1]) / (2 * step)
-        assert objective.hessian_product(coef, along) == pytest.approx(change, abs=1e-6)
-        if not penalty:  # a line has no length
-            assert objective(coef)[1] @ coef == pytest.approx(0.0, abs=1e-12)
-    assert not objective.hessian_product(coef, np.zeros_like(coef)).any()
 
 
 def test_all_descend_to_the_same_auc():
