@@ -10,32 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from directrix.engines.arrow import COMPRESSED, file_format, matching_files
+from directrix.exceptions import NotUtf8Error
 
 #: Bytes of a file that are decoded at a time. Arrow takes the types of columns from about as many.
 _BLOCK = 1 << 20
-
-
-class NotUtf8Error(ValueError):
-    """A CSV file that is not UTF-8.
-
-    Parameters
-    ----------
-    path : str
-    line : int
-        The first line that is not UTF-8, counted from one.
-    found : str
-        What is there instead.
-    encoding : str
-        The encoding that the file may have.
-    """
-
-    def __init__(self, path: str, line: int, found: str, encoding: str) -> None:
-        self.path, self.line = path, line
-        copy = str(Path(path).with_stem(f"{Path(path).stem}-utf8"))
-        super().__init__(
-            f"{path} is not UTF-8: line {line} has {found}. Save it as UTF-8; if it is {encoding}, "
-            f"iconv -f {encoding} -t UTF-8 {path} > {copy} does so"
-        )
 
 
 def explain(source: Any, error: Exception) -> None:
@@ -86,8 +64,8 @@ def require_utf8(path: str | PathLike[str], most: int | None = None) -> None:
                 line += error.object[: error.start].count(b"\n")
                 marked = seen == 0 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
                 encoding = "UTF-16" if marked else "ISO-8859-1"
-                found = f"the byte 0x{error.object[error.start]:02x}"
-                raise NotUtf8Error(str(path), line, found, encoding) from None
+                byte = error.object[error.start]
+                raise NotUtf8Error(str(path), line, byte, encoding) from None
             seen += len(block)
             if not block:
                 return

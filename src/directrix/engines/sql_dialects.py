@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix.exceptions import SqlNameError
+
 #: What cannot stand in text between single quotes as it is, where a backslash has a meaning.
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-class SqlNameError(ValueError):
-    """A name that cannot be that of a column or table in a database."""
 
 
 class Dialect(NamedTuple):
@@ -66,10 +64,10 @@ class Dialect(NamedTuple):
             which = noun if len(names) == 1 else f"{noun} {position} of {len(names)}"
             if not name:
                 msg = f"{which} has an empty name, which cannot be written in SQL: {remedy}"
-                raise SqlNameError(msg)
+                raise SqlNameError(msg, name, [position])
             if "\0" in name:
                 msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
-                raise SqlNameError(msg)
+                raise SqlNameError(msg, name, [position])
             first = seen.setdefault(self.key(name), position)
             if first != position:
                 reason = "upper and lower case are the same to this database"
@@ -81,7 +79,7 @@ class Dialect(NamedTuple):
                     f"{noun} {first} and {noun} {position} would be one column, {name!r}, as "
                     f"{reason}: {remedy}"
                 )
-                raise SqlNameError(msg)
+                raise SqlNameError(msg, name, [first, position])
 
     def label(self, label: Any) -> str:
         """Return a label that a database gave as it is written in SQL."""

@@ -1,8 +1,8 @@
 """What we keep of the data: class-wise weight, mean and scatter, as an algebra."""
 
+from directrix.exceptions import CancellationError, MomentsFileError
 from directrix.moments._row_scatter import RowScatter
-from directrix.moments._storage_checks import MomentsFileError
-from directrix.moments.class_moments import CancellationError, ClassMoments
+from directrix.moments.class_moments import ClassMoments
 from directrix.moments.moments import Moments, Standardized
 
 __all__ = [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.exceptions import MomentsFileError
 from directrix.moments._double_double import exact_sum
 
 if TYPE_CHECKING:
@@ -44,10 +45,6 @@ _UNDERFLOW = 2.0**-1074
 #: NumPy gives every label the room of the longest. This much beyond four times the numbers keeps
 #: the memory of a reader in proportion to the file.
 _LABEL_BYTES = 1 << 20
-
-
-class MomentsFileError(ValueError):
-    """The file is not a summary this version can read, or it is damaged."""
 
 
 def require(condition: object, otherwise: str) -> None:

@@ -8,36 +8,13 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
+from directrix.exceptions import CancellationError
 from directrix.moments._double_double import affine, exact_sum
 from directrix.moments._row_scatter import DENSE_FEATURES, RowScatter
 
 #: Subtraction must leave a share of at least 2**-30 of what it subtracts from: 22 bits of the
 #: 52 then survive, about seven digits.
 SMALLEST_REMAINDER = 2.0**-30
-
-
-class CancellationError(ArithmeticError):
-    """Subtracting one summary from another would leave too few correct digits.
-
-    Parameters
-    ----------
-    columns : array or tuple
-        Columns (indices, or names) that lost their digits; empty where it is the mean.
-    """
-
-    def __init__(self, columns: Any = ()) -> None:
-        self.columns = tuple(columns)
-        shown = ", ".join(repr(column) for column in self.columns[:5])
-        more = f" and {len(self.columns) - 5} more" if len(self.columns) > 5 else ""
-        lost = (
-            f"column {shown}{more} would keep fewer than seven digits of its scatter (almost all "
-            "of it was in the part taken out)"
-            if self.columns
-            else "too little weight would remain to know its mean"
-        )
-        super().__init__(
-            f"after subtraction {lost}; add up the parts you keep instead of subtracting"
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,8 @@ from warnings import warn
 
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix.exceptions import find_stacklevel
+
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
@@ -106,6 +108,6 @@ def warn_unless_there(solution: Solution, solver: str, left: str) -> Solution:
             "standardise the features, start closer (the frontier's best line is a good start), "
             "or allow more iterations.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=find_stacklevel(),
         )
     return solution

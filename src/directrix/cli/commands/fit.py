@@ -37,7 +37,7 @@ from directrix.cli.io.options import (
 )
 from directrix.cli.io.output_file import require_output
 from directrix.cli.io.rows import Gather, InMemory, RowFiles
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.formatting import in_one_line, metric_of_model, model_facts, model_words
 from directrix.cli.output.reply import Reply, waiting
 from directrix.export import save
@@ -169,14 +169,14 @@ def _require_two(classes: list[Any]) -> None:
     """Refuse any other number of classes, in words of the command line."""
     if len(classes) < 2:
         msg = f"there is one class only ({classes}), and a line needs rows of two: add the other's"
-        raise Mistake(msg)
+        raise UsageError(msg)
     if len(classes) > 2:
         shown = ", ".join(map(str, classes[:5]))
         msg = (
             f"there are {len(classes)} classes ({shown}): choose one against the others with "
             "--positive, or fit -c direct to rows"
         )
-        raise Mistake(msg)
+        raise UsageError(msg)
 
 
 def _in_two_passes(model: Any, files: RowFiles) -> tuple[Any, str]:

@@ -28,7 +28,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.io.rows import Gather, InMemory, RowFiles
 from directrix.cli.io.scoring import fitting, scored
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.formatting import metric_of_model
 from directrix.cli.output.pictures import (
     frontier_picture,
@@ -97,7 +97,7 @@ def plot(
             figure.savefig(file, format=Path(output).suffix.lstrip(".") or "png", dpi=150)
     except ValueError as error:
         msg = f"{output} cannot be written: {error}"
-        raise Mistake(msg) from None
+        raise UsageError(msg) from None
     return Reply(f"wrote {output}", {"kind": kind, "output": output})
 
 
@@ -120,7 +120,7 @@ def _losses(path: str | None) -> Any:
         own = getattr(model_of(path), "loss_", None)
         if own is None:
             msg = "this model has no loss of its own: plot losses without it, or fit -c smooth"
-            raise Mistake(msg)
+            raise UsageError(msg)
         losses = {f"{type(own).__name__} of the model": own, **losses}
     return LossDisplay.from_losses(losses).figure_
 
@@ -129,7 +129,7 @@ def _path(model: Any, files: RowFiles) -> Any:
     """Fit the model once more, as a file does not keep its path, and draw that."""
     if type(model).__name__ != "SmoothClassifier":
         msg = f"a path is that of a model fitted with -c smooth, not of {type(model).__name__}"
-        raise Mistake(msg)
+        raise UsageError(msg)
     own = fitting(files, model)
     rows: InMemory = own.read(Gather())
     y = own.labels(rows.y)

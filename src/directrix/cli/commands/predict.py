@@ -21,7 +21,7 @@ from directrix.cli.io.options import Features, Force, Format, Json, Rows, column
 from directrix.cli.io.output_file import require_output
 from directrix.cli.io.rows import RowFiles, features_of
 from directrix.cli.io.scoring import fitting, scores_and_probabilities
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
@@ -67,7 +67,7 @@ def predict(
         done: Predicted = run(source, plan, Predict(classifier, names, tuple(kept), write))
         if not done.rows:  # the types of the columns are not known, so that nothing can be written
             msg = "the files hold no rows"
-            raise Mistake(msg)
+            raise UsageError(msg)
     facts = {"output": output, **done.__dict__}
     words = f"{done.rows:,} rows, {done.flagged:,} predicted {classifier.classes_[-1]}"
     if done.incomplete:

@@ -10,7 +10,7 @@ import typer
 from directrix.cli.commands.summaries import facts_of
 from directrix.cli.io.files import kind_of, model_of, summary_of
 from directrix.cli.io.options import Json
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.formatting import model_facts, model_words
 from directrix.cli.output.reply import Reply, aligned
 from directrix.moments import Moments
@@ -32,7 +32,7 @@ def show(
         return Reply(model_words(model), {"kind": "model", **model_facts(model)})
     summary_of(file)  # says what is wrong with it, where it is a file that was damaged
     msg = f"{file} is neither a summary nor a model"
-    raise Mistake(msg)
+    raise UsageError(msg)
 
 
 def _of_summary(moments: Moments) -> Reply:

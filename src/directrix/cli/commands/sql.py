@@ -22,7 +22,7 @@ from directrix.cli.io.options import (
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
 from directrix.engines import csv_encoding, moments_sql
 from directrix.engines.sql_dialects import DIALECTS
@@ -89,7 +89,7 @@ def _answer(path: str) -> list[dict[str, Any]]:
     """Read the rows of an answer; in CSV a label has the type that it looks like."""
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the answer of the database as CSV or JSON"
-        raise Mistake(msg)
+        raise UsageError(msg)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.export import load
 from directrix.moments import Moments
 
@@ -31,7 +31,7 @@ def summary_of(path: str) -> Moments:
     _require_file(path)
     if kind_of(path) == "model":
         msg = f"{path} is a model, and this needs a summary: make one with directrix summarize"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return Moments.load(path)
 
 
@@ -40,7 +40,7 @@ def model_of(path: str) -> Any:
     _require_file(path)
     if kind_of(path) == "summary":
         msg = f"{path} is a summary, and this needs a model: make one with directrix fit"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return load(path)
 
 
@@ -56,4 +56,4 @@ def matching_paths(given: str) -> list[str]:
 def _require_file(path: str) -> None:
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the path of a file that directrix wrote"
-        raise Mistake(msg)
+        raise UsageError(msg)

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 
 
 class Estimate(NamedTuple):
@@ -56,14 +56,14 @@ def read_fit_record(path: str) -> FitRecord | None:
 
     Raises
     ------
-    Mistake
+    UsageError
         If the file is something else; it names the field that is wrong.
     """
     try:
         read = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         msg = f"{path} is not JSON ({error}): give what directrix fit --json printed"
-        raise Mistake(msg) from None
+        raise UsageError(msg) from None
     fields = _Fields(path, "", read)
     fields.text("classifier")
     if "candidates" not in fields.values:
@@ -149,4 +149,4 @@ class _Fields:
 
     def _fail(self, reason: str) -> NoReturn:
         msg = f"{self.path} is not what directrix fit --json prints: {reason}"
-        raise Mistake(msg)
+        raise UsageError(msg)

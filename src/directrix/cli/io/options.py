@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from directrix.cli.output.errors import nearest
+from directrix.cli.output.errors import suggest_names
 from directrix.metrics import TABLE, Metric, resolve
 
 _COLUMNS = "separated by commas; may be given again"
@@ -76,7 +76,7 @@ def metric_of(text: str) -> Metric:
         return resolve(text)
     except ValueError as error:
         names = [row.name for row in TABLE]
-        msg = f"{error}{nearest(text, names)}"
+        msg = f"{error}{suggest_names(text, names)}"
         raise typer.BadParameter(msg, param_hint="--metric") from None
 
 
@@ -90,7 +90,7 @@ def columns_of(given: Sequence[str] | None) -> list[str] | None:
 def one_of(value: str, allowed: Sequence[str], option: str) -> str:
     """Return a choice, or say which there are."""
     if value not in allowed:
-        msg = f"{value!r} is none of {', '.join(allowed)}{nearest(value, allowed)}"
+        msg = f"{value!r} is none of {', '.join(allowed)}{suggest_names(value, allowed)}"
         raise typer.BadParameter(msg, param_hint=option)
     return value
 

@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 import typer
 
 from directrix.cli.io.files import matching_paths
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 
 
 def require_output(output: str | None, reads: Iterable[str | None], *, force: bool) -> None:
@@ -32,7 +32,7 @@ def require_output(output: str | None, reads: Iterable[str | None], *, force: bo
     if not path.parent.is_dir():
         folder = str(path.parent)
         msg = f"there is no folder {folder!r} to write {path.name} into: make it first"
-        raise Mistake(msg)
+        raise UsageError(msg)
     if path.is_dir():
         _refuse(f"{output} is a folder: give the name of a file")
     if not path.is_file():  # a new file, or a device such as /dev/null, which keeps nothing

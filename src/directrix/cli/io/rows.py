@@ -15,10 +15,11 @@ from scipy import sparse
 from directrix._typing import AnyArray, FloatArray
 from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import columns_of, one_of, require
-from directrix.cli.output.errors import Mistake, no_column
+from directrix.cli.output.errors import UsageError
 from directrix.engines import HashFolds, csv_encoding
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
+from directrix.exceptions import ColumnNotFoundError
 from directrix.moments.labels import tidy
 from directrix.moments.rows import SparseRows
 
@@ -83,7 +84,7 @@ class RowFiles:
             names = _schema(paths[0])
             missing = [name for name in dropped if name not in names]
             if missing:
-                raise Mistake(no_column(missing[0], names))
+                raise ColumnNotFoundError(missing[0], names)
             others_taken = {target, others.get("weight"), *dropped}
             chosen = [name for name in names if name not in others_taken]
         elif dropped:
@@ -121,7 +122,7 @@ class RowFiles:
             read = load_svmlight_files(list(self.paths), n_features=self.n_features)
         except ValueError as error:
             msg = f"the files cannot be read as LIBSVM ({error}): look for a line that is none"
-            raise Mistake(msg) from None
+            raise UsageError(msg) from None
         y = np.concatenate(read[1::2])
         y = y.astype(np.int64) if np.array_equal(y, np.floor(y)) else y
         y = y if self.positive is None else is_label(y, self.positive)
@@ -169,7 +170,7 @@ class Gather:
             weights.append(block.weight)
         if not parts:
             msg = "the files hold no rows"
-            raise Mistake(msg)
+            raise UsageError(msg)
         stack = sparse.vstack if sparse.issparse(parts[0]) else np.concatenate
         return InMemory(stack(parts), np.concatenate(labels), joined(weights), names)
 
@@ -195,7 +196,7 @@ def is_label(y: AnyArray, text: str) -> AnyArray:
         shown = ", ".join(map(str, found[:_SHOWN].tolist()))
         more = " and more" if len(found) > _SHOWN else ""
         msg = f"no label {text!r} among those of the rows ({shown}{more}): see --positive"
-        raise Mistake(msg)
+        raise UsageError(msg)
     is_it: AnyArray = y == meant[0]
     return is_it
 
@@ -211,13 +212,13 @@ def require_finite(X: Any, names: Sequence[str] | None) -> None:
         return
     if sparse.issparse(X):
         msg = "the rows hold NaN or infinity: fill those values in, or leave these rows out"
-        raise Mistake(msg)
+        raise UsageError(msg)
     bad = ~np.isfinite(X)
     column = int(bad.any(axis=0).argmax())
     name = repr(names[column]) if names else str(column)
     what = "NaN (nothing is there)" if np.isnan(X[bad[:, column], column]).any() else "infinity"
     msg = f"column {name} holds {what}: fill it in, leave those rows out, or --drop the column"
-    raise Mistake(msg)
+    raise UsageError(msg)
 
 
 def _found(given: str) -> list[str]:
@@ -225,7 +226,7 @@ def _found(given: str) -> list[str]:
     found = [given] if "://" in given else matching_paths(given)
     if not found:
         msg = f"no file at {given!r}: give the path of a file or folder, or a pattern"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return found
 
 

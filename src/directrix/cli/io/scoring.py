@@ -11,7 +11,7 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.measures import ScoredRows
 from directrix.cli.io.rows import RowFiles, features_of, joined, require_finite
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.engines.plan import Plan
 from directrix.moments import Moments
 from directrix.moments.tree import tree_sum
@@ -51,7 +51,7 @@ class Score:
                 )
         if not kept:
             msg = "the files hold no rows"
-            raise Mistake(msg)
+            raise UsageError(msg)
         y, scores, probability = (np.concatenate([own[k] for own in kept]) for k in range(3))
         weight = joined([own[3] for own in kept])
         return ScoredRows(y, scores, probability, weight, tree_sum(sums) if sums else None)
@@ -81,7 +81,7 @@ def scores_and_probabilities(model: Any, X: Any) -> tuple[FloatArray, FloatArray
             f"the model has {model.n_features_in_} features and the rows have {X.shape[1]}: name "
             "those of the model, in their order, with --features"
         )
-        raise Mistake(msg)
+        raise UsageError(msg)
     scores = np.asarray(model.decision_function(X))
     probability = np.asarray(model.predict_proba(X))
     return scores, probability[:, 1] if len(model.classes_) == 2 else probability
@@ -100,6 +100,6 @@ def _known(y: AnyArray, classes: AnyArray) -> AnyArray:
             f"the rows have labels that the model was not fitted to ({shown}), and its own are "
             f"{ours}: see whether --target is the right column{truths}"
         )
-        raise Mistake(msg)
+        raise UsageError(msg)
     order = np.array([theirs.index(label) for label in found.tolist()], dtype=np.intp)
     return classes[order[place]]

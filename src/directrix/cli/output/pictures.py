@@ -10,7 +10,7 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.measures import ScoredRows
 from directrix.classifiers.fitting.intervals import effective_rows, wilson
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc
 from directrix.displays.words import limit_of
@@ -34,11 +34,11 @@ def is_positive(found: ScoredRows, classes: AnyArray) -> AnyArray:
     """Return which rows are of the last of two classes; there must be rows of both."""
     if len(classes) != 2:
         msg = f"pictures are of two classes, and the model has {len(classes)}"
-        raise Mistake(msg)
+        raise UsageError(msg)
     positive: AnyArray = found.y == classes[1]
     if positive.all() or not positive.any():
         msg = f"all rows are of class {found.y[0]}, and pictures compare two: give rows of both"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return positive
 
 
@@ -72,7 +72,7 @@ def tradeoff_picture(found: ScoredRows, positive: AnyArray, metric: Metric, agai
     """Draw what other thresholds would give."""
     if not metric.cuts:
         msg = f"{metric} is of a ranking and has no threshold: give another with --metric"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return TradeoffDisplay.from_predictions(
         positive, found.scores, metric=metric, against=against, sample_weight=found.weight
     ).figure_

@@ -18,7 +18,7 @@ import numpy as np
 import typer
 
 from directrix.cli import INTERRUPTED
-from directrix.cli.output.errors import in_words
+from directrix.cli.output.errors import describe_error
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def spoken(command: Callable[..., Reply]) -> Callable[..., None]:
             # What typer raises is of how it was called, and it says that itself.
             if debug or type(error).__module__.partition(".")[0] in ("typer", "click"):
                 raise
-            words, code = in_words(error)
+            words, code = describe_error(error)
             _aside(f"Error: {words}")
             raise typer.Exit(code) from None
 
