@@ -137,6 +137,6 @@ def test_the_report_leaves_out_what_is_not_known(call, files, tmp_path, write):
     done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
     assert done.code == 0, done.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "2 candidates on held-out rows" in page
+    assert "2 candidates were compared on held-out rows" in page
     assert "Better than logistic" not in page
-    assert "On new rows expect" not in page
+    assert "Expected on new rows" not in page
