@@ -109,6 +109,6 @@ def test_an_interrupt_of_a_command_is_one_line(call, files, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("directrix.cli.commands.show.kind_of", interrupted)
+    monkeypatch.setattr("directrix.cli.commands.show.file_type", interrupted)
     done = call("show", files / "model.dx")
     assert (done.code, done.out, done.err) == (130, "", "Interrupted.\n")

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix.cli.io.fit_record import Candidate, Estimate, read_fit_record
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 
 RIGHT = {
     "classifier": "DirectClassifier",
@@ -83,7 +83,7 @@ def test_what_a_fit_printed_is_read(call, files, tmp_path, write):
 @pytest.mark.parametrize(("way", "value", "words"), WRONG)
 def test_a_wrong_field_is_named(write, way, value, words):
     path = write(changed(way, value))
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UsageError) as caught:
         read_fit_record(path)
     assert words in str(caught.value)
     assert str(caught.value).startswith(path)
@@ -97,7 +97,7 @@ def test_a_wrong_field_is_named(write, way, value, words):
 def test_something_else_is_refused(tmp_path, content):
     path = tmp_path / "fit.json"
     path.write_bytes(content)
-    with pytest.raises(Mistake, match=r"fit\.json is not .*directrix fit --json"):
+    with pytest.raises(UsageError, match=r"fit\.json is not .*directrix fit --json"):
         read_fit_record(str(path))
 
 
@@ -137,6 +137,6 @@ def test_the_report_leaves_out_what_is_not_known(call, files, tmp_path, write):
     done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
     assert done.code == 0, done.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "2 candidates on held-out rows" in page
+    assert "2 candidates were compared on held-out rows" in page
     assert "Better than logistic" not in page
-    assert "On new rows expect" not in page
+    assert "Expected on new rows" not in page

@@ -7,7 +7,7 @@ pytest.importorskip("typer")
 
 from directrix import MomentClassifier, summarize
 from directrix.cli import main
-from directrix.cli.output.errors import in_words
+from directrix.cli.output.errors import describe_error
 from directrix.export import save
 
 DATA, USAGE = 1, 2
@@ -214,7 +214,7 @@ def test_debug_shows_the_traceback(call, folder, tmp_path, monkeypatch):
 
 
 def test_an_error_of_ours_says_how_to_see_it():
-    words, code = in_words(ZeroDivisionError("division by zero"))
+    words, code = describe_error(ZeroDivisionError("division by zero"))
     assert code == DATA
     assert "DIRECTRIX_DEBUG" in words
 

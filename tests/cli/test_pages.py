@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import Frontier, Moments, SmoothClassifier
-from directrix.classifiers.evaluation.feature_importance import what_if
+from directrix.classifiers.evaluation.feature_importance import feature_importances
 from directrix.cli.output.pictures import Reliability
 from directrix.export import load, save
 from directrix.metrics import RecallAtFPR
@@ -16,7 +16,7 @@ from directrix.metrics import RecallAtFPR
 def test_what_if_leaves_features_out(files):
     moments = Moments.load(files / "monday.moments")
     model, metric = load(files / "model.dx"), RecallAtFPR(0.1)
-    found = what_if(model, ["amount", "age", "clock"], moments, metric)
+    found = feature_importances(model, ["amount", "age", "clock"], moments, metric)
     assert found.features[0].name == "amount"
     assert found.with_all == pytest.approx(1 - Frontier(moments).best(metric).risk)
     without = 1 - Frontier(moments.select(["age", "clock"])).best(metric).risk
@@ -93,16 +93,16 @@ class TestPictures:
         assert not re.findall(r'(?:src|href)="(?!data:)|https?://|url\(', page)
         headings = re.findall(r"<h2>(.*?)</h2>", page)
         assert headings == [
-            "The rows",
-            "At the operating point",
-            "The frontier",
-            "Are the scores normal?",
-            "Are the probabilities right?",
-            "What each feature does",
-            "What was tried",
+            "Data",
+            "Operating point",
+            "ROC curve and frontier",
+            "Normality of the scores",
+            "Calibration of the probabilities",
+            "Feature importance",
+            "Candidates",
         ]
         assert "&lt;moments&gt;" in page
         assert "<moments>" not in page
-        assert "On new rows expect 0.4800 (0.4000 to 0.5500)." in page
+        assert "Expected on new rows: 0.4800 (0.4000 to 0.5500)." in page
         found = call("evaluate", files / "model.dx", *rows[:3], "--json").json
         assert f"{found['metric']['value']:.4f}" in page

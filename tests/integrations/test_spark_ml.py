@@ -254,7 +254,7 @@ def test_columns_that_do_not_fit_are_refused_in_words(vectors):
     with pytest.raises(TypeError, match=r"column 'a' holds double, not vectors: .*VectorAssembler"):
         estimator.copy({estimator.featuresCol: "a"}).fit(vectors)
     texts = vectors.withColumn("label", F.col("label").cast("string"))
-    with pytest.raises(TypeError, match="column 'label' holds string, not numbers: use StringInd"):
+    with pytest.raises(TypeError, match="column 'label' holds string, not numbers; use StringInd"):
         estimator.fit(texts)
     with pytest.raises(KeyError, match="no column named 'y'; the columns are"):
         estimator.copy({estimator.labelCol: "y"}).fit(vectors)

@@ -1,4 +1,4 @@
-"""The command line: one public call of the library for each sub-command."""
+"""The command line: each command is one public call of the library."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; without its libraries, say how to install them."""
+    """Run the command line; if its libraries are missing, say how to install them."""
     try:
-        with _ended_by_interrupt():
+        with _exit_on_interrupt():
             from directrix.cli.app import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
@@ -30,24 +30,24 @@ def main() -> None:
 
 
 @contextmanager
-def _ended_by_interrupt() -> Iterator[None]:
-    """Let Ctrl-C end the process at once, with one line, while libraries are being imported.
+def _exit_on_interrupt() -> Iterator[None]:
+    """Make Ctrl-C end the process with one line while libraries are being imported.
 
-    A KeyboardInterrupt would not do: a library may catch it, or print it with a traceback while it
-    is half imported. Nothing has been begun that would have to be cleaned up.
+    A KeyboardInterrupt is not enough: a library may catch it, or print it with a traceback while it
+    is half imported. There is nothing to clean up yet.
     """
-    before = signal.getsignal(signal.SIGINT)
-    # Whoever started us may have made another choice, as nohup does; only the main thread has one.
-    ours = before is signal.default_int_handler and current_thread() is main_thread()
-    if ours:
-        signal.signal(signal.SIGINT, _leave)
+    previous = signal.getsignal(signal.SIGINT)
+    # The parent process may ignore interrupts, as nohup does; only the main thread has a handler.
+    replaced = previous is signal.default_int_handler and current_thread() is main_thread()
+    if replaced:
+        signal.signal(signal.SIGINT, _exit)
     try:
         yield
     finally:
-        if ours:
-            signal.signal(signal.SIGINT, before)
+        if replaced:
+            signal.signal(signal.SIGINT, previous)
 
 
-def _leave(*_: object) -> NoReturn:
+def _exit(*_: object) -> NoReturn:
     os.write(2, b"Interrupted.\n")
     os._exit(INTERRUPTED)

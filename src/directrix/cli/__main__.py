@@ -1,4 +1,4 @@
-"""``python -m directrix.cli``, where the command itself is not on the path."""
+"""Entry point of ``python -m directrix.cli``."""
 
 from directrix.cli import main
 

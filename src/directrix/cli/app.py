@@ -1,4 +1,4 @@
-"""The sub-commands under one roof."""
+"""The application: all commands, and the options before them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from directrix.cli.commands.report import report
 from directrix.cli.commands.show import show
 from directrix.cli.commands.sql import sql
 from directrix.cli.commands.summaries import merge, subtract, summarize
-from directrix.cli.output.reply import spoken
+from directrix.cli.output.reply import render_reply
 
-#: Plain help: boxes and colours of a terminal are noise in a pipe or a log.
+#: Help is plain text: boxes and colours would clutter pipes and logs.
 app = typer.Typer(
     name="directrix",
     help="Linear classifiers trained directly for the metric people report.",
@@ -29,25 +29,27 @@ app = typer.Typer(
 )
 
 
-def _tell_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+def _show_version(value: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if value:
         typer.echo(f"directrix {version('directrix')}")
         raise typer.Exit
 
 
-def _everywhere(
+def _main(
     *,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_tell_version, is_eager=True, help="Say the version."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Linear classifiers trained directly for the metric people report."""
 
 
-app.callback()(_everywhere)
+app.callback()(_main)
 for _command in (
     *(summarize, merge, subtract, show, fit, evaluate, predict),
     *(plot, export, report, sql),
 ):
-    app.command(_command.__name__)(spoken(_command))
+    app.command(_command.__name__)(render_reply(_command))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.exceptions import MissingLibraryError
+
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
@@ -33,8 +35,8 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
-        msg = "displays are drawn with matplotlib: pip install 'directrix[plot]'"
-        raise ImportError(msg) from error
+        purpose = "displays are drawn with matplotlib"
+        raise MissingLibraryError(purpose, "matplotlib") from error
     return plt
 
 

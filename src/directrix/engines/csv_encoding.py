@@ -10,33 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from directrix.engines.arrow import COMPRESSED, file_format, matching_files
+from directrix.exceptions import NotUtf8Error
 
 #: Number of bytes decoded at a time; Arrow infers column types from about as many.
 _BLOCK = 1 << 20
-
-
-class NotUtf8Error(ValueError):
-    """Raised for a CSV file that is not UTF-8.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    line : int
-        The first line that is not UTF-8, counted from one.
-    content : str
-        What the line holds instead, for the message.
-    encoding : str
-        The encoding that the file probably has.
-    """
-
-    def __init__(self, path: str, line: int, content: str, encoding: str) -> None:
-        self.path, self.line = path, line
-        copy = str(Path(path).with_stem(f"{Path(path).stem}-utf8"))
-        super().__init__(
-            f"{path} is not UTF-8: line {line} has {content}. Save it as UTF-8; if it is "
-            f"{encoding}, iconv -f {encoding} -t UTF-8 {path} > {copy} does so"
-        )
 
 
 def explain(source: Any, error: Exception) -> None:
@@ -90,8 +67,8 @@ def require_utf8(path: str | PathLike[str], max_bytes: int | None = None) -> Non
                     (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
                 )
                 encoding = "UTF-16" if has_mark else "ISO-8859-1"
-                content = f"the byte 0x{error.object[error.start]:02x}"
-                raise NotUtf8Error(str(path), line, content, encoding) from None
+                byte = error.object[error.start]
+                raise NotUtf8Error(str(path), line, byte, encoding) from None
             n_read += len(block)
             if not block:
                 return

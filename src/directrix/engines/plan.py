@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.engines.tables import as_table
+from directrix.exceptions import ColumnNotFoundError
 from directrix.moments import Moments
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
@@ -192,8 +193,7 @@ class Plan:
         needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
         missing = [name for name in needed_columns if name not in set(names)]
         if missing:
-            msg = f"no column named {missing[0]!r}; the columns are {list(names)}"
-            raise KeyError(msg)
+            raise ColumnNotFoundError(missing[0], names)
         return needed_columns
 
     @property

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix.exceptions import SqlNameError
+
 #: Characters that must be escaped in quoted text if the backslash is an escape character.
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-class SqlNameError(ValueError):
-    """Raised for a name that cannot be the name of a column or table in a database."""
 
 
 class Dialect(NamedTuple):
@@ -66,10 +64,10 @@ class Dialect(NamedTuple):
             which = noun if len(names) == 1 else f"{noun} {position} of {len(names)}"
             if not name:
                 msg = f"{which} has an empty name, which cannot be written in SQL: {remedy}"
-                raise SqlNameError(msg)
+                raise SqlNameError(msg, name, [position])
             if "\0" in name:
                 msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
-                raise SqlNameError(msg)
+                raise SqlNameError(msg, name, [position])
             first = seen.setdefault(self.key(name), position)
             if first != position:
                 reason = "upper and lower case are the same to this database"
@@ -81,7 +79,7 @@ class Dialect(NamedTuple):
                     f"{noun} {first} and {noun} {position} would be one column, {name!r}, as "
                     f"{reason}: {remedy}"
                 )
-                raise SqlNameError(msg)
+                raise SqlNameError(msg, name, [first, position])
 
     def label(self, label: Any) -> str:
         """Return the SQL literal of a label that the database returned."""

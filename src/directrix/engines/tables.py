@@ -12,12 +12,15 @@ import numpy as np
 from scipy import sparse
 
 from directrix.engines.vectors import arrow_values, vector_rows
+from directrix.exceptions import ColumnNotFoundError, NotNumericError
 from directrix.moments.rows import ColumnRows, FrameRows, Rows, as_rows, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray
+
+_ENCODE = "encode it first (for instance with transform=, a fitted transformer), or leave it out"
 
 
 class Table(ABC):
@@ -60,8 +63,7 @@ class Table(ABC):
         if name in self.beside:
             return self.beside[name]
         if name not in self.columns:
-            msg = f"no column named {name!r}; the columns are {self.columns}"
-            raise KeyError(msg)
+            raise ColumnNotFoundError(name, self.columns)
         return self._values(name)
 
 
@@ -97,8 +99,7 @@ class ArrowTable(Table):
     def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
         missing = [name for name in names if name not in self.columns]
         if missing:
-            msg = f"no column named {missing[0]!r}; the columns are {self.columns}"
-            raise KeyError(msg)
+            raise ColumnNotFoundError(missing[0], self.columns)
         if len(names) == 1:
             rows = vector_rows(self.data.column(names[0]))
             if rows is not None:
@@ -167,12 +168,7 @@ class ArrowRows(Rows):
         for columns in self.chunks:
             for name, values in zip(names, columns, strict=True):
                 if values.dtype.kind not in "biuf":
-                    msg = (
-                        f"column {name!r} holds {table.schema.field(name).type}, not numbers; "
-                        "encode it first (for instance with transform=, a fitted transformer), or "
-                        "leave it out"
-                    )
-                    raise TypeError(msg)
+                    raise NotNumericError(name, str(table.schema.field(name).type), _ENCODE)
                 dtypes.add(values.dtype)
         self.dtype = np.float32 if dtypes == {np.dtype(np.float32)} else np.float64
 

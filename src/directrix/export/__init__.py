@@ -1,8 +1,8 @@
 """A fitted classifier as a file, and as SQL, ONNX, JSON or Python that scores rows elsewhere."""
 
+from directrix.exceptions import Float32PrecisionWarning, ModelFileError
 from directrix.export.model_file import load, save
-from directrix.export.model_file_error import ModelFileError
-from directrix.export.onnx_graph import Float32PrecisionWarning, to_onnx
+from directrix.export.onnx_graph import to_onnx
 from directrix.export.plain_json import to_json
 from directrix.export.python_source import to_python
 from directrix.export.sql_expressions import SqlExpressions, to_sql

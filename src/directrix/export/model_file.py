@@ -130,11 +130,10 @@ def load(path: str | PathLike[str]) -> Any:
         classifier = _classifier(header, tensors)
         require(intact, "its checksum does not match: it is damaged, so copy it once more")
     except RecursionError:
-        msg = f"{path.name} cannot be read as a model: its header is nested too deeply"
-        raise ModelFileError(msg) from None
+        msg = "its header is nested too deeply"
+        raise ModelFileError(msg, str(path)) from None
     except (MomentsFileError, ModelFileError) as error:
-        msg = f"{path.name} cannot be read as a model: {error}"
-        raise ModelFileError(msg) from None
+        raise ModelFileError(error.reason, str(path)) from None
     return classifier
 
 

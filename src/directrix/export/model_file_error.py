@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from directrix.exceptions import ModelFileError
 
-class ModelFileError(ValueError):
-    """The file is not a model this version can read, or it is damaged."""
+__all__ = ["ModelFileError", "require"]
 
 
 def require(condition: object, otherwise: str) -> None:

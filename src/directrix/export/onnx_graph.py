@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
+from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
 from directrix.export.scoring_formula import Plateaus, ScoringFormula
 
 #: Old enough for runtimes of the last years; nothing here is newer.
@@ -19,10 +20,6 @@ _DTYPES = ("float64", "float32")
 _ROUNDING = 2.0**-24
 #: Change of the log-odds that is no longer negligible: a probability of 0.5 becomes 0.5025.
 _MATERIAL = 0.01
-
-
-class Float32PrecisionWarning(UserWarning):
-    """Features in float32 have too few digits for the scores of this classifier."""
 
 
 def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
@@ -69,8 +66,8 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
-        msg = "a model is written as ONNX with the package onnx: pip install 'directrix[onnx]'"
-        raise ImportError(msg) from None
+        purpose = "a model is written as ONNX with the package onnx"
+        raise MissingLibraryError(purpose, "onnx") from None
 
     graph = _Graph()
     wide, narrow = TensorProto.DOUBLE, TensorProto.FLOAT if dtype == "float32" else None
@@ -137,12 +134,7 @@ def _warn_of_rounding(classifier: Any, formula: ScoringFormula) -> None:
             slope = max(abs(response.below), abs(response.above))
         worst = max(worst, _ROUNDING * size * slope)
     if worst > _MATERIAL:
-        msg = (
-            f"rounding the features to float32 can change the log-odds by {worst:.2g}, and labels "
-            "with them, as features are far from zero compared with their spread: use "
-            'dtype="float64", or centre the features before the classifier is fitted'
-        )
-        warnings.warn(msg, Float32PrecisionWarning, stacklevel=3)
+        warnings.warn(Float32PrecisionWarning(worst), stacklevel=find_stacklevel())
 
 
 def _of_two(graph: _Graph, formula: ScoringFormula, scores: str) -> tuple[str, str]:

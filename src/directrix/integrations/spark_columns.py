@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
 
 from directrix.classifiers.fitting.calibration import Calibration
+from directrix.exceptions import ColumnNotFoundError, NotNumericError
 
 if TYPE_CHECKING:
     from directrix.classifiers import MomentClassifier
@@ -87,15 +88,13 @@ def numbers(dataset: Any, name: str) -> Any:
     """Return a column as doubles, as Spark's own estimators do, or say how to make numbers."""
     kind = _type_of(dataset, name)
     if not isinstance(kind, NumericType | BooleanType):
-        msg = f"column {name!r} holds {kind.simpleString()}, not numbers: use StringIndexer"
-        raise TypeError(msg)
+        raise NotNumericError(name, kind.simpleString(), "use StringIndexer")
     return _column(name).cast("double")
 
 
 def _type_of(dataset: Any, name: str) -> Any:
     if name not in dataset.columns:
-        msg = f"no column named {name!r}; the columns are {dataset.columns}"
-        raise KeyError(msg)
+        raise ColumnNotFoundError(name, dataset.columns)
     return dataset.schema[name].dataType
 
 

@@ -20,9 +20,9 @@ Public names
     Raised for a file that is not a summary or is damaged.
 """
 
+from directrix.exceptions import CancellationError, MomentsFileError
 from directrix.moments._row_scatter import RowScatter
-from directrix.moments._storage_checks import MomentsFileError
-from directrix.moments.class_moments import CancellationError, ClassMoments
+from directrix.moments.class_moments import ClassMoments
 from directrix.moments.moments import Moments, Standardized
 
 __all__ = [

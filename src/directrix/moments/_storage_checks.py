@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.exceptions import MomentsFileError
 from directrix.moments._double_double import exact_sum
 
 if TYPE_CHECKING:
@@ -44,10 +45,6 @@ _UNDERFLOW = 2.0**-1074
 #: Memory allowed for text labels beyond four times that of the numbers. NumPy allocates the length
 #: of the longest label for every label, so this bounds the memory of a reader by the file size.
 _LABEL_BYTES = 1 << 20
-
-
-class MomentsFileError(ValueError):
-    """Raised for a file that is damaged or is not a summary that this version can read."""
 
 
 def require(condition: object, message: str) -> None:

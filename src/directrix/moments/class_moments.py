@@ -8,36 +8,13 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
+from directrix.exceptions import CancellationError
 from directrix.moments._double_double import affine, exact_sum
 from directrix.moments._row_scatter import DENSE_FEATURES, RowScatter
 
 #: Least share of the minuend that a subtraction must leave: 22 of 52 bits then survive, which is
 #: about seven digits.
 SMALLEST_REMAINDER = 2.0**-30
-
-
-class CancellationError(ArithmeticError):
-    """Raised when subtracting one summary from another would leave too few correct digits.
-
-    Parameters
-    ----------
-    columns : array or tuple
-        Indices or names of the columns whose scatter lost its digits; empty if the mean did.
-    """
-
-    def __init__(self, columns: Any = ()) -> None:
-        self.columns = tuple(columns)
-        shown = ", ".join(repr(column) for column in self.columns[:5])
-        more = f" and {len(self.columns) - 5} more" if len(self.columns) > 5 else ""
-        lost = (
-            f"column {shown}{more} would keep fewer than seven digits of its scatter (almost all "
-            "of it was in the part taken out)"
-            if self.columns
-            else "too little weight would remain to know its mean"
-        )
-        super().__init__(
-            f"after subtraction {lost}; add up the parts you keep instead of subtracting"
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.exceptions import ColumnNotFoundError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,7 +48,5 @@ def _index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyA
     index_of = {name: index for index, name in enumerate(names or ())}
     missing = [name for name in chosen.tolist() if name not in index_of]
     if missing:
-        known = f"the features are {list(index_of)}" if names else "the features have no names"
-        msg = f"no feature named {missing[0]!r}; {known}"
-        raise KeyError(msg)
+        raise ColumnNotFoundError(missing[0], index_of, "feature")
     return np.array([index_of[name] for name in chosen.tolist()], dtype=np.int64)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.exceptions import CancellationError
 from directrix.moments import _describe, from_sql, labels, storage
 from directrix.moments._alignment import combine
 from directrix.moments._column_sizes import require_squares
 from directrix.moments._one_pass import class_moments_of_rows
-from directrix.moments.class_moments import CancellationError, ClassMoments
+from directrix.moments.class_moments import ClassMoments
 from directrix.moments.columns import column_index
 from directrix.moments.tree import tree_sum
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from directrix.exceptions import ColumnNotFoundError, NotNumericError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -115,8 +117,7 @@ class FrameRows(Rows):
         columns = list(frame.columns) if columns is None else list(columns)
         missing = [name for name in columns if name not in frame.columns]
         if missing:
-            msg = f"no column named {missing[0]!r}; the columns are {list(frame.columns)}"
-            raise KeyError(msg)
+            raise ColumnNotFoundError(missing[0], frame.columns)
         wanted = set(columns)
         if not len(wanted) == len(columns) == sum(name in wanted for name in frame.columns):
             msg = f"a column occurs twice in {columns}; give every column a different name"
@@ -128,11 +129,7 @@ class FrameRows(Rows):
             self.names = tuple(columns)
         for name in columns:
             if not _is_numeric(frame[name].dtype):
-                msg = (
-                    f"column {name!r} holds {frame[name].dtype}, not numbers; encode it first "
-                    "(for instance one-hot), or leave it out"
-                )
-                raise TypeError(msg)
+                raise NotNumericError(name, str(frame[name].dtype))
 
     def block(self, start: int, stop: int) -> FloatArray:  # noqa: D102 - inherited
         frame = self.frame

@@ -17,11 +17,11 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from directrix._atomic_file import atomic_file
+from directrix.exceptions import MomentsFileError
 from directrix.moments._storage_checks import (
     FORMAT,
     MOST_ROWS,
     VERSION,
-    MomentsFileError,
     check_header,
     check_tensors,
     require,
@@ -104,8 +104,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         header, tensors = _read_checked(path)
     except MomentsFileError as error:
-        msg = f"{path.name} cannot be read as a summary: {error}"
-        raise MomentsFileError(msg) from None
+        raise MomentsFileError(error.reason, str(path)) from None
     names = header["feature_names"]
     return {
         "n_features": header["n_features"],

@@ -9,6 +9,8 @@ from warnings import warn
 
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix.exceptions import find_stacklevel
+
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
@@ -120,6 +122,6 @@ def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solut
             "standardise the features, start closer (the frontier's best line is a good start), "
             "or allow more iterations.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=find_stacklevel(),
         )
     return solution

@@ -1,8 +1,8 @@
-"""diagnose: whether the moments can be trusted, and what to do where not."""
+"""Diagnosis of a classifier on rows: whether the moments can be trusted, and what to do if not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,22 +22,25 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
     from directrix.moments.projection import ScoreMoments
 
-#: Largest gap between the distribution of the scores and a normal one, above which they are
-#: called close to, and far from, normal.
+#: Largest gap between the distribution function of the scores and a normal one, below which they
+#: are called close to normal, and above which far from normal.
 _CLOSE, _FAR = 0.03, 0.08
+#: Absolute skewness and excess kurtosis above which there is advice about them.
 _SKEWED, _HEAVY = 0.5, 1.0
-#: Range of scores, relative to the greatest, that the rounding of a sum of products may leave.
+#: Effective rows of a class below which the interval is wide for lack of rows.
+_FEW_ROWS = 100
+#: Range of equal scores, relative to the largest, that the rounding of a sum of products may leave.
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 class Normality(NamedTuple):
-    """How far the scores of a class are from normal.
+    """Distance of the scores of a class from a normal distribution.
 
     Parameters
     ----------
     distance : float
-        Largest gap between their distribution function and that of the normal distribution of
-        the same mean and variance (Kolmogorov's).
+        Kolmogorov distance: largest gap between their distribution function and that of the normal
+        distribution with the same mean and variance.
     skewness, excess_kurtosis : float
         Zero for a normal distribution.
     """
@@ -48,7 +51,7 @@ class Normality(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """One word."""
+        """Verdict: close to normal, roughly normal or far from normal."""
         if self.distance < _CLOSE:
             return "close to normal"
         return "roughly normal" if self.distance < _FAR else "far from normal"
@@ -56,23 +59,24 @@ class Normality(NamedTuple):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What rows say of an estimator's moments. Print it.
+    """Comparison of what the moments of an estimator predict with what rows show; print it.
 
     Parameters
     ----------
     metric : Metric
     positive, negative : Normality
-        Of the scores of each class.
+        Normality of the scores of each class.
     predicted : float
-        The metric as the four numbers of the scores have it: those of the training summary where
-        the estimator keeps one, else those of these rows.
+        The metric if scores were normal, from the mean and variance of each class: those of the
+        training summary if the estimator keeps one, else those of these rows.
     empirical : float
-        The metric on these rows, at the estimator's own threshold where the metric has none.
+        The metric on these rows; at the threshold of the estimator unless the metric sets one.
     interval : tuple of float
         95 % interval of the empirical metric.
     method : str
-        How the interval was made.
+        Method of the interval.
     advice : tuple of str
+        What to do.
     """
 
     metric: Metric
@@ -90,7 +94,11 @@ class Diagnosis:
         return self.interval[0] <= self.predicted <= self.interval[1]
 
     def __str__(self) -> str:
-        lines = [f"scores of the {name} class: {self._normality(name)}" for name in _SIDES]
+        lines = [
+            f"scores of the {name} class: {normality.verdict} (distance {normality.distance:.3f}, "
+            f"skewness {normality.skewness:+.2f}, excess kurtosis {normality.excess_kurtosis:+.2f})"
+            for name, normality in (("positive", self.positive), ("negative", self.negative))
+        ]
         low, high = self.interval
         lines.append(
             f"{self.metric}: predicted {self.predicted:.4f}, on these rows {self.empirical:.4f} "
@@ -98,32 +106,22 @@ class Diagnosis:
         )
         return "\n".join([*lines, *(f"- {advice}" for advice in self.advice)])
 
-    def _normality(self, name: str) -> str:
-        found: Normality = getattr(self, name)
-        return (
-            f"{found.verdict} (distance {found.distance:.3f}, skewness {found.skewness:+.2f}, "
-            f"excess kurtosis {found.excess_kurtosis:+.2f})"
-        )
-
-
-_SIDES = ("positive", "negative")
-
 
 def diagnose(
     estimator: Any, X: Any, y: Any, *, metric: str | Metric | None = None, sample_weight: Any = None
 ) -> Diagnosis:
-    """Compare what the moments promise with what rows show.
+    """Compare the metric that the moments predict with the metric on rows.
 
-    Rows that the estimator has not seen are the ones to ask.
+    Give rows that the estimator was not fitted to.
 
     Parameters
     ----------
     estimator : fitted classifier of two classes
-        With a ``decision_function``; ours, or any other.
+        Any classifier with a ``decision_function``.
     X : array, sparse matrix or data frame of shape (n, d)
     y : array of shape (n,)
     metric : str or Metric, optional
-        By default the estimator's own, or AUC.
+        By default the metric of the estimator, or AUC if it has none.
     sample_weight : array of shape (n,), optional
 
     Returns
@@ -142,34 +140,38 @@ def diagnose(
     >>> bool(diagnosis.interval[0] < diagnosis.empirical < diagnosis.interval[1])
     True
     """
-    wanted = resolve(getattr(estimator, "metric", "auc") if metric is None else metric)
+    metric = resolve(getattr(estimator, "metric", "auc") if metric is None else metric)
     labels = np.asarray(y) == np.asarray(estimator.classes_)[-1]
     positive, scores, weight = checked(labels, estimator.decision_function(X), sample_weight)
     curve = Curve.of(positive, scores, weight)
     curve.require_both()
-    sides = [normality(scores[own], weight[own]) for own in (positive, ~positive)]
-    numbers = _four_numbers(estimator, positive, scores, weight)
-    predicted = float(wanted.of_loss(wanted.risk(float(weight.sum())).value(numbers)))
-    # Above the threshold of zero are as many groups of equal scores as are positive numbers.
-    place = len(np.unique(scores[scores > 0]))
-    counts = [effective_rows(weight[own]) for own in (positive, ~positive)]
-    on_rows = OnRows(curve, place, Sizes(*counts))
-    empirical = wanted.value_at(curve, place)
-    if isinstance(wanted, AUC):
-        interval, method = delong(positive, scores, weight), "DeLong"
+    moments = _score_moments(estimator, positive, scores, weight)
+    predicted = float(metric.of_loss(metric.risk(float(weight.sum())).value(moments)))
+    # The curve has one point for each distinct score: those above zero are predicted positive.
+    index = len(np.unique(scores[scores > 0]))
+    sizes = Sizes(effective_rows(weight[positive]), effective_rows(weight[~positive]))
+    if isinstance(metric, AUC):
+        interval = delong(positive, scores, weight)
     else:
-        interval = on_rows.intervals(wanted).metric
-        method = "posterior draws" if wanted.uses_threshold else "DeLong"
-    trusted = interval[0] <= predicted <= interval[1]
-    advice = _advice(sides, counts, wanted, trusted=trusted, ours=hasattr(estimator, "moments_"))
-    return Diagnosis(wanted, sides[0], sides[1], predicted, empirical, interval, method, advice)
+        interval = OnRows(curve, index, sizes).intervals(metric).metric
+    diagnosis = Diagnosis(
+        metric,
+        normality(scores[positive], weight[positive]),
+        normality(scores[~positive], weight[~positive]),
+        predicted,
+        metric.value_at(curve, index),
+        interval,
+        "posterior draws" if metric.uses_threshold else "DeLong",
+        (),
+    )
+    return replace(diagnosis, advice=_advice(diagnosis, sizes, estimator))
 
 
 def normality(scores: FloatArray, weight: FloatArray) -> Normality:
-    """Return how far weighted scores are from normal."""
+    """Return the distance of weighted scores from a normal distribution."""
     scores = scores / _power_of_two(scores)
     share = weight / weight.sum()
-    # Of scores that are all alike nothing is left but rounding.
+    # If all scores are equal, their differences are rounding errors only.
     if np.ptp(scores) <= _ROUNDING * np.abs(scores).max():
         return Normality(0.5, 0.0, 0.0)
     mean = float(share @ scores)
@@ -184,35 +186,35 @@ def normality(scores: FloatArray, weight: FloatArray) -> Normality:
 
 
 def _power_of_two(scores: FloatArray) -> float:
-    """Return the size of scores; divided by it, none has a square that overflows or vanishes."""
-    greatest = float(np.abs(scores).max(initial=0.0))
-    return float(2.0 ** np.clip(np.frexp(greatest)[1], -1021, 1023)) if greatest else 1.0
+    """Return the power of two by which to divide scores so that no square over- or underflows."""
+    largest = float(np.abs(scores).max(initial=0.0))
+    return float(2.0 ** np.clip(np.frexp(largest)[1], -1021, 1023)) if largest else 1.0
 
 
 def delong(
     positive: AnyArray, scores: FloatArray, weight: FloatArray, level: float = 0.95
 ) -> tuple[float, float]:
-    r"""Return DeLong's interval of AUC (DeLong, DeLong and Clarke-Pearson 1988).
+    r"""Return DeLong's confidence interval of AUC (DeLong, DeLong and Clarke-Pearson 1988).
 
     .. math:: \mathrm{Var}\, \hat A = \mathrm{Var}(V_+) / n_+ + \mathrm{Var}(V_-) / n_-
 
-    where V is the share of the other class that a row is on the right side of, ties half; on the
-    scale of log-odds, so that the interval stays inside (0, 1). Weighted rows count as their
-    effective number.
+    where V is the share of the other class that a row is ranked correctly against, ties counting
+    half. The interval is computed for the log-odds of the AUC, so that it stays inside (0, 1).
+    With weights, n is the effective sample size.
     """
     order = np.argsort(scores)
-    ranked, own, w = scores[order], positive[order], weight[order]
+    ranked, y, w = scores[order], positive[order], weight[order]
     group = rankdata(ranked, method="dense").astype(np.intp) - 1
     variance, auc = 0.0, 0.5
     for side in (True, False):
-        other = np.bincount(group, np.where(own == side, 0.0, w))
+        in_class = y == side
+        other = np.bincount(group, np.where(in_class, 0.0, w))
         below = np.cumsum(other) - other / 2.0
-        right = below / other.sum() if side else 1.0 - below / other.sum()
-        mine = own == side
-        share = w[mine] / w[mine].sum()
-        values = right[group[mine]]
+        correct = below / other.sum() if side else 1.0 - below / other.sum()
+        share = w[in_class] / w[in_class].sum()
+        values = correct[group[in_class]]
         auc = float(share @ values)
-        n = effective_rows(w[mine])
+        n = effective_rows(w[in_class])
         variance += float(share @ (values - auc) ** 2) / max(n - 1.0, 1.0)
     if not 0 < auc < 1:
         return (auc, auc)
@@ -222,47 +224,50 @@ def delong(
     return float(low), float(high)
 
 
-def _four_numbers(
+def _score_moments(
     estimator: Any, positive: AnyArray, scores: FloatArray, weight: FloatArray
 ) -> ScoreMoments:
-    """Return the score moments: of the training summary where there is one, else of these rows."""
+    """Return the score moments of the training summary if there is one, else of these rows."""
     if hasattr(estimator, "moments_"):
         require_rows_of_both(estimator.moments_)
-        line = np.append(np.ravel(estimator.coef_), np.ravel(estimator.intercept_))
-        return project(estimator.moments_, line)
-    own = Moments.of(scores[:, None] / _power_of_two(scores), positive, weight)
-    return project(own, np.array([1.0, 0.0]))
+        coef = np.append(np.ravel(estimator.coef_), np.ravel(estimator.intercept_))
+        return project(estimator.moments_, coef)
+    moments = Moments.of(scores[:, None] / _power_of_two(scores), positive, weight)
+    return project(moments, np.array([1.0, 0.0]))
 
 
-def _advice(
-    sides: list[Normality], counts: list[float], metric: Metric, *, trusted: bool, ours: bool
-) -> tuple[str, ...]:
-    """Say in words what to do."""
+def _advice(diagnosis: Diagnosis, sizes: Sizes, estimator: Any) -> tuple[str, ...]:
+    """Return what to do about a diagnosis."""
+    metric = diagnosis.metric
     advice = []
-    for name, side in zip(_SIDES, sides, strict=True):
-        if abs(side.skewness) > _SKEWED or abs(side.excess_kurtosis) > _HEAVY:
-            what = "skewed" if abs(side.skewness) > _SKEWED else "heavy- or light-tailed"
+    for name, side in (("positive", diagnosis.positive), ("negative", diagnosis.negative)):
+        skewed = abs(side.skewness) > _SKEWED
+        if skewed or abs(side.excess_kurtosis) > _HEAVY:
+            shape = "skewed" if skewed else "heavy- or light-tailed"
             advice.append(
-                f"the scores of the {name} class are {what}: rates in the tails are not those of "
+                f"the scores of the {name} class are {shape}: rates in the tails are not those of "
                 "a normal distribution. Transform skewed features (PowerTransformer, "
                 "SplineTransformer)."
             )
-    if trusted:
+    if diagnosis.trusted:
         advice.append(
             f"the moments predict {metric} within its interval on these rows: choose='moments' "
             "and summaries without rows will do."
         )
-    else:
+    elif hasattr(estimator, "moments_"):
         advice.append(
             f"the moments predict {metric} outside its interval on these rows: train with "
             "choose='rows', or take the threshold from rows."
-            if ours
-            else f"normal scores would not have the {metric} seen here: for this model, take "
-            "thresholds and rates from rows."
         )
-    if min(counts) < 100:
+    else:
         advice.append(
-            f"one class has {min(counts):.0f} rows here: the interval is wide because of that, "
-            "not because of the model."
+            f"if scores were normal, {metric} would be outside its interval on these rows: for "
+            "this model, take thresholds and rates from rows."
+        )
+    fewest = min(sizes)
+    if fewest < _FEW_ROWS:
+        advice.append(
+            f"one class has {fewest:.0f} rows here: the interval is wide for lack of rows, not "
+            "because of the model."
         )
     return tuple(advice)

@@ -1,4 +1,4 @@
-"""What each feature is worth: the metric that moments predict without it."""
+"""Importance of each feature: the metric that the moments predict without it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from directrix.frontier import Frontier
 from directrix.metrics import Metric
 from directrix.moments import Moments
 
-#: Features that are left out one by one, those of the largest effect.
-MOST = 50
-#: Features up to which that is cheap: each takes a decomposition.
-_WIDEST = 300
+#: Features that are reported: those of the largest effect.
+MAX_FEATURES = 50
+#: Above this many features they are not left out in turn: each takes a decomposition.
+_MAX_DECOMPOSED = 300
 
 
-class Feature(NamedTuple):
-    """One feature of a line.
+class FeatureImportance(NamedTuple):
+    """Importance of one feature of a linear model.
 
     Parameters
     ----------
@@ -27,9 +27,10 @@ class Feature(NamedTuple):
     effect : float
         Change of the score for one standard deviation of the feature.
     negative, positive : float
-        Mean of each class.
+        Mean of the feature in each class.
     without : float
-        Best metric of any line without it, from the moments; NaN where it was not asked.
+        Best metric of any linear model without the feature, from the moments; NaN if there are
+        too many features to compute it.
     """
 
     name: str
@@ -40,31 +41,58 @@ class Feature(NamedTuple):
     without: float
 
 
-class WhatIf(NamedTuple):
-    """The features, by the size of their effect, and the metric with all of them."""
+class FeatureImportances(NamedTuple):
+    """Importance of the features of a linear model.
 
-    features: tuple[Feature, ...]
+    Parameters
+    ----------
+    features : tuple of FeatureImportance
+        The features of the largest effect, largest first; at most `MAX_FEATURES`.
+    with_all : float
+        Best metric of any linear model with all features, from the moments.
+    """
+
+    features: tuple[FeatureImportance, ...]
     with_all: float
 
 
-def what_if(model: Any, names: list[str], moments: Moments, metric: Metric) -> WhatIf:
-    """Leave features out of the moments, one by one."""
+def feature_importances(
+    model: Any, names: list[str], moments: Moments, metric: Metric
+) -> FeatureImportances:
+    """Return the importance of each feature, leaving them out of the moments one at a time.
+
+    Parameters
+    ----------
+    model : fitted linear classifier of two classes
+    names : list of str
+        Names of its features.
+    moments : Moments
+        Summary of the rows to judge by.
+    metric : Metric
+    """
     coef = model.coef_[0]
     effect = coef * moments.standardize().scale
-    order = np.argsort(-np.abs(effect), kind="stable")[:MOST]
-    cheap = 1 < moments.n_features <= _WIDEST
-    with_all = _best(moments, metric)
+    order = np.argsort(-np.abs(effect), kind="stable")[:MAX_FEATURES]
+    decomposed = 1 < moments.n_features <= _MAX_DECOMPOSED
     features = []
-    for k in order:
-        others = np.delete(np.arange(moments.n_features), k)
-        without = _best(moments.select(others), metric) if cheap else float("nan")
-        means = float(moments.negative.mean[k]), float(moments.positive.mean[k])
-        features.append(Feature(names[k], float(coef[k]), float(effect[k]), *means, without))
-    return WhatIf(tuple(features), with_all)
+    for index in order:
+        others = np.delete(np.arange(moments.n_features), index)
+        without = _best_metric(moments.select(others), metric) if decomposed else float("nan")
+        features.append(
+            FeatureImportance(
+                names[index],
+                float(coef[index]),
+                float(effect[index]),
+                float(moments.negative.mean[index]),
+                float(moments.positive.mean[index]),
+                without,
+            )
+        )
+    return FeatureImportances(tuple(features), _best_metric(moments, metric))
 
 
-def _best(moments: Moments, metric: Metric) -> float:
-    with warnings.catch_warnings():  # without a feature, a constant may be the best there is
+def _best_metric(moments: Moments, metric: Metric) -> float:
+    with warnings.catch_warnings():  # without a feature, predicting one class may be the best
         warnings.simplefilter("ignore")
         best = Frontier(moments).best(metric)
     return float(metric.of_loss(best.risk))

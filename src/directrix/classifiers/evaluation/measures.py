@@ -1,4 +1,4 @@
-"""What rows say of a model: every rate at its threshold, with an interval."""
+"""Rates and metrics of a classifier on labelled rows, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Z = 1.959963984540054
 
 
 class ScoredRows(NamedTuple):
-    """Labelled rows and what a model says of them.
+    """Labelled rows with the scores and probabilities of a model.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class ScoredRows(NamedTuple):
         Labels, in the type of the model's classes.
     scores : array of shape (n,), or (n, k) for more than two classes
     probability : array of the same shape
-        Of the last class, or of each.
+        Probability of the second of two classes, or of each of several.
     weight : array of shape (n,), optional
     moments : Moments, optional
         Summary of the same rows.
@@ -41,7 +41,15 @@ class ScoredRows(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A number, its 95 % interval, and how that was made."""
+    """A value with its 95 % interval.
+
+    Parameters
+    ----------
+    name : str
+    value, low, high : float
+    how : str
+        Method of the interval.
+    """
 
     name: str
     value: float
@@ -51,18 +59,18 @@ class Measure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
-    """All that is measured of a model of two classes.
+class BinaryMeasures:
+    """Rates and metrics of a classifier of two classes on labelled rows.
 
     Parameters
     ----------
     rows, positives, flagged : float
-        Weight of all rows, of the positives, and of those predicted positive.
+        Total weight of all rows, of the positives, and of the rows predicted positive.
     metric : Measure
-        What the model was trained for, exactly. A metric that fixes its own threshold, such as
-        recall at 1 % FPR, has it set on these rows.
+        Exact value of the metric that the model was trained for. A metric that fixes its
+        threshold, such as recall at 1 % FPR, has it set on these rows.
     at_threshold : tuple of Measure
-        At the model's own threshold.
+        Rates at the threshold of the model.
     """
 
     rows: float
@@ -72,70 +80,100 @@ class Measured:
     at_threshold: tuple[Measure, ...]
 
 
-def measured(found: ScoredRows, metric: Metric, name: str, classes: Any) -> Measured:
-    """Measure a model of two classes."""
-    positive = found.y == classes[1]
+def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) -> BinaryMeasures:
+    """Measure a classifier of two classes on labelled rows.
+
+    Parameters
+    ----------
+    scored : ScoredRows
+    metric : Metric
+    name : str
+        Name of the metric in the result.
+    classes : array of shape (2,)
+        The second is the positive class.
+
+    Raises
+    ------
+    ValueError
+        If all rows are of one class.
+    """
+    positive = scored.y == classes[1]
     if positive.all() or not positive.any():
         msg = (
-            f"all rows are of class {found.y[0]}, and rates need rows of both classes: give more "
+            f"all rows are of class {scored.y[0]}, and rates need rows of both classes: give more "
             "rows, or check that the labels come from the right column"
         )
         raise ValueError(msg)
-    weight = np.ones(len(positive)) if found.weight is None else found.weight
-    curve = Curve.of(positive, found.scores, found.weight)
-    place = int(np.sum(curve.levels > 0))
-    counts = [effective_rows(weight[own]) for own in (positive, ~positive)]
-    on_rows = OnRows(curve, place, Sizes(counts[0], counts[1]))
-    rates, ends = on_rows.rates(metric), on_rows.intervals(metric)
-    above = found.scores > 0
-    wrong = float(weight @ (above != positive)) / float(weight.sum())
-    n_rows = effective_rows(weight)
-    area = AUC().best_value(curve)
-    of_area = delong(positive, found.scores, weight)
-    own, how = ends.metric, "posterior draws" if metric.uses_threshold else "DeLong"
-    if isinstance(metric, AUC):
-        own, how = of_area, "DeLong"
+    weight = np.ones(len(positive)) if scored.weight is None else scored.weight
+    curve = Curve.of(positive, scored.scores, scored.weight)
+    index = int(np.sum(curve.levels > 0))
+    sizes = Sizes(effective_rows(weight[positive]), effective_rows(weight[~positive]))
+    on_rows = OnRows(curve, index, sizes)
+    rates, intervals = on_rows.rates(metric), on_rows.intervals(metric)
+    flagged = scored.scores > 0
+    error = float(weight @ (flagged != positive)) / float(weight.sum())
+    auc, auc_interval = AUC().best_value(curve), delong(positive, scored.scores, weight)
+    metric_interval = auc_interval if isinstance(metric, AUC) else intervals.metric
     f1 = FBeta()
-    return Measured(
+    return BinaryMeasures(
         float(weight.sum()),
         float(weight @ positive),
-        float(weight @ above),
-        Measure(name, rates.metric, *own, how),
+        float(weight @ flagged),
+        Measure(
+            name,
+            rates.metric,
+            *metric_interval,
+            "posterior draws" if metric.uses_threshold else "DeLong",
+        ),
         (
-            Measure("error", wrong, *wilson(wrong, n_rows, _LEVEL), "Wilson"),
-            Measure("AUC", area, *of_area, "DeLong"),
-            Measure("recall", rates.tpr, *ends.tpr, "Wilson"),
-            Measure("FPR", rates.fpr, *ends.fpr, "Wilson"),
-            Measure("precision", rates.precision, *ends.precision, "Wilson"),
+            _error_rate(error, weight),
+            Measure("AUC", auc, *auc_interval, "DeLong"),
+            Measure("recall", rates.tpr, *intervals.tpr, "Wilson"),
+            Measure("FPR", rates.fpr, *intervals.fpr, "Wilson"),
+            Measure("precision", rates.precision, *intervals.precision, "Wilson"),
             Measure(
-                "F1", f1.value_at(curve, place), *on_rows.intervals(f1).metric, "posterior draws"
+                "F1", f1.value_at(curve, index), *on_rows.intervals(f1).metric, "posterior draws"
             ),
-            brier(found.probability - positive, weight),
+            brier_score(scored.probability - positive, weight),
         ),
     )
 
 
-def brier(off: FloatArray, weight: FloatArray) -> Measure:
-    """Return the mean square of what probabilities miss by, which is a mean over rows."""
-    squares = off**2 if off.ndim == 1 else (off**2).sum(axis=1)
+def measure_multiclass(scored: ScoredRows, classes: Any) -> tuple[Measure, ...]:
+    """Measure a classifier of more than two classes: error, recall of each class, Brier score."""
+    weight = np.ones(len(scored.y)) if scored.weight is None else scored.weight
+    predicted = scored.scores.argmax(axis=1)
+    truth = np.searchsorted(classes, scored.y)
+    error = float(weight @ (predicted != truth)) / float(weight.sum())
+    measures = [_error_rate(error, weight)]
+    for index, label in enumerate(classes.tolist()):
+        in_class = truth == index
+        if in_class.any():
+            class_weight = weight[in_class]
+            recall = float(class_weight @ (predicted[in_class] == index)) / float(
+                class_weight.sum()
+            )
+            interval = wilson(recall, effective_rows(class_weight), _LEVEL)
+            measures.append(Measure(f"recall of {label}", recall, *interval, "Wilson"))
+    indicator = truth[:, None] == np.arange(len(classes))
+    return (*measures, brier_score(scored.probability - indicator, weight))
+
+
+def brier_score(residuals: FloatArray, weight: FloatArray) -> Measure:
+    """Return the Brier score, the mean square of probability minus outcome.
+
+    Parameters
+    ----------
+    residuals : array of shape (n,), or (n, k) for more than two classes
+    weight : array of shape (n,)
+    """
+    squares = residuals**2 if residuals.ndim == 1 else (residuals**2).sum(axis=1)
     share = weight / weight.sum()
     mean = float(share @ squares)
-    reach = _Z * float(np.sqrt(share @ (squares - mean) ** 2 / max(effective_rows(weight), 1.0)))
-    return Measure("Brier score", mean, max(mean - reach, 0.0), mean + reach, "normal")
+    variance = float(share @ (squares - mean) ** 2)
+    half_width = _Z * float(np.sqrt(variance / max(effective_rows(weight), 1.0)))
+    return Measure("Brier score", mean, max(mean - half_width, 0.0), mean + half_width, "normal")
 
 
-def measured_of_several(found: ScoredRows, classes: Any) -> tuple[Measure, ...]:
-    """Measure a model of more than two classes: the error, each class's recall, the Brier score."""
-    weight = np.ones(len(found.y)) if found.weight is None else found.weight
-    place = found.scores.argmax(axis=1)
-    truth = np.searchsorted(classes, found.y)
-    wrong = float(weight @ (place != truth)) / float(weight.sum())
-    measures = [Measure("error", wrong, *wilson(wrong, effective_rows(weight), _LEVEL), "Wilson")]
-    for k, label in enumerate(classes.tolist()):
-        own = truth == k
-        if own.any():
-            caught = float(weight[own] @ (place[own] == k)) / float(weight[own].sum())
-            ends = wilson(caught, effective_rows(weight[own]), _LEVEL)
-            measures.append(Measure(f"recall of {label}", caught, *ends, "Wilson"))
-    truths = truth[:, None] == np.arange(len(classes))
-    return (*measures, brier(found.probability - truths, weight))
+def _error_rate(error: float, weight: FloatArray) -> Measure:
+    return Measure("error", error, *wilson(error, effective_rows(weight), _LEVEL), "Wilson")

@@ -15,6 +15,7 @@ from scipy.stats import binom
 from directrix.classifiers.fitting.choice import sizes_of
 from directrix.classifiers.fitting.intervals import intervals_of, rates_of
 from directrix.classifiers.fitting.operating_point import Assessment
+from directrix.exceptions import OutOfReachError
 from directrix.frontier.compare import curve_maker
 from directrix.metrics import Curve
 
@@ -68,24 +69,6 @@ class RateLimit(NamedTuple):
     def __str__(self) -> str:
         at_most, _ = RATES[self.rate]
         return f"{self.rate} {'<=' if at_most else '>='} {self.value:g}"
-
-
-class OutOfReachError(ValueError):
-    """No threshold keeps a limit with the confidence that is asked for.
-
-    Parameters
-    ----------
-    message : str
-    limit : RateLimit
-    rows : int
-        Number of rows that set the threshold.
-    needed : int or None
-        Number of rows that would be needed; None if no number would be enough.
-    """
-
-    def __init__(self, message: str, limit: RateLimit, rows: int, needed: int | None) -> None:
-        super().__init__(message)
-        self.limit, self.rows, self.needed = limit, rows, needed
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The commands of the command line, one file for each group."""
+"""The commands of the command line."""

@@ -1,32 +1,39 @@
-"""evaluate: what rows say of a model."""
+"""The command ``evaluate``: rates and metrics of a model on labelled rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from directrix.classifiers.evaluation.measures import Measure, measured, measured_of_several
-from directrix.cli.io.files import model_of
+from directrix.classifiers.evaluation.measures import (
+    BinaryMeasures,
+    Measure,
+    measure_binary,
+    measure_multiclass,
+)
+from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     Drop,
     Features,
     Format,
     Json,
     MetricText,
+    Model,
     Positive,
     Rows,
     Target,
     Weight,
-    metric_of,
+    parse_metric,
 )
 from directrix.cli.io.rows import RowFiles
-from directrix.cli.io.scoring import scored
-from directrix.cli.output.formatting import between, in_one_line, metric_of_model, number
-from directrix.cli.output.reply import Reply, aligned
-
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that fit wrote.")]
+from directrix.cli.io.scoring import score_rows
+from directrix.cli.output.formatting import (
+    format_interval,
+    format_rate,
+    in_one_line,
+    metric_of_model,
+)
+from directrix.cli.output.reply import Reply, format_table
 
 
 def evaluate(
@@ -39,61 +46,77 @@ def evaluate(
     drop: Drop = None,
     weight: Weight = None,
     positive: Positive = None,
-    form: Format = None,
+    file_format: Format = None,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Measure a model on rows, exactly, with 95 % intervals."""
-    classifier = model_of(model)
-    wanted = metric_of_model(classifier) if metric is None else metric_of(metric)
+    """Measure a model on labelled rows, with 95 % intervals."""
+    classifier = load_model(model)
+    measured_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
     files = RowFiles.of(
-        rows, target, features=features, drop=drop, form=form, weight=weight, positive=positive
+        rows,
+        target,
+        features=features,
+        drop=drop,
+        file_format=file_format,
+        weight=weight,
+        positive=positive,
     )
-    found = scored(classifier, files)
+    scored = score_rows(classifier, files)
     classes = classifier.classes_
+    n_rows = len(scored.y)
     if len(classes) > 2:
-        measures = measured_of_several(found, classes)
-        words = f"{len(found.y):,} rows, {len(classes)} classes\n\n{_table(measures)}"
-        return Reply(words, {"model": model, "rows": len(found.y), **_facts(measures)})
-    seen = measured(found, wanted, in_one_line(wanted), classes)
-    first = (
-        f"{_count(seen.rows)} rows, {_count(seen.positives)} of class {classes[1]} "
-        f"({seen.positives / seen.rows:.2%}); {_count(seen.flagged)} flagged"
-    )
-    words = "\n".join(
+        several = measure_multiclass(scored, classes)
+        text = f"{n_rows:,} rows, {len(classes)} classes\n\n{_table(several)}"
+        return Reply(text, {"model": model, "rows": n_rows, **_at_threshold_json(several)})
+    measures = measure_binary(scored, measured_metric, in_one_line(measured_metric), classes)
+    text = "\n".join(
         [
-            first,
+            _describe_counts(measures, classes[1]),
             "",
-            "what it was trained for, exactly" if metric is None else "exactly",
-            _table([seen.metric]),
+            "metric of the model" if metric is None else "metric",
+            _table([measures.metric]),
             "",
             "at the threshold of the model",
-            _table(seen.at_threshold),
+            _table(measures.at_threshold),
         ]
     )
-    facts = {
+    values = {
         "model": model,
-        "metric_name": str(wanted),
-        "rows": seen.rows,
-        "positives": seen.positives,
-        "flagged": seen.flagged,
-        "metric": seen.metric._asdict(),
-        **_facts(seen.at_threshold),
+        "metric_name": str(measured_metric),
+        "rows": measures.rows,
+        "positives": measures.positives,
+        "flagged": measures.flagged,
+        "metric": measures.metric._asdict(),
+        **_at_threshold_json(measures.at_threshold),
     }
-    return Reply(words, facts)
+    return Reply(text, values)
 
 
-def _count(weight: float) -> str:
-    """Return how many rows there are; weights need not be whole."""
+def _describe_counts(measures: BinaryMeasures, label: Any) -> str:
+    rows, positives, flagged = map(
+        _format_count, (measures.rows, measures.positives, measures.flagged)
+    )
+    share = measures.positives / measures.rows
+    return f"{rows} rows, {positives} of class {label} ({share:.2%}); {flagged} predicted {label}"
+
+
+def _format_count(weight: float) -> str:
+    """Return a number of rows, which need not be whole if they have weights."""
     return f"{weight:,.0f}" if weight == round(weight) else f"{weight:,.2f}"
 
 
 def _table(measures: Sequence[Measure]) -> str:
-    head = ["", "value", "95 % interval", ""]
-    lines = [
-        [own.name, number(own.value), between((own.low, own.high)), own.how] for own in measures
+    table = [
+        [
+            measure.name,
+            format_rate(measure.value),
+            format_interval((measure.low, measure.high)),
+            measure.how,
+        ]
+        for measure in measures
     ]
-    return aligned(head, lines, left=(0, 3))
+    return format_table(["", "value", "95 % interval", "method"], table, left_aligned=(0, 3))
 
 
-def _facts(measures: Sequence[Measure]) -> dict[str, object]:
-    return {"at_threshold": {own.name: own._asdict() for own in measures}}
+def _at_threshold_json(measures: Sequence[Measure]) -> dict[str, object]:
+    return {"at_threshold": {measure.name: measure._asdict() for measure in measures}}

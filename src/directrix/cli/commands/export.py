@@ -1,21 +1,22 @@
-"""export: a model as SQL, ONNX, JSON or Python."""
+"""The command ``export``: a model as SQL, ONNX, JSON or Python."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
 from directrix._atomic_file import atomic_file
-from directrix.cli.commands.evaluate import Model
-from directrix.cli.io.files import model_of
+from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     Features,
     Force,
     Json,
-    MaybeOutput,
-    columns_of,
-    one_of,
+    Model,
+    OptionalOutput,
+    check_choice,
+    parse_columns,
     require,
 )
 from directrix.cli.io.output_file import require_output
@@ -23,53 +24,67 @@ from directrix.cli.output.reply import Reply
 from directrix.engines.sql_dialects import DIALECTS
 from directrix.export import to_json, to_onnx, to_python, to_sql
 
-_FORMS = ("sql", "onnx", "json", "python")
+_FORMATS = ("sql", "onnx", "json", "python")
+_DTYPES = ("float64", "float32")
 
 
 def export(
     *,
     model: Model,
-    to: Annotated[str, typer.Option(help=f"{', '.join(_FORMS)}.")],
-    dialect: Annotated[str, typer.Option(help=f"Of SQL: {', '.join(DIALECTS)}.")] = "duckdb",
+    to: Annotated[str, typer.Option(help=f"Format to write: {', '.join(_FORMATS)}.")],
+    dialect: Annotated[str, typer.Option(help=f"SQL dialect: {', '.join(DIALECTS)}.")] = "duckdb",
     table: Annotated[
-        str | None, typer.Option(help="Of SQL: write a whole query of this table.")
+        str | None, typer.Option(help="With SQL: write a complete query of this table.")
     ] = None,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Of a query: columns to keep; commas in between.")
+        list[str] | None,
+        typer.Option(help="With --table: columns to copy to the result, separated by commas."),
     ] = None,
     dtype: Annotated[
         str | None,
-        typer.Option(help="Of ONNX: float64, the default, or float32, which has fewer digits."),
+        typer.Option(help="With ONNX: float64 (default), or float32, which has fewer digits."),
     ] = None,
     features: Features = None,
-    output: MaybeOutput = None,
+    output: OptionalOutput = None,
     force: Force = False,
     as_json: Json = False,
 ) -> Reply:
-    """Write a model as something that scores rows elsewhere."""
-    one_of(to, _FORMS, "--to")
-    one_of(dialect, tuple(DIALECTS), "--dialect")
-    require(output or to != "onnx", "ONNX is no text: give a file", "--output")
-    require(not (keep and table is None), "columns are kept in a query: give --table", "--keep")
-    require(to == "onnx" or dtype is None, "only ONNX has another than float64", "--dtype")
-    one_of(dtype or "float64", ("float64", "float32"), "--dtype")
+    """Write a model in a format that scores rows without directrix."""
+    check_choice(to, _FORMATS, "--to")
+    check_choice(dialect, tuple(DIALECTS), "--dialect")
+    require(output or to != "onnx", "ONNX is a binary format: give a file", "--output")
+    require(not (keep and table is None), "columns are copied by a query: give --table", "--keep")
+    require(to == "onnx" or dtype is None, "only ONNX has another type than float64", "--dtype")
+    check_choice(dtype or "float64", _DTYPES, "--dtype")
     require_output(output, [model], force=force)
-    classifier = model_of(model)
+    classifier = load_model(model)
     content: str | bytes
     if to == "onnx":
         content = to_onnx(classifier, dtype=dtype or "float64").SerializeToString()
     elif to == "sql":
-        sql = to_sql(classifier, dialect=dialect, columns=columns_of(features))
-        named = zip(("score", "probability"), (sql.scores, sql.probabilities), strict=True)
-        parts = [f"-- {name}\n{text}" for name, each in named for text in each]
-        parts.append(f"-- prediction\n{sql.prediction}")
-        content = "\n\n".join(parts) if table is None else sql.select(table, columns_of(keep) or ())
+        content = _sql(classifier, dialect, parse_columns(features), table, parse_columns(keep))
     else:
         content = (to_json if to == "json" else to_python)(classifier)
-    facts = {"model": model, "to": to, "output": output}
+    values = {"model": model, "to": to, "output": output}
     if output is None:
-        return Reply(str(content).rstrip("\n"), {**facts, "text": content})
-    raw = content if isinstance(content, bytes) else f"{content.rstrip()}\n".encode()
+        return Reply(str(content).rstrip("\n"), {**values, "text": content})
+    data = content if isinstance(content, bytes) else f"{content.rstrip()}\n".encode()
     with atomic_file(output) as file:
-        file.write(raw)
-    return Reply(f"wrote {output} ({len(raw):,} bytes)", facts, aside=not as_json)
+        file.write(data)
+    return Reply(f"wrote {output} ({len(data):,} bytes)", values, on_stderr=not as_json)
+
+
+def _sql(
+    classifier: Any,
+    dialect: str,
+    columns: Sequence[str] | None,
+    table: str | None,
+    keep: Sequence[str] | None,
+) -> str:
+    """Return a query of a table, or the expressions that it would consist of."""
+    sql = to_sql(classifier, dialect=dialect, columns=columns)
+    if table is not None:
+        return sql.select(table, keep or ())
+    named = (("score", sql.scores), ("probability", sql.probabilities))
+    parts = [f"-- {name}\n{text}" for name, expressions in named for text in expressions]
+    return "\n\n".join([*parts, f"-- prediction\n{sql.prediction}"])

@@ -1,4 +1,4 @@
-"""fit: a model from rows, or from a summary."""
+"""The command ``fit``: train a model on rows, or on a summary of them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from directrix.classifiers import (
     MomentClassifier,
     SmoothClassifier,
 )
-from directrix.cli.commands.summaries import one_against_all
-from directrix.cli.io.files import kind_of, summary_of
+from directrix.cli.commands.summaries import one_vs_rest
+from directrix.cli.io.files import file_type, load_summary
 from directrix.cli.io.options import (
     Drop,
+    FeatureCount,
     Features,
     Force,
     Format,
@@ -30,22 +31,29 @@ from directrix.cli.io.options import (
     Spark,
     Target,
     Weight,
-    Width,
-    metric_of,
-    one_of,
+    check_choice,
+    parse_metric,
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import Gather, InMemory, RowFiles
-from directrix.cli.output.errors import Mistake
-from directrix.cli.output.formatting import in_one_line, metric_of_model, model_facts, model_words
-from directrix.cli.output.reply import Reply, waiting
+from directrix.cli.io.rows import ReadRows, RowFiles, RowsInMemory
+from directrix.cli.output.errors import UsageError
+from directrix.cli.output.formatting import (
+    describe_model,
+    in_one_line,
+    model_json,
+    one_vs_rest_labels,
+)
+from directrix.cli.output.reply import Reply, show_status
 from directrix.export import save
 from directrix.metrics import Metric
 from directrix.moments import Moments
 
 _CLASSIFIERS = ("direct", "moment", "smooth", "beta-bernoulli")
+#: Classifiers that can be fitted in two passes over the rows.
 _TWO_PASSES = ("direct", "moment")
+#: Labels that a message lists.
+_LISTED_LABELS = 5
 
 
 def fit(
@@ -61,21 +69,29 @@ def fit(
         typer.Option(
             "--classifier",
             "-c",
-            help=f"{', '.join(_CLASSIFIERS)}; by default direct of rows, moment of a summary.",
+            help=(
+                f"Classifier: {', '.join(_CLASSIFIERS)}. Default: direct for rows, moment for a "
+                "summary."
+            ),
         ),
     ] = None,
     guarantee: Annotated[
         float | None,
-        typer.Option(help="Confidence that the metric's limit is kept on new rows, as 0.95."),
+        typer.Option(
+            help="Confidence with which new rows keep the limit of the metric, such as 0.95."
+        ),
     ] = None,
     time_budget: Annotated[
-        float | None, typer.Option(help="Seconds; fewer candidates are tried in less time.")
+        float | None,
+        typer.Option(help="Time budget in seconds; the search tries fewer candidates to keep it."),
     ] = None,
     two_passes: Annotated[
-        bool, typer.Option("--two-passes", help="Read the rows twice and never keep them.")
+        bool,
+        typer.Option("--two-passes", help="Read the rows twice instead of keeping them in memory."),
     ] = False,
     prior: Annotated[
-        float | None, typer.Option(help="Of a summary: true share of the positive class.")
+        float | None,
+        typer.Option(help="With a summary: share of the positive class among new rows."),
     ] = None,
     target: Target = None,
     features: Features = None,
@@ -83,118 +99,152 @@ def fit(
     weight: Weight = None,
     positive: Positive = None,
     spark: Spark = None,
-    form: Format = None,
-    n_features: Width = None,
+    file_format: Format = None,
+    n_features: FeatureCount = None,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Train a classifier for a metric, from rows or from a summary of them."""
+    """Train a classifier for a metric, on rows or on a summary of them."""
     require_output(output, data, force=force)
-    wanted = metric_of(metric or "error")
-    summaries = [path for path in data if kind_of(path) == "summary"]
-    of_summary = len(summaries) == len(data)
-    mixed = summaries and not of_summary
+    trained_metric = parse_metric(metric or "error")
+    summaries = [path for path in data if file_type(path) == "summary"]
+    from_summary = len(summaries) == len(data)
+    mixed = summaries and not from_summary
     require(not mixed, f"{', '.join(summaries)} is a summary, and other files are rows", "ROWS")
-    kind = one_of(classifier or ("moment" if of_summary else "direct"), _CLASSIFIERS, "-c")
-    for_all = guarantee is None and time_budget is None
-    require(kind == "direct" or for_all, "this and --time-budget need -c direct", "--guarantee")
-    require(prior is None or of_summary, "rows have their own shares of classes", "--prior")
-    if kind == "beta-bernoulli":
-        require(metric is None, "this classifier fits probabilities, and no metric", "--metric")
-    if of_summary:
-        require(kind == "moment", f"from a summary there is -c moment, not {kind}", "-c")
-        model, what = _of_summary(data, wanted, positive, prior)
+    name = check_choice(
+        classifier or ("moment" if from_summary else "direct"), _CLASSIFIERS, "--classifier"
+    )
+    only_direct = guarantee is not None or time_budget is not None
+    require(
+        name == "direct" or not only_direct,
+        "--guarantee and --time-budget need -c direct",
+        "--classifier",
+    )
+    require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
+    if name == "beta-bernoulli":
+        require(metric is None, "this classifier fits probabilities, not a metric", "--metric")
+    if from_summary:
+        require(
+            name == "moment",
+            f"a summary can be fitted with -c moment only, not -c {name}",
+            "--classifier",
+        )
+        model, origin = _fit_summaries(data, trained_metric, positive, prior)
     else:
         files = RowFiles.of(
             data,
             target,
             features=features,
             drop=drop,
-            form=form,
+            file_format=file_format,
             weight=weight,
             positive=positive,
             n_features=n_features,
             spark=spark,
         )
-        empty = _classifier(kind, wanted, guarantee, time_budget)
+        unfitted = _make_classifier(name, trained_metric, guarantee, time_budget)
         if two_passes or spark:
-            require(kind in _TWO_PASSES, f"not for -c {kind}, which needs all rows", "--two-passes")
-            model, what = _in_two_passes(empty, files)
+            supported = name in _TWO_PASSES
+            require(supported, f"-c {name} needs all rows in memory", "--two-passes")
+            model, origin = _fit_in_two_passes(unfitted, files)
         else:
-            model, what = _of_rows(empty, files)
+            model, origin = _fit_rows(unfitted, files)
     save(model, output)
-    tried = _tried(model)
-    told = _told(model)
-    words = "\n".join([what, model_words(model), *told, "", f"wrote {output}"])
-    return Reply(words, {"output": output, "from": what, **model_facts(model), **tried})
+    text = "\n".join([origin, describe_model(model), *_describe_reports(model)])
+    values = {"output": output, "from": origin, **model_json(model), **_reports_json(model)}
+    return Reply(f"{text}\n\nwrote {output}", values)
 
 
-def _classifier(
-    kind: str, metric: Metric, guarantee: float | None, time_budget: float | None
+def _make_classifier(
+    name: str, metric: Metric, guarantee: float | None, time_budget: float | None
 ) -> Any:
-    if kind == "direct":
+    if name == "direct":
         return DirectClassifier(metric, guarantee=guarantee, time_budget=time_budget)
-    if kind == "moment":
+    if name == "moment":
         return MomentClassifier(metric)
-    return SmoothClassifier(metric) if kind == "smooth" else BetaBernoulliClassifier()
+    return SmoothClassifier(metric) if name == "smooth" else BetaBernoulliClassifier()
 
 
-def _of_summary(
+def _fit_summaries(
     paths: list[str], metric: Metric, positive: str | None, prior: float | None
 ) -> tuple[Any, str]:
-    moments: Moments = reduce(add, map(summary_of, paths))
+    """Return a model of the sum of some summaries, and a description of its origin."""
+    moments: Moments = reduce(add, map(load_summary, paths))
     if positive is not None:
-        moments = one_against_all(moments, positive)
+        moments = one_vs_rest(moments, positive)
     if prior is not None:
         moments = moments.with_prior(prior)
-    _require_two(moments.classes.tolist())
+    _require_two_classes(moments.classes.tolist())
     model = MomentClassifier(metric).fit_moments(moments)
     return model, f"from a summary of {moments.count:,} rows"
 
 
-def _of_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
-    rows: InMemory = files.read(Gather())
+def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
+    """Return a model of rows that are read into memory, and a description of its origin."""
+    rows: RowsInMemory = files.read(ReadRows())
     y = files.labels(rows.y)
     classes = np.unique(y).tolist()
     if len(classes) < 2 or not isinstance(model, DirectClassifier):
-        _require_two(classes)
-    with waiting(f"fitting {type(model).__name__} to {len(y):,} rows"):
+        _require_two_classes(classes)
+    with show_status(f"fitting {type(model).__name__} to {len(y):,} rows"):
         model.fit(rows.X, y, sample_weight=rows.weight)
     if rows.names is not None:
-        # An array has no names; the model is to take its columns by them.
+        # The array that was fitted has no names; the model file needs them to select columns.
         model.feature_names_in_ = np.array(rows.names, dtype=object)
     return model, f"from {len(y):,} rows"
 
 
-def _require_two(classes: list[Any]) -> None:
-    """Refuse any other number of classes, in words of the command line."""
-    if len(classes) < 2:
-        msg = f"there is one class only ({classes}), and a line needs rows of two: add the other's"
-        raise Mistake(msg)
-    if len(classes) > 2:
-        shown = ", ".join(map(str, classes[:5]))
-        msg = (
-            f"there are {len(classes)} classes ({shown}): choose one against the others with "
-            "--positive, or fit -c direct to rows"
-        )
-        raise Mistake(msg)
-
-
-def _in_two_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
+def _fit_in_two_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
+    """Return a model of rows that are read twice, and a description of its origin."""
     possible = files.positive is None or files.libsvm
-    require(possible, "two passes take labels as they are: make a column of it", "--positive")
+    require(
+        possible,
+        "two passes use the labels as they are: make a column that is true for this label",
+        "--positive",
+    )
     source, options = files.source()
     model.fit_source(source, **options)
     return model, "from two passes over the rows"
 
 
-def _tried(model: Any) -> dict[str, Any]:
-    """Return what a DirectClassifier tried; no other tells as much."""
+def _require_two_classes(classes: list[Any]) -> None:
+    """Raise an error with a remedy for any other number of classes."""
+    if len(classes) < 2:
+        msg = (
+            f"there is one class only ({classes}), and a classifier needs two: add rows of the "
+            "other class"
+        )
+        raise UsageError(msg)
+    if len(classes) > 2:
+        listed = ", ".join(map(str, classes[:_LISTED_LABELS]))
+        msg = (
+            f"there are {len(classes)} classes ({listed}): choose one against the others with "
+            "--positive, or fit -c direct to rows"
+        )
+        raise UsageError(msg)
+
+
+def _reports_of(model: Any) -> Sequence[Any]:
+    """Return the reports of a DirectClassifier; other classifiers have none."""
     reports: Sequence[Any] = getattr(model, "reports_", ())
-    if len(reports) != 1:
-        return {}
-    (report,) = reports
+    return reports
+
+
+def _reports_json(model: Any) -> dict[str, Any]:
+    """Return the candidates and the choice for JSON; with several classes, a list of them."""
+    reports = _reports_of(model)
+    if len(reports) == 1:
+        return _report_json(reports[0])
+    labels = one_vs_rest_labels(model, len(reports))
+    several = [
+        {"class": label, **_report_json(report)}
+        for label, report in zip(labels, reports, strict=True)
+    ]
+    return {"reports": several} if several else {}
+
+
+def _report_json(report: Any) -> dict[str, Any]:
     return {
-        "candidates": [own._asdict() for own in report.tried],
+        "candidates": [candidate._asdict() for candidate in report.tried],
         "compared_on": report.rows,
         "chosen": report.chosen,
         "why": report.why,
@@ -203,21 +253,25 @@ def _tried(model: Any) -> dict[str, Any]:
     }
 
 
-def _told(model: Any) -> list[str]:
-    reports: Sequence[Any] = getattr(model, "reports_", ())
-    if len(reports) != 1:
-        return []
-    (report,) = reports
-    gap = report.gap
-    ends = "" if np.isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
-    metric = in_one_line(metric_of_model(model))
+def _describe_reports(model: Any) -> list[str]:
+    """Return the choice among the candidates as lines of text, for each class if several."""
+    reports = _reports_of(model)
+    lines = []
+    for label, report in zip(one_vs_rest_labels(model, len(reports)), reports, strict=True):
+        lines += ["", *([] if label is None else [f"class {label} against the others"])]
+        lines += _describe_report(report)
+    return lines
+
+
+def _describe_report(report: Any) -> list[str]:
+    expected, gap, metric = report.expected, report.gap, in_one_line(report.metric)
+    interval = "" if np.isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
     return [
-        "",
-        f"chosen of {len(report.tried)} candidates on {report.rows}: {report.chosen}",
+        f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
         f"because {report.why}",
         (
-            f"on new rows expect {report.expected.value:.4f} ({report.expected.low:.4f} to "
-            f"{report.expected.high:.4f}) in {metric}"
+            f"expected {metric} on new rows: {expected.value:.4f} "
+            f"({expected.low:.4f} to {expected.high:.4f})"
         ),
-        f"better than logistic regression by {gap.mean:+.4f}{ends} in {metric}",
+        f"better than logistic regression by {gap.mean:+.4f}{interval} in {metric}",
     ]

@@ -1,4 +1,4 @@
-"""plot: a picture of a summary, or of a model and rows."""
+"""The command ``plot``: figures of a summary, or of a model and labelled rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import typer
 from sklearn.base import clone
 
 from directrix._atomic_file import atomic_file
-from directrix.cli.io.files import kind_of, model_of, summary_of
+from directrix.classifiers import SmoothClassifier
+from directrix.cli.io.files import file_type, load_model, load_summary
 from directrix.cli.io.options import (
     Drop,
     Features,
@@ -21,34 +22,36 @@ from directrix.cli.io.options import (
     Positive,
     Target,
     Weight,
-    metric_of,
-    one_of,
+    check_choice,
+    parse_metric,
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import Gather, InMemory, RowFiles
-from directrix.cli.io.scoring import fitting, scored
-from directrix.cli.output.errors import Mistake
+from directrix.cli.io.rows import ReadRows, RowFiles, RowsInMemory
+from directrix.cli.io.scoring import score_rows, select_features
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.formatting import metric_of_model
 from directrix.cli.output.pictures import (
-    frontier_picture,
-    is_positive,
-    margin_picture,
-    quiet_pyplot,
-    tradeoff_picture,
+    frontier_figure,
+    margin_figure,
+    require_positive_rows,
+    tradeoff_figure,
+    use_file_backend,
 )
-from directrix.cli.output.reply import Reply, waiting
+from directrix.cli.output.reply import Reply, show_status
 from directrix.displays import FrontierDisplay, LossDisplay, PathDisplay
 from directrix.losses import BetaBernoulli, Hinge, Logistic, Sigmoid
 from directrix.metrics import Metric
 
-_KINDS = ("frontier", "margins", "tradeoff", "losses", "path")
+_FIGURES = ("frontier", "margins", "tradeoff", "losses", "path")
 _AGAINST = ("threshold", "cost", "quota")
 
 
 def plot(
     *,
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"{', '.join(_KINDS)}.")],
+    figure: Annotated[
+        str, typer.Argument(metavar="KIND", help=f"Figure to draw: {', '.join(_FIGURES)}.")
+    ],
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="[MODEL|SUMMARY] [ROWS]", help="A model or summary, then rows."),
@@ -57,85 +60,97 @@ def plot(
     force: Force = False,
     metric: MetricText = None,
     against: Annotated[
-        str, typer.Option(help=f"Of a trade-off: {', '.join(_AGAINST)}.")
+        str, typer.Option(help=f"Horizontal axis of tradeoff: {', '.join(_AGAINST)}.")
     ] = "threshold",
     target: Target = None,
     features: Features = None,
     drop: Drop = None,
     weight: Weight = None,
     positive: Positive = None,
-    form: Format = None,
+    file_format: Format = None,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Draw a picture into a PNG, SVG or PDF file."""
-    one_of(kind, _KINDS, "KIND")
-    one_of(against, _AGAINST, "--against")
-    wanted = None if metric is None else metric_of(metric)
+    """Draw a figure to a PNG, SVG or PDF file."""
+    check_choice(figure, _FIGURES, "KIND")
+    check_choice(against, _AGAINST, "--against")
+    given_metric = None if metric is None else parse_metric(metric)
     require_output(output, files or [], force=force)
-    quiet_pyplot()
+    use_file_backend()
     first, rows = (files[0], files[1:]) if files else (None, [])
-    require(first or kind == "losses", "give a model or a summary", "MODEL")
+    require(first or figure == "losses", "give a model or a summary", "MODEL")
 
     def row_files() -> RowFiles:
-        require(rows, f"a picture of {kind} needs rows after the model", "ROWS")
+        require(rows, f"the figure {figure} needs rows after the model", "ROWS")
         return RowFiles.of(
-            rows, target, features=features, drop=drop, form=form, weight=weight, positive=positive
+            rows,
+            target,
+            features=features,
+            drop=drop,
+            file_format=file_format,
+            weight=weight,
+            positive=positive,
         )
 
-    if kind == "losses":
-        figure = _losses(first)
-    elif kind == "frontier" and kind_of(str(first)) == "summary":
-        figure = FrontierDisplay.from_moments(summary_of(str(first)), wanted or "auc").figure_
+    if figure == "losses":
+        drawn = _loss_figure(first)
+    elif figure == "frontier" and file_type(str(first)) == "summary":
+        drawn = FrontierDisplay.from_moments(
+            load_summary(str(first)), given_metric or "auc"
+        ).figure_
+    elif figure == "path":
+        drawn = _path_figure(load_model(str(first)), row_files())
     else:
-        model = model_of(str(first))
-        if kind == "path":
-            figure = _path(model, row_files())
-        else:
-            figure = _of_rows(kind, model, row_files(), wanted, against)
+        model = load_model(str(first))
+        drawn = _figure_of_rows(figure, model, row_files(), given_metric, against)
     try:
         with atomic_file(output) as file:
-            figure.savefig(file, format=Path(output).suffix.lstrip(".") or "png", dpi=150)
+            drawn.savefig(file, format=Path(output).suffix.lstrip(".") or "png", dpi=150)
     except ValueError as error:
         msg = f"{output} cannot be written: {error}"
-        raise Mistake(msg) from None
-    return Reply(f"wrote {output}", {"kind": kind, "output": output})
+        raise UsageError(msg) from None
+    return Reply(f"wrote {output}", {"kind": figure, "output": output})
 
 
-def _of_rows(kind: str, model: Any, files: RowFiles, metric: Metric | None, against: str) -> Any:
-    found = scored(model, files, summarized=kind == "frontier")
-    own = is_positive(found, model.classes_)
-    wanted = metric or metric_of_model(model)
-    if kind == "frontier":
-        return frontier_picture(found, own, wanted, f"{type(model).__name__}, on these rows")
-    if kind == "margins":
-        return margin_picture(found, own)
-    return tradeoff_picture(found, own, wanted, against)
+def _figure_of_rows(
+    figure: str, model: Any, files: RowFiles, metric: Metric | None, against: str
+) -> Any:
+    """Draw the frontier, the margins or the trade-off of a model on rows."""
+    scored = score_rows(model, files, with_moments=figure == "frontier")
+    positive = require_positive_rows(scored, model.classes_)
+    metric = metric or metric_of_model(model)
+    if figure == "frontier":
+        return frontier_figure(scored, positive, metric, f"{type(model).__name__}, on these rows")
+    if figure == "margins":
+        return margin_figure(scored, positive)
+    return tradeoff_figure(scored, positive, metric, against)
 
 
-def _losses(path: str | None) -> Any:
-    """Draw the loss that a model was trained with beside the usual ones."""
-    usual = (Logistic(), Hinge(), Sigmoid(), BetaBernoulli())
-    losses: dict[str, Any] = {type(loss).__name__: loss for loss in usual}
+def _loss_figure(path: str | None) -> Any:
+    """Draw common losses, and the loss of a model if one is given."""
+    common = (Logistic(), Hinge(), Sigmoid(), BetaBernoulli())
+    losses: dict[str, Any] = {type(loss).__name__: loss for loss in common}
     if path is not None:
-        own = getattr(model_of(path), "loss_", None)
-        if own is None:
-            msg = "this model has no loss of its own: plot losses without it, or fit -c smooth"
-            raise Mistake(msg)
-        losses = {f"{type(own).__name__} of the model": own, **losses}
+        loss = getattr(load_model(path), "loss_", None)
+        if loss is None:
+            msg = "this model has no loss: plot losses without a model, or fit with -c smooth"
+            raise UsageError(msg)
+        losses = {f"{type(loss).__name__} of the model": loss, **losses}
     return LossDisplay.from_losses(losses).figure_
 
 
-def _path(model: Any, files: RowFiles) -> Any:
-    """Fit the model once more, as a file does not keep its path, and draw that."""
-    if type(model).__name__ != "SmoothClassifier":
-        msg = f"a path is that of a model fitted with -c smooth, not of {type(model).__name__}"
-        raise Mistake(msg)
-    own = fitting(files, model)
-    rows: InMemory = own.read(Gather())
-    y = own.labels(rows.y)
-    with waiting("fitting the model once more"):
-        again = clone(model).fit(rows.X, y, sample_weight=rows.weight)
-    levels = {each.loss for each in again.candidates_ if each.alpha == again.alpha_}
+def _path_figure(model: Any, files: RowFiles) -> Any:
+    """Fit a model again, because its file does not hold the path, and draw the path."""
+    if not isinstance(model, SmoothClassifier):
+        msg = f"only a model fitted with -c smooth has a path, and this is {type(model).__name__}"
+        raise UsageError(msg)
+    files = select_features(files, model)
+    rows: RowsInMemory = files.read(ReadRows())
+    y = files.labels(rows.y)
+    with show_status("fitting the model again"):
+        refitted = clone(model).fit(rows.X, y, sample_weight=rows.weight)
+    levels = {
+        candidate.loss for candidate in refitted.candidates_ if candidate.alpha == refitted.alpha_
+    }
     if len(levels) < 2:
-        return PathDisplay.from_estimator(again, against="iteration").figure_
-    return PathDisplay.from_estimator(again, rows.X, y, sample_weight=rows.weight).figure_
+        return PathDisplay.from_estimator(refitted, against="iteration").figure_
+    return PathDisplay.from_estimator(refitted, rows.X, y, sample_weight=rows.weight).figure_

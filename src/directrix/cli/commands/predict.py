@@ -1,11 +1,11 @@
-"""predict: scores, probabilities and labels of rows, batch by batch."""
+"""The command ``predict``: scores, probabilities and labels of rows, in batches."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,13 +15,21 @@ from scipy import sparse
 
 from directrix._atomic_file import atomic_file
 from directrix._typing import AnyArray
-from directrix.cli.commands.evaluate import Model
-from directrix.cli.io.files import model_of
-from directrix.cli.io.options import Features, Force, Format, Json, Rows, columns_of, require
+from directrix.cli.io.files import load_model
+from directrix.cli.io.options import (
+    Features,
+    Force,
+    Format,
+    Json,
+    Model,
+    Rows,
+    parse_columns,
+    require,
+)
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import RowFiles, features_of
-from directrix.cli.io.scoring import fitting, scores_and_probabilities
-from directrix.cli.output.errors import Mistake
+from directrix.cli.io.rows import RowFiles, feature_matrix
+from directrix.cli.io.scoring import scores_and_probabilities, select_features
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
@@ -35,52 +43,64 @@ def predict(
     model: Model,
     rows: Rows,
     output: Annotated[
-        str, typer.Option("--output", "-o", help="A .parquet or .csv file; - is CSV on stdout.")
+        str, typer.Option("--output", "-o", help="A .parquet or .csv file; - for CSV on stdout.")
     ],
     force: Force = False,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Columns to copy, such as an id; commas in between.")
+        list[str] | None, typer.Option(help="Columns to copy, such as an id, separated by commas.")
     ] = None,
     features: Features = None,
-    form: Format = None,
+    file_format: Format = None,
     as_json: Json = False,
 ) -> Reply:
-    """Write score, probability and prediction of every row."""
-    require(not (as_json and output == _STDOUT), "stdout has the rows already", "--json")
-    known = output == _STDOUT or Path(output).suffix.lower() in (".parquet", ".csv")
-    require(known, "the name must end in .parquet or .csv, or be -", "--output")
+    """Write the score, the probability and the prediction of every row."""
+    require(not (as_json and output == _STDOUT), "the rows are written to stdout", "--json")
+    supported = output == _STDOUT or Path(output).suffix.lower() in (".parquet", ".csv")
+    require(supported, "the name must end in .parquet or .csv, or be -", "--output")
     require_output(None if output == _STDOUT else output, [model, *rows], force=force)
-    classifier = model_of(model)
-    kept = columns_of(keep) or []
-    files = RowFiles.of(rows, None, features=features, form=form, labelled=False)
-    files = fitting(files, classifier)
+    classifier = load_model(model)
+    kept = parse_columns(keep) or []
+    files = RowFiles.of(rows, None, features=features, file_format=file_format, labelled=False)
+    files = select_features(files, classifier)
     if files.libsvm:
         require(not kept, "LIBSVM files have no other columns", "--keep")
         source, plan = files.source()[0], Plan.of(target=None)
         names: tuple[str, ...] | None = None
     else:
         names = files.features or ()
-        require(names, "the model has no names of features: give them in order", "--features")
-        # A plan must have a target: a column that is read in any case.
+        require(
+            names, "the model has no feature names: give the columns in its order", "--features"
+        )
+        # A plan needs a target: take a column that is read anyway.
         source, plan = list(files.paths), Plan.of(target=names[0], features=[*names, *kept])
     with _writer(output) as write:
-        done: Predicted = run(source, plan, Predict(classifier, names, tuple(kept), write))
-        if not done.rows:  # the types of the columns are not known, so that nothing can be written
+        task = PredictTask(classifier, names, tuple(kept), write)
+        counts: PredictionCounts = run(source, plan, task)
+        if not counts.rows:  # the types of the columns are unknown, so nothing can be written
             msg = "the files hold no rows"
-            raise Mistake(msg)
-    facts = {"output": output, **done.__dict__}
-    words = f"{done.rows:,} rows, {done.flagged:,} predicted {classifier.classes_[-1]}"
-    if done.incomplete:
-        words += (
-            f"\n{done.incomplete:,} rows lack a value: their score, probability and prediction "
+            raise UsageError(msg)
+    text = f"{counts.rows:,} rows, {counts.flagged:,} predicted {classifier.classes_[-1]}"
+    if counts.incomplete:
+        text += (
+            f"\n{counts.incomplete:,} rows lack a value: their score, probability and prediction "
             "are empty"
         )
-    return Reply(f"{words}\nwrote {output}", facts, aside=output == _STDOUT)
+    values = {"output": output, **asdict(counts)}
+    return Reply(f"{text}\nwrote {output}", values, on_stderr=output == _STDOUT)
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """How many rows there were, were predicted the last class, and lacked a value."""
+class PredictionCounts:
+    """Counts of a prediction.
+
+    Parameters
+    ----------
+    rows : int
+    flagged : int
+        Rows that are predicted to be of the last class.
+    incomplete : int
+        Rows that lack a value.
+    """
 
     rows: int
     flagged: int
@@ -88,18 +108,18 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Predict:
-    """The task: what a model says of each row is written as it is read.
+class PredictTask:
+    """Task that predicts rows and writes the predictions as it reads the rows.
 
     Parameters
     ----------
     model : fitted classifier
     names : tuple of str or None
-        Columns of the features.
+        Feature columns; None for LIBSVM files.
     kept : tuple of str
         Columns that are copied.
     write : callable
-        Takes an Arrow table.
+        Function that writes a mapping of column names to Arrow arrays.
     """
 
     model: Any
@@ -108,45 +128,48 @@ class Predict:
     write: Any
     name = "predict"
 
-    def __call__(self, plan: Plan, tables: Iterator[Any]) -> Predicted:
-        """Predict all tables."""
+    def __call__(self, plan: Plan, tables: Iterator[Any]) -> PredictionCounts:
+        """Predict the rows of all tables."""
         rows = flagged = incomplete = 0
         for table in tables:
             if self.names is None:
-                X = features_of(plan.block(table).X)
+                X = feature_matrix(plan.block(table).X)
             else:
-                X = features_of(as_table(table).features(self.names))
-            columns, whole, last = self._predictions(X)
+                X = feature_matrix(as_table(table).features(self.names))
+            columns, complete, n_flagged = self._predictions(X)
             for name in self.kept:
                 columns[name] = table.column(name)
             self.write({name: columns[name] for name in (*self.kept, *columns)})
             rows += X.shape[0]
-            flagged += last
-            incomplete += int((~whole).sum())
-        return Predicted(rows, flagged, incomplete)
+            flagged += n_flagged
+            incomplete += int((~complete).sum())
+        return PredictionCounts(rows, flagged, incomplete)
 
     def _predictions(self, X: Any) -> tuple[dict[str, Any], AnyArray, int]:
-        """Return the new columns, which rows have all values, and how many are of the last."""
+        """Return the new columns, which rows have all values, and the count of the last class."""
         import pyarrow as pa
 
+        n_rows = X.shape[0]
         dense = not sparse.issparse(X)
-        whole = np.isfinite(X).all(axis=1) if dense else np.ones(X.shape[0], dtype=bool)
+        complete = np.isfinite(X).all(axis=1) if dense else np.ones(n_rows, dtype=bool)
         classes = self.model.classes_
-        shape = (X.shape[0],) if len(classes) == 2 else (X.shape[0], len(classes))
+        shape = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
         scores, probability = np.zeros(shape), np.zeros(shape)
-        if whole.any():
-            scores[whole], probability[whole] = scores_and_probabilities(self.model, X[whole])
-        place = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        if complete.any():
+            scores[complete], probability[complete] = scores_and_probabilities(
+                self.model, X[complete]
+            )
+        index = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         columns: dict[str, Any] = {}
         for name, values in (("score", scores), ("probability", probability)):
             if values.ndim == 1:
-                columns[name] = pa.array(values, mask=~whole)
+                columns[name] = pa.array(values, mask=~complete)
             else:
                 for k in range(values.shape[1]):
-                    columns[f"{name}_{k}"] = pa.array(values[:, k], mask=~whole)
-        labels = classes[place].tolist()
-        columns["prediction"] = pa.array(labels, type=_arrow_type(classes), mask=~whole)
-        return columns, whole, int((whole & (place == len(classes) - 1)).sum())
+                    columns[f"{name}_{k}"] = pa.array(values[:, k], mask=~complete)
+        labels = classes[index].tolist()
+        columns["prediction"] = pa.array(labels, type=_arrow_type(classes), mask=~complete)
+        return columns, complete, int((complete & (index == len(classes) - 1)).sum())
 
 
 def _arrow_type(classes: AnyArray) -> Any:
@@ -157,20 +180,20 @@ def _arrow_type(classes: AnyArray) -> Any:
 
 @contextmanager
 def _writer(output: str) -> Iterator[Any]:
-    """Give a function that writes columns; a file appears whole or not at all."""
+    """Give a function that writes columns; the file appears complete or not at all."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     is_csv = output == _STDOUT or output.lower().endswith(".csv")
-    with ExitStack() as opened:
-        file = sys.stdout.buffer if output == _STDOUT else opened.enter_context(atomic_file(output))
+    with ExitStack() as stack:
+        file = sys.stdout.buffer if output == _STDOUT else stack.enter_context(atomic_file(output))
         writers: list[Any] = []
 
         def write(columns: dict[str, Any]) -> None:
             table = pa.table(columns)
             if not writers:
-                make = csv.CSVWriter if is_csv else parquet.ParquetWriter
-                writers.append(opened.enter_context(make(file, table.schema)))
+                writer_type = csv.CSVWriter if is_csv else parquet.ParquetWriter
+                writers.append(stack.enter_context(writer_type(file, table.schema)))
             writers[0].write_table(table)
 
         yield write

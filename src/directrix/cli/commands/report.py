@@ -1,17 +1,16 @@
-"""report: one page about a model and rows."""
+"""The command ``report``: an HTML page about a model and labelled rows."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from directrix._atomic_file import atomic_file
-from directrix.classifiers.evaluation.measures import Measured, ScoredRows, measured
-from directrix.cli.commands.evaluate import Model
-from directrix.cli.io.files import model_of
+from directrix.classifiers.evaluation.measures import measure_binary
+from directrix.cli.io.files import load_model
 from directrix.cli.io.fit_record import read_fit_record
 from directrix.cli.io.options import (
     Drop,
@@ -20,21 +19,25 @@ from directrix.cli.io.options import (
     Format,
     Json,
     MetricText,
+    Model,
     Output,
     Positive,
     Rows,
     Target,
     Weight,
-    metric_of,
+    parse_metric,
 )
 from directrix.cli.io.output_file import require_output
 from directrix.cli.io.rows import RowFiles
-from directrix.cli.io.scoring import scored
+from directrix.cli.io.scoring import score_rows
 from directrix.cli.output.formatting import in_one_line, metric_of_model
 from directrix.cli.output.html_page import Page
-from directrix.cli.output.pictures import is_positive, quiet_pyplot
-from directrix.cli.output.reply import Reply, waiting
-from directrix.cli.output.report_sections import Told, write_sections
+from directrix.cli.output.pictures import require_positive_rows, use_file_backend
+from directrix.cli.output.reply import Reply, show_status
+from directrix.cli.output.report_sections import ReportData, write_sections
+
+#: Files of rows that the page names.
+_NAMED_FILES = 3
 
 
 def report(
@@ -45,60 +48,67 @@ def report(
     force: Force = False,
     target: Target = None,
     metric: MetricText = None,
-    fitted: Annotated[
+    fit_json: Annotated[
         str | None,
-        typer.Option("--fit", help="What fit --json printed: the candidates are shown, too."),
+        typer.Option("--fit", help="Output of fit --json, to list the candidates in the report."),
     ] = None,
     features: Features = None,
     drop: Drop = None,
     weight: Weight = None,
     positive: Positive = None,
-    form: Format = None,
+    file_format: Format = None,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Write one HTML page, with all pictures in it, about a model and rows."""
-    require_output(output, [model, *rows, fitted], force=force)
-    fit = None if fitted is None else read_fit_record(fitted)
-    quiet_pyplot()
-    classifier = model_of(model)
-    wanted = metric_of_model(classifier) if metric is None else metric_of(metric)
+    """Write an HTML page about a model and labelled rows, with all figures in one file."""
+    require_output(output, [model, *rows, fit_json], force=force)
+    fit = None if fit_json is None else read_fit_record(fit_json)
+    use_file_backend()
+    classifier = load_model(model)
+    reported_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
     files = RowFiles.of(
-        rows, target, features=features, drop=drop, form=form, weight=weight, positive=positive
+        rows,
+        target,
+        features=features,
+        drop=drop,
+        file_format=file_format,
+        weight=weight,
+        positive=positive,
     )
-    found = scored(classifier, files, summarized=True)
-    own = is_positive(found, classifier.classes_)
-    seen = measured(found, wanted, in_one_line(wanted), classifier.classes_)
-    with waiting("drawing"):
-        told = Told(classifier, wanted, found, own, seen, fit)
-        page = _opened(told, model, rows)
-        write_sections(page, told)
+    scored = score_rows(classifier, files, with_moments=True)
+    is_positive = require_positive_rows(scored, classifier.classes_)
+    name = in_one_line(reported_metric)
+    measures = measure_binary(scored, reported_metric, name, classifier.classes_)
+    with show_status("drawing"):
+        data = ReportData(classifier, reported_metric, scored, is_positive, measures, fit)
+        page = Page(f"Classifier report: {name}", _lead(data, model, rows))
+        page.cards(_key_figures(data))
+        write_sections(page, data)
     content = page.html().encode()
     with atomic_file(output) as file:
         file.write(content)
-    facts = {"output": output, "bytes": len(content), "metric": seen.metric._asdict()}
-    return Reply(f"wrote {output} ({len(content):,} bytes)", facts)
+    values = {"output": output, "bytes": len(content), "metric": measures.metric._asdict()}
+    return Reply(f"wrote {output} ({len(content):,} bytes)", values)
 
 
-def _opened(told: Told, model: str, rows: list[str]) -> Page:
-    metric = in_one_line(told.metric)
-    what = type(told.model).__name__
-    names = ", ".join(Path(path).name for path in rows[:3])
-    more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-    lead = (
-        f"{Path(model).name}, a {what} for {metric}, on {names}{more}. directrix "
-        f"{version('directrix')}."
+def _lead(data: ReportData, model: str, rows: list[str]) -> str:
+    """Return the paragraph below the title: which model, which metric, which rows."""
+    names = ", ".join(Path(path).name for path in rows[:_NAMED_FILES])
+    more = f" and {len(rows) - _NAMED_FILES} more" if len(rows) > _NAMED_FILES else ""
+    return (
+        f"Model {Path(model).name}, a {type(data.model).__name__}, evaluated by "
+        f"{in_one_line(data.metric)} on {names}{more}. directrix {version('directrix')}."
     )
-    page = Page(f"A classifier for {metric}", lead)
-    page.cards(_first_seen(told.seen, told.found, told.model.classes_))
-    return page
 
 
-def _first_seen(seen: Measured, found: ScoredRows, classes: Any) -> list[tuple[str, str]]:
-    by_name = {own.name: own for own in seen.at_threshold}
-    cards = [(f"{seen.metric.value:.4f}", seen.metric.name)]
-    cards += [
-        (f"{by_name[name].value:.4f}", f"{name} at the threshold") for name in ("recall", "FPR")
+def _key_figures(data: ReportData) -> list[tuple[str, str]]:
+    """Return the values and captions at the top of the page."""
+    measures = data.measures
+    values = {measure.name: f"{measure.value:.4f}" for measure in measures.at_threshold}
+    share = measures.positives / measures.rows
+    return [
+        (f"{measures.metric.value:.4f}", measures.metric.name),
+        (values["recall"], "recall at the threshold"),
+        (values["FPR"], "FPR at the threshold"),
+        (values["AUC"], "AUC"),
+        (f"{len(data.scored.y):,}", f"rows, {share:.2%} {data.model.classes_[1]}"),
     ]
-    cards.append((f"{by_name['AUC'].value:.4f}", "AUC"))
-    cards.append((f"{len(found.y):,}", f"rows, {seen.positives / seen.rows:.2%} {classes[1]}"))
-    return cards

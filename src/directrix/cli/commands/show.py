@@ -1,4 +1,4 @@
-"""show: what is in a file."""
+"""The command ``show``: the content of a summary or a model."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from directrix.cli.commands.summaries import facts_of
-from directrix.cli.io.files import kind_of, model_of, summary_of
+from directrix.cli.commands.summaries import describe_summary, summary_json
+from directrix.cli.io.files import file_type, load_model, load_summary
 from directrix.cli.io.options import Json
-from directrix.cli.output.errors import Mistake
-from directrix.cli.output.formatting import model_facts, model_words
-from directrix.cli.output.reply import Reply, aligned
+from directrix.cli.output.errors import UsageError
+from directrix.cli.output.formatting import describe_model, model_json
+from directrix.cli.output.reply import Reply, format_table
 from directrix.moments import Moments
 
-_SHOWN = 20
+#: Features of a summary that are listed.
+_LISTED_FEATURES = 20
 
 
 def show(
@@ -23,40 +24,51 @@ def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A summary or a model.")],
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Tell what is in a summary or in a model."""
-    kind = kind_of(file)
-    if kind == "summary":
-        return _of_summary(summary_of(file))
-    if kind == "model":
-        model = model_of(file)
-        return Reply(model_words(model), {"kind": "model", **model_facts(model)})
-    summary_of(file)  # says what is wrong with it, where it is a file that was damaged
+    """Show the content of a summary or a model."""
+    content = file_type(file)
+    if content == "summary":
+        return _show_summary(load_summary(file))
+    if content == "model":
+        model = load_model(file)
+        return Reply(describe_model(model), {"kind": "model", **model_json(model)})
+    load_summary(file)  # raises an error that says what is wrong with a damaged file
     msg = f"{file} is neither a summary nor a model"
-    raise Mistake(msg)
+    raise UsageError(msg)
 
 
-def _of_summary(moments: Moments) -> Reply:
-    names = moments.feature_names or tuple(f"x{k}" for k in range(moments.n_features))
-    groups = {str(label): own for label, own in moments.by_class.items()}
-    table = [["rows", *(f"{own.count:,}" for own in groups.values())]]
-    total = moments.weight or 1.0
-    table.append(["share", *(f"{own.weight / total:.4f}" for own in groups.values())])
-    if moments.weight != moments.count:
-        table.append(["weight", *(f"{own.weight:,.6g}" for own in groups.values())])
-    spreads = {label: np.sqrt(own.variance) if own.count else None for label, own in groups.items()}
-    for k, name in enumerate(names[:_SHOWN]):
-        cells = []
-        for label, own in groups.items():
-            spread = spreads[label]
-            cells.append("" if spread is None else f"{own.mean[k]:.5g} ± {spread[k]:.3g}")
-        table.append([name, *cells])
-    text = aligned(["class", *groups], table)
-    if len(names) > _SHOWN:
-        text += f"\nand {len(names) - _SHOWN} more features"
-    words = f"{repr(moments)[10:-1]}\n\n{text}\n\nmean ± standard deviation of each feature"
-    facts: dict[str, Any] = {"kind": "summary", **facts_of(moments), "feature_names": names}
-    facts["moments"] = {
-        label: {"rows": own.count, "weight": own.weight, "mean": own.mean, "deviation": spread}
-        for (label, own), spread in zip(groups.items(), spreads.values(), strict=True)
+def _show_summary(moments: Moments) -> Reply:
+    names = moments.feature_names or tuple(f"x{index}" for index in range(moments.n_features))
+    groups = {str(label): group for label, group in moments.by_class.items()}
+    deviations = {
+        label: np.sqrt(group.variance) if group.count else None for label, group in groups.items()
     }
-    return Reply(words, facts)
+    total = moments.weight or 1.0
+    table = [
+        ["rows", *(f"{group.count:,}" for group in groups.values())],
+        ["share", *(f"{group.weight / total:.4f}" for group in groups.values())],
+    ]
+    if moments.weight != moments.count:
+        table.append(["weight", *(f"{group.weight:,.6g}" for group in groups.values())])
+    for index, name in enumerate(names[:_LISTED_FEATURES]):
+        cells = []
+        for label, group in groups.items():
+            deviation = deviations[label]
+            cells.append(
+                "" if deviation is None else f"{group.mean[index]:.5g} ± {deviation[index]:.3g}"
+            )
+        table.append([name, *cells])
+    text = f"{describe_summary(moments)}\n\n{format_table(['class', *groups], table)}"
+    if len(names) > _LISTED_FEATURES:
+        text += f"\nand {len(names) - _LISTED_FEATURES} more features"
+    text += "\n\nmean ± standard deviation of each feature"
+    values: dict[str, Any] = {"kind": "summary", **summary_json(moments), "feature_names": names}
+    values["moments"] = {
+        label: {
+            "rows": group.count,
+            "weight": group.weight,
+            "mean": group.mean,
+            "deviation": deviations[label],
+        }
+        for label, group in groups.items()
+    }
+    return Reply(text, values)

@@ -1,4 +1,4 @@
-"""sql: the queries that summarise a table in a warehouse, and their answers read back."""
+"""The command ``sql``: queries that summarise a table in a database, and reading their results."""
 
 from __future__ import annotations
 
@@ -10,86 +10,92 @@ from typing import Annotated, Any
 import typer
 
 from directrix._atomic_file import atomic_file
-from directrix.cli.commands.summaries import saved
+from directrix.cli.commands.summaries import save_summary
 from directrix.cli.io.options import (
     Features,
     Force,
     Json,
-    MaybeOutput,
+    OptionalOutput,
     Weight,
-    columns_of,
-    one_of,
+    check_choice,
+    parse_columns,
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
 from directrix.engines import csv_encoding, moments_sql
 from directrix.engines.sql_dialects import DIALECTS
 from directrix.moments import Moments
 
-_TRUTHS = {"true": True, "false": False, "t": True, "f": False}
+#: Spellings of Boolean labels in CSV.
+_BOOLEANS = {"true": True, "false": False, "t": True, "f": False}
 
 
 def sql(
     *,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[FEATURES]", help="Columns of numbers.")
+        list[str] | None, typer.Argument(metavar="[FEATURES]", help="Feature columns.")
     ] = None,
-    table: Annotated[str, typer.Option(help="Table, with its schema: shop.orders.")],
-    target: Annotated[str, typer.Option("--target", "-t", help="Column of the labels.")],
+    table: Annotated[
+        str, typer.Option(help="Table, with its schema if it has one, such as shop.orders.")
+    ],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")],
     features: Features = None,
-    dialect: Annotated[str, typer.Option(help=f"{', '.join(DIALECTS)}.")] = "duckdb",
+    dialect: Annotated[str, typer.Option(help=f"SQL dialect: {', '.join(DIALECTS)}.")] = "duckdb",
     weight: Weight = None,
     where: Annotated[
-        str | None, typer.Option(help="Condition in SQL that the rows must meet, as it is.")
+        str | None, typer.Option(help="SQL condition that selects the rows, copied unchanged.")
     ] = None,
     first: Annotated[
-        str | None, typer.Option(help="Answer to the first query, as CSV or JSON.")
+        str | None, typer.Option(help="Result of the first query, as CSV or JSON.")
     ] = None,
     second: Annotated[
-        list[str] | None, typer.Option(help="Answers to the second, one file each, in order.")
+        list[str] | None,
+        typer.Option(help="Result of each statement of the second query, in order."),
     ] = None,
-    output: MaybeOutput = None,
+    output: OptionalOutput = None,
     force: Force = False,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Print the SQL that summarises a table where it is; or read the answers.
+    """Print the SQL that summarises a table in a database, or read its results.
 
-    Without answers it prints the first query. With --first it prints the second, which may be
+    Without results it prints the first query. With --first it prints the second query, which may be
     several statements. With --first, --second and -o it writes the summary.
     """
-    one_of(dialect, tuple(DIALECTS), "--dialect")
-    columns = [*(columns_of(features) or []), *(names or [])]
-    require(columns, "name the columns of the features", "--features")
-    require(first or not second, "the second answer needs the first", "--first")
+    check_choice(dialect, tuple(DIALECTS), "--dialect")
+    columns = [*(parse_columns(features) or []), *(names or [])]
+    require(columns, "give the feature columns", "--features")
+    require(first or not second, "the second result needs the first", "--first")
     require_output(output, [first, *(second or [])], force=force)
     queries = moments_sql(table, target, columns, dialect=dialect, weight=weight, where=where)
     if first is None:
-        return _printed([queries.first], output, "first")
-    told = _answer(first)
+        return _print_statements([queries.first], output, "first")
+    first_result = _read_result(first)
     if not second:
-        return _printed(list(queries.second(told)), output, "second")
-    require(output, "a summary is a file: give its name", "--output")
-    moments = Moments.from_sql_rows(told, [_answer(path) for path in second], queries.features)
-    return saved(moments, str(output))
+        return _print_statements(list(queries.second(first_result)), output, "second")
+    require(output, "a summary is a binary file: give its name", "--output")
+    second_results = [_read_result(path) for path in second]
+    moments = Moments.from_sql_rows(first_result, second_results, queries.features)
+    return save_summary(moments, str(output))
 
 
-def _printed(statements: list[str], output: str | None, which: str) -> Reply:
+def _print_statements(statements: list[str], output: str | None, query: str) -> Reply:
+    """Return a reply with some statements, or write them to a file."""
     text = "\n\n".join(f"{statement};" for statement in statements)
-    facts = {"query": which, "statements": statements, "output": output}
+    values = {"query": query, "statements": statements, "output": output}
     if output is None:
-        return Reply(text, facts)
+        return Reply(text, values)
     with atomic_file(output) as file:
         file.write(f"{text}\n".encode())
-    return Reply(f"wrote {output}: {len(statements)} statements", facts)
+    return Reply(f"wrote {output}: {len(statements)} statements", values)
 
 
-def _answer(path: str) -> list[dict[str, Any]]:
-    """Read the rows of an answer; in CSV a label has the type that it looks like."""
+def _read_result(path: str) -> list[dict[str, Any]]:
+    """Read the rows of a result; in CSV the type of a label is inferred from its text."""
     if not Path(path).is_file():
-        msg = f"no file at {path!r}: give the answer of the database as CSV or JSON"
-        raise Mistake(msg)
+        msg = f"no file at {path!r}: give the result of the query as CSV or JSON"
+        raise UsageError(msg)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -98,20 +104,21 @@ def _answer(path: str) -> list[dict[str, Any]]:
     if text.lstrip().startswith("["):
         rows: list[dict[str, Any]] = json.loads(text)
         return rows
-    read = list(csv.DictReader(text.splitlines()))
-    for row in read:
-        for name in row:
+    records = list(csv.DictReader(text.splitlines()))
+    for record in records:
+        for name in record:
             if str(name).lower() == "dx_label":
-                row[name] = _label(row[name])
-    return read
+                record[name] = _parse_label(record[name])
+    return records
 
 
-def _label(text: Any) -> Any:
-    if str(text).lower() in _TRUTHS:
-        return _TRUTHS[str(text).lower()]
-    for kind in (int, float):
+def _parse_label(text: Any) -> Any:
+    """Return a label as a bool, an int, a float or a text; None if it is empty."""
+    if str(text).lower() in _BOOLEANS:
+        return _BOOLEANS[str(text).lower()]
+    for label_type in (int, float):
         try:
-            return kind(text)
+            return label_type(text)
         except (TypeError, ValueError):
             continue
     return text or None

@@ -1,4 +1,4 @@
-"""summarize, merge and subtract: summaries as files."""
+"""The commands ``summarize``, ``merge`` and ``subtract``, which write summaries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from directrix.cli.io.files import summary_of
+from directrix.cli.io.files import load_summary
 from directrix.cli.io.options import (
     Drop,
+    FeatureCount,
     Features,
     Force,
     Format,
@@ -22,7 +23,6 @@ from directrix.cli.io.options import (
     Spark,
     Target,
     Weight,
-    Width,
     require,
 )
 from directrix.cli.io.output_file import require_output
@@ -42,23 +42,23 @@ def summarize(
     drop: Drop = None,
     weight: Weight = None,
     folds: Annotated[
-        int | None, typer.Option(help="Keep so many folds apart; each row is drawn on its own.")
+        int | None, typer.Option(help="Number of folds to keep apart, drawn at random by row.")
     ] = None,
     positive: Positive = None,
     spark: Spark = None,
-    form: Format = None,
-    n_features: Width = None,
+    file_format: Format = None,
+    n_features: FeatureCount = None,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Summarise rows in one pass: counts, means and covariances of each class."""
+    """Summarise rows in one pass: count, mean and covariance of each class."""
     require_output(output, rows, force=force)
-    require(folds is None or folds > 1, "there must be two folds at least", "--folds")
+    require(folds is None or folds > 1, "there must be at least two folds", "--folds")
     files = RowFiles.of(
         rows,
         target,
         features=features,
         drop=drop,
-        form=form,
+        file_format=file_format,
         weight=weight,
         positive=positive,
         n_features=n_features,
@@ -67,60 +67,65 @@ def summarize(
     source, options = files.source(folds)
     moments: Any = summarize_rows(source, **options)
     if positive is not None and not files.libsvm:
-        moments = one_against_all(moments, positive)
-    return saved(moments, output)
+        moments = one_vs_rest(moments, positive)
+    return save_summary(moments, output)
 
 
 def merge(
     *,
     summaries: Annotated[
-        list[str], typer.Argument(metavar="SUMMARIES", help="Files that summarize wrote.")
+        list[str], typer.Argument(metavar="SUMMARIES", help="Files written by summarize.")
     ],
     output: Output,
     force: Force = False,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Add summaries up: the summary of the rows of all of them."""
+    """Merge summaries into the summary of all their rows."""
     require_output(output, summaries, force=force)
-    return saved(reduce(add, map(summary_of, summaries)), output)
+    return save_summary(reduce(add, map(load_summary, summaries)), output)
 
 
 def subtract(
     *,
-    whole: Annotated[str, typer.Argument(metavar="WHOLE", help="A summary.")],
+    whole: Annotated[str, typer.Argument(metavar="WHOLE", help="Summary to subtract from.")],
     parts: Annotated[
-        list[str], typer.Argument(metavar="PARTS", help="Summaries of rows to take out.")
+        list[str], typer.Argument(metavar="PARTS", help="Summaries of the rows to remove.")
     ],
     output: Output,
     force: Force = False,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Take rows out of a summary again."""
+    """Remove rows from a summary, given summaries of these rows."""
     require_output(output, [whole, *parts], force=force)
-    taken = reduce(add, map(summary_of, parts))
-    return saved(summary_of(whole) - taken, output)
+    removed = reduce(add, map(load_summary, parts))
+    return save_summary(load_summary(whole) - removed, output)
 
 
-def one_against_all(moments: Moments, positive: str) -> Moments:
-    """Return the summary of one label, given as text, against all others."""
+def one_vs_rest(moments: Moments, positive: str) -> Moments:
+    """Return the summary of one class, given as text, against all others."""
     by_text = {str(label): label for label in moments.classes.tolist()}
     return moments.one_vs_rest(by_text.get(positive, positive))
 
 
-def facts_of(moments: Moments) -> dict[str, Any]:
-    """Return what a summary holds, in numbers."""
+def summary_json(moments: Moments) -> dict[str, Any]:
+    """Return the counts of a summary for JSON."""
     return {
         "rows": moments.count,
         "weight": moments.weight,
         "features": moments.n_features,
-        "classes": {str(label): own.count for label, own in moments.by_class.items()},
+        "classes": {str(label): group.count for label, group in moments.by_class.items()},
         "folds": len(moments.folds),
     }
 
 
-def saved(moments: Moments, output: str) -> Reply:
-    """Write a summary and say what it holds."""
+def describe_summary(moments: Moments) -> str:
+    """Return the counts of a summary as text: its repr without the brackets and the class name."""
+    return repr(moments).removeprefix("<Moments: ").removesuffix(">")
+
+
+def save_summary(moments: Moments, output: str) -> Reply:
+    """Write a summary to a file, and return a reply with its counts."""
     moments.save(output)
     size = Path(output).stat().st_size
-    words = f"{repr(moments)[10:-1]}\nwrote {output} ({size:,} bytes)"
-    return Reply(words, {"output": output, "bytes": size, **facts_of(moments)})
+    text = f"{describe_summary(moments)}\nwrote {output} ({size:,} bytes)"
+    return Reply(text, {"output": output, "bytes": size, **summary_json(moments)})

@@ -1,1 +1,1 @@
-"""Reading tables and options, and writing files, for the command line."""
+"""Input of the command line: options, tables of rows, summaries and models."""

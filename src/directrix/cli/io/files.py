@@ -1,4 +1,4 @@
-"""Summaries and models as files: which a file is, and reading it."""
+"""Files that directrix wrote: telling summaries from models, and reading them."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.export import load
 from directrix.moments import Moments
 
-_HEADER = 1 << 20
+#: Bytes of a file in which the name of its format is searched.
+_HEADER_BYTES = 1 << 20
+#: Names of the formats, as headers have them, and what the command line calls the files.
+_FORMATS = {"directrix.moments": "summary", "directrix.model": "model"}
 
 
-def kind_of(path: str) -> str | None:
-    """Return "summary" or "model", or None for anything else, by the beginning of a file."""
+def file_type(path: str) -> str | None:
+    """Return "summary" or "model", or None for any other file, by its first bytes."""
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
-        beginning = file.read(_HEADER)
-    # The name of the format stands in a text within the JSON of the header.
-    for kind in ("moments", "model"):
-        if f"directrix.{kind}".encode() in beginning:
-            return "summary" if kind == "moments" else kind
-    return None
+        header = file.read(_HEADER_BYTES)
+    # The name of the format is within a text in the JSON of the header.
+    return next((name for key, name in _FORMATS.items() if key.encode() in header), None)
 
 
-def summary_of(path: str) -> Moments:
-    """Read a summary, or say what the file is instead."""
+def load_summary(path: str) -> Moments:
+    """Read a summary; raise an error that says what the file is instead."""
     _require_file(path)
-    if kind_of(path) == "model":
+    if file_type(path) == "model":
         msg = f"{path} is a model, and this needs a summary: make one with directrix summarize"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return Moments.load(path)
 
 
-def model_of(path: str) -> Any:
-    """Read a model, or say what the file is instead."""
+def load_model(path: str) -> Any:
+    """Read a model; raise an error that says what the file is instead."""
     _require_file(path)
-    if kind_of(path) == "summary":
+    if file_type(path) == "summary":
         msg = f"{path} is a summary, and this needs a model: make one with directrix fit"
-        raise Mistake(msg)
+        raise UsageError(msg)
     return load(path)
 
 
@@ -49,11 +49,11 @@ def matching_paths(given: str) -> list[str]:
     if Path(given).exists():
         return [given]
     matches = glob(given, recursive=True) if any(c in given for c in "*?[") else []  # noqa: PTH207
-    # By convention names that begin so are no data (Spark's _SUCCESS).
+    # By convention such names are not data, as Spark's _SUCCESS.
     return sorted(path for path in matches if not Path(path).name.startswith(("_", ".")))
 
 
 def _require_file(path: str) -> None:
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the path of a file that directrix wrote"
-        raise Mistake(msg)
+        raise UsageError(msg)

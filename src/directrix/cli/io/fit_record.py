@@ -1,4 +1,4 @@
-"""What ``fit --json`` printed, read back and checked."""
+"""Record of a fit: the output of ``fit --json``, read back and checked."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 
 
 class Estimate(NamedTuple):
-    """A number and its interval; None stands for what is not known."""
+    """A value and its interval; None for what is unknown."""
 
     value: float | None
     low: float | None
@@ -20,7 +20,7 @@ class Estimate(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A candidate of the fit, its metric, and the standard error of it over folds."""
+    """A candidate of the fit, its metric, and the standard error of the metric over folds."""
 
     name: str
     metric: float | None
@@ -34,13 +34,13 @@ class FitRecord(NamedTuple):
     ----------
     candidates : tuple of Candidate
     compared_on : str
-        The rows on which they were compared.
+        Rows that they were compared on.
     chosen, why : str
-        Name of the chosen candidate, and the reason.
+        Name of the chosen candidate, and the reason for the choice.
     expected : Estimate
-        Its metric on new rows.
+        Expected metric of the chosen candidate on new rows.
     gap : Estimate
-        By how much it is better than logistic regression.
+        How much better it is than logistic regression.
     """
 
     candidates: tuple[Candidate, ...]
@@ -52,30 +52,30 @@ class FitRecord(NamedTuple):
 
 
 def read_fit_record(path: str) -> FitRecord | None:
-    """Read a file that ``fit --json`` printed; None if that fit had no candidates.
+    """Read the output of ``fit --json`` from a file; return None if it lists no candidates.
 
     Raises
     ------
-    Mistake
-        If the file is something else; it names the field that is wrong.
+    UsageError
+        If the file is something else; the message names the wrong field.
     """
     try:
-        read = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        msg = f"{path} is not JSON ({error}): give what directrix fit --json printed"
-        raise Mistake(msg) from None
-    fields = _Fields(path, "", read)
+        msg = f"{path} is not JSON ({error}): give the output of directrix fit --json"
+        raise UsageError(msg) from None
+    fields = _Fields(path, "", content)
     fields.text("classifier")
     if "candidates" not in fields.values:
         return None
     candidates = tuple(
-        Candidate(own.text("name"), own.number("metric"), own.number("error"))
-        for own in fields.objects("candidates")
+        Candidate(entry.text("name"), entry.number("metric"), entry.number("error"))
+        for entry in fields.objects("candidates")
     )
     if not candidates:
         return None
-    (expected,) = fields.objects("expected_on_new_rows", several=False)
-    (gap,) = fields.objects("better_than_logistic", several=False)
+    expected = fields.nested("expected_on_new_rows")
+    gap = fields.nested("better_than_logistic")
     return FitRecord(
         candidates,
         fields.text("compared_on"),
@@ -87,55 +87,52 @@ def read_fit_record(path: str) -> FitRecord | None:
 
 
 class _Fields:
-    """The fields of a JSON object, each checked when it is asked for.
+    """Fields of a JSON object, checked when they are read.
 
     Parameters
     ----------
     path : str
         The file, for messages.
-    where : str
-        The place of the object in the file, followed by a dot; nothing for the whole of it.
+    prefix : str
+        Names of the fields that lead to the object, followed by a dot; "" for the whole file.
     values : object
+        The parsed JSON.
     """
 
-    def __init__(self, path: str, where: str, values: Any) -> None:
-        self.path, self.where = path, where
+    def __init__(self, path: str, prefix: str, values: Any) -> None:
+        self.path, self.prefix = path, prefix
         if not isinstance(values, Mapping):
-            self.refuse(where.rstrip("."), "an object", values)
+            self._refuse(prefix.rstrip("."), "an object", values)
         self.values: Mapping[str, Any] = values
 
     def text(self, name: str) -> str:
         value = self._get(name)
         if not isinstance(value, str):
-            self.refuse(self.where + name, "text", value)
+            self._refuse(self.prefix + name, "text", value)
         return value
 
     def estimate(self, name: str) -> Estimate:
-        return Estimate(*(self.number(each) for each in (name, "low", "high")))
+        return Estimate(self.number(name), self.number("low"), self.number("high"))
 
-    def objects(self, name: str, *, several: bool = True) -> list[_Fields]:
+    def nested(self, name: str) -> _Fields:
+        return _Fields(self.path, f"{self.prefix}{name}.", self._get(name))
+
+    def objects(self, name: str) -> list[_Fields]:
         value = self._get(name)
-        if not several:
-            return [_Fields(self.path, f"{self.where}{name}.", value)]
         if not isinstance(value, list):
-            self.refuse(self.where + name, "a list", value)
+            self._refuse(self.prefix + name, "a list", value)
         return [
-            _Fields(self.path, f"{self.where}{name}[{k}].", each) for k, each in enumerate(value)
+            _Fields(self.path, f"{self.prefix}{name}[{index}].", entry)
+            for index, entry in enumerate(value)
         ]
 
-    def refuse(self, name: str, wanted: str, value: Any) -> NoReturn:
-        shown = json.dumps(value)
-        shown = shown if len(shown) < 60 else f"{shown[:57]}..."
-        what = f"its field {name!r}" if name else "it"
-        self._fail(f"{what} must be {wanted}, not {shown}")
-
     def number(self, name: str) -> float | None:
-        """Return a number; NaN and infinity, which are no JSON, are not known either."""
+        """Return a number; None for null, and for NaN and infinity, which JSON does not have."""
         value = self._get(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.refuse(self.where + name, "a number or null", value)
+            self._refuse(self.prefix + name, "a number or null", value)
         try:
             number = float(value)
         except OverflowError:
@@ -144,9 +141,15 @@ class _Fields:
 
     def _get(self, name: str) -> Any:
         if name not in self.values:
-            self._fail(f"it lacks the field {self.where + name!r}")
+            self._fail(f"it lacks the field {self.prefix + name!r}")
         return self.values[name]
+
+    def _refuse(self, name: str, wanted: str, value: Any) -> NoReturn:
+        text = json.dumps(value)
+        text = text if len(text) < 60 else f"{text[:57]}..."
+        subject = f"its field {name!r}" if name else "it"
+        self._fail(f"{subject} must be {wanted}, not {text}")
 
     def _fail(self, reason: str) -> NoReturn:
         msg = f"{self.path} is not what directrix fit --json prints: {reason}"
-        raise Mistake(msg)
+        raise UsageError(msg)

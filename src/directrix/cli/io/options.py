@@ -1,4 +1,4 @@
-"""Options that several commands have, each said once."""
+"""Options that several commands share, and checks of their values."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from directrix.cli.output.errors import nearest
+from directrix.cli.output.errors import suggest_names
 from directrix.metrics import TABLE, Metric, resolve
 
-_COLUMNS = "separated by commas; may be given again"
+_COLUMNS = "separated by commas; may be repeated"
 
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file written by fit.")]
 Rows = Annotated[
     list[str],
     typer.Argument(
@@ -20,40 +21,43 @@ Rows = Annotated[
     ),
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="Column of the labels; LIBSVM needs none.")
+    str | None,
+    typer.Option("--target", "-t", help="Column with the labels; not needed for LIBSVM files."),
 ]
 Features = Annotated[
     list[str] | None,
-    typer.Option("--features", help=f"Columns to use, {_COLUMNS}. By default all others."),
+    typer.Option(
+        "--features", help=f"Feature columns, {_COLUMNS}. Default: all columns without another use."
+    ),
 ]
 Drop = Annotated[
     list[str] | None, typer.Option("--drop", help=f"Columns to leave out, {_COLUMNS}.")
 ]
-Weight = Annotated[str | None, typer.Option("--weight", help="Column of weights.")]
+Weight = Annotated[str | None, typer.Option("--weight", help="Column with sample weights.")]
 Positive = Annotated[
     str | None,
-    typer.Option(help="Label that counts as positive, against all others. By default the last."),
+    typer.Option(help="Label of the positive class, against all others. Default: the last label."),
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="libsvm, where the names of the files do not say so."),
+    typer.Option("--format", help="File format: libsvm, if the file names do not show it."),
 ]
-Width = Annotated[
-    int | None, typer.Option("--n-features", help="Of LIBSVM files: how many features there are.")
+FeatureCount = Annotated[
+    int | None, typer.Option("--n-features", help="Number of features of LIBSVM files.")
 ]
 Spark = Annotated[
-    str | None, typer.Option(help="URL of a Spark master that reads the files, as local[4].")
+    str | None, typer.Option(help="URL of a Spark master that reads the files, such as local[4].")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Output = Annotated[str, typer.Option("--output", "-o", help="File to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
-MaybeOutput = Annotated[
-    str | None, typer.Option("--output", "-o", help="File to write; by default stdout.")
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
+OptionalOutput = Annotated[
+    str | None, typer.Option("--output", "-o", help="File to write. Default: stdout.")
 ]
 
 
-def _metrics(incomplete: str) -> list[str]:
-    """Return the metrics that a shell may complete to."""
+def _complete_metric(incomplete: str) -> list[str]:
+    """Return the metrics that a shell may complete a text to."""
     names = [row.name for row in TABLE if not row.needs_parameters]
     names += ["recall@fpr=0.01", "precision@recall=0.9", "precision@k=100", "cost(fp=1, fn=20)"]
     return [name for name in names if name.startswith(incomplete)]
@@ -64,38 +68,38 @@ MetricText = Annotated[
     typer.Option(
         "--metric",
         "-m",
-        help="error, auc, f1, recall@fpr=0.01, 'cost(fp=1, fn=20)', ...",
-        autocompletion=_metrics,
+        help="Metric: error, auc, f1, recall@fpr=0.01, 'cost(fp=1, fn=20)', ...",
+        autocompletion=_complete_metric,
     ),
 ]
 
 
-def metric_of(text: str) -> Metric:
-    """Return the metric that was asked for, or say which there are."""
+def parse_metric(text: str) -> Metric:
+    """Return the metric that a text names; raise a usage error that suggests similar names."""
     try:
         return resolve(text)
     except ValueError as error:
         names = [row.name for row in TABLE]
-        msg = f"{error}{nearest(text, names)}"
+        msg = f"{error}{suggest_names(text, names)}"
         raise typer.BadParameter(msg, param_hint="--metric") from None
 
 
-def columns_of(given: Sequence[str] | None) -> list[str] | None:
-    """Return names that were given with commas; one that has a comma itself stands in quotes."""
+def parse_columns(given: Sequence[str] | None) -> list[str] | None:
+    """Return names that are separated by commas; a name that has a comma is in quotes."""
     if not given:
         return None
     return [name.strip() for text in given for name in next(csv.reader([text])) if name.strip()]
 
 
-def one_of(value: str, allowed: Sequence[str], option: str) -> str:
-    """Return a choice, or say which there are."""
+def check_choice(value: str, allowed: Sequence[str], option: str) -> str:
+    """Return a value that is allowed; raise a usage error for any other."""
     if value not in allowed:
-        msg = f"{value!r} is none of {', '.join(allowed)}{nearest(value, allowed)}"
+        msg = f"{value!r} is not one of {', '.join(allowed)}{suggest_names(value, allowed)}"
         raise typer.BadParameter(msg, param_hint=option)
     return value
 
 
 def require(condition: Any, message: str, option: str | None = None) -> None:
-    """Refuse a call that cannot be meant, with exit code 2."""
+    """Raise a usage error, with exit code 2, unless a condition holds."""
     if not condition:
         raise typer.BadParameter(message, param_hint=option)

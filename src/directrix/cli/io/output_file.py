@@ -1,4 +1,4 @@
-"""The file that a command writes: never one that it reads, and an existing one only if forced."""
+"""Checks of output files: no input is overwritten, and other files only with ``--force``."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from urllib.request import url2pathname
 import typer
 
 from directrix.cli.io.files import matching_paths
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 
 
 def require_output(output: str | None, reads: Iterable[str | None], *, force: bool) -> None:
-    """Refuse an output file that the command must not write; call this before any work is done.
+    """Raise an error if a command must not write its output file; call this before any work.
 
     Parameters
     ----------
     output : str or None
-        None where the command writes to stdout.
+        None if the command writes to stdout.
     reads : iterable of str or None
-        What the command reads: files, folders, patterns or URLs. None stands for nothing.
+        Inputs of the command: files, folders, patterns or URLs; None entries are ignored.
     force : bool
-        Whether an existing file may be overwritten. One that is read never is.
+        Whether an existing file may be overwritten. An input never is.
     """
     if output is None:
         return
     path = Path(output)
     if not path.parent.is_dir():
         folder = str(path.parent)
-        msg = f"there is no folder {folder!r} to write {path.name} into: make it first"
-        raise Mistake(msg)
+        msg = f"there is no folder {folder!r} to write {path.name} to: make it first"
+        raise UsageError(msg)
     if path.is_dir():
         _refuse(f"{output} is a folder: give the name of a file")
-    if not path.is_file():  # a new file, or a device such as /dev/null, which keeps nothing
+    if not path.is_file():  # a new file, or a device such as /dev/null, which stores nothing
         return
     for given in reads:
         if given is not None and _is_read(path, given):
@@ -49,9 +49,9 @@ def _refuse(message: str) -> None:
 
 
 def _is_read(output: Path, given: str) -> bool:
-    """Tell whether an existing file is among those that an argument stands for.
+    """Return whether an existing file is among those that an argument names.
 
-    Files are the same if the system says so: by another path, a symbolic link or a hard link.
+    A file may be reached by another path, a symbolic link or a hard link: the system knows.
     """
     for path in matching_paths(_local(given)):
         if Path(path).is_dir():
@@ -64,7 +64,7 @@ def _is_read(output: Path, given: str) -> bool:
 
 
 def _local(given: str) -> str:
-    """Return the path of a ``file:`` URL, which Spark reads; anything else as it is."""
+    """Return the path of a ``file:`` URL, which Spark reads; any other text unchanged."""
     parts = urlsplit(given)
     return url2pathname(parts.path) if parts.scheme == "file" else given
 
@@ -77,13 +77,13 @@ def _same(output: Path, path: str) -> bool:
 
 
 def _files_under(folder: str) -> Iterator[str]:
-    """Give all files below a folder; links to folders are followed, each folder once."""
-    seen = set()
+    """Iterate over all files below a folder; links are followed, each folder once."""
+    visited = set()
     for root, folders, names in os.walk(folder, followlinks=True):
         state = Path(root).stat()
-        if (state.st_dev, state.st_ino) in seen:
+        if (state.st_dev, state.st_ino) in visited:
             folders.clear()
             continue
-        seen.add((state.st_dev, state.st_ino))
+        visited.add((state.st_dev, state.st_ino))
         for name in names:
             yield str(Path(root) / name)

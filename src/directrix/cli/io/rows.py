@@ -1,4 +1,4 @@
-"""Rows in files, as commands need them: a source that `summarize` reads, and tasks of one pass."""
+"""Files of rows: the columns that a command uses, and reading them."""
 
 from __future__ import annotations
 
@@ -14,36 +14,42 @@ from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.cli.io.files import matching_paths
-from directrix.cli.io.options import columns_of, one_of, require
-from directrix.cli.output.errors import Mistake, no_column
+from directrix.cli.io.options import check_choice, parse_columns, require
+from directrix.cli.output.errors import UsageError
 from directrix.engines import HashFolds, csv_encoding
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
+from directrix.exceptions import ColumnNotFoundError
 from directrix.moments.labels import as_labels
 from directrix.moments.rows import SparseRows
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")
-_SHOWN = 5
+#: Labels that a message lists.
+_LISTED_LABELS = 5
 
 
 @dataclass(frozen=True)
 class RowFiles:
-    """Files of rows, and which of their columns are what.
+    """Files of rows, and the columns that have the labels, features and weights.
 
     Parameters
     ----------
     paths : tuple of str
     target : str or None
+        Column with the labels.
     features : tuple of str or None
+        Feature columns; None for all columns without another use.
     weight : str or None
+        Column with sample weights.
     positive : str or None
-        Label, as text, against which all others are one class.
+        Label of the positive class, as text, against all others.
     libsvm : bool
+        Whether the files are in LIBSVM format.
     n_features : int or None
-        Of LIBSVM files.
+        Number of features of LIBSVM files.
     spark : str or None
-        URL of a Spark master.
+        URL of a Spark master that reads the files.
     """
 
     paths: tuple[str, ...]
@@ -63,29 +69,29 @@ class RowFiles:
         *,
         features: Sequence[str] | None = None,
         drop: Sequence[str] | None = None,
-        form: str | None = None,
+        file_format: str | None = None,
         labelled: bool = True,
         **others: Any,
     ) -> RowFiles:
-        """Check what was given on the command line."""
+        """Check the options of a command that reads rows."""
         require(files, "give files of rows", "ROWS")
-        if form is not None:
-            one_of(form, ("libsvm",), "--format")
-        paths = tuple(path for given in files for path in _found(given))
-        libsvm = form == "libsvm" or all(_is_libsvm(path) for path in paths)
-        chosen, dropped = columns_of(features), columns_of(drop)
+        if file_format is not None:
+            check_choice(file_format, ("libsvm",), "--format")
+        paths = tuple(path for given in files for path in _existing_paths(given))
+        libsvm = file_format == "libsvm" or all(_is_libsvm(path) for path in paths)
+        chosen, dropped = parse_columns(features), parse_columns(drop)
         if libsvm:
             named = chosen or dropped or others.get("weight") or others.get("spark")
             require(not named, "LIBSVM files have no named columns, and Spark does not read them")
         elif labelled:
-            require(target, "say which column has the labels", "--target")
+            require(target, "give the column that has the labels", "--target")
         if dropped and chosen is None:
-            names = _schema(paths[0])
+            names = _column_names(paths[0])
             missing = [name for name in dropped if name not in names]
             if missing:
-                raise Mistake(no_column(missing[0], names))
-            others_taken = {target, others.get("weight"), *dropped}
-            chosen = [name for name in names if name not in others_taken]
+                raise ColumnNotFoundError(missing[0], names)
+            excluded = {target, others.get("weight"), *dropped}
+            chosen = [name for name in names if name not in excluded]
         elif dropped:
             chosen = [name for name in chosen or () if name not in dropped]
         return cls(
@@ -93,56 +99,58 @@ class RowFiles:
         )
 
     def source(self, folds: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """Return what `summarize` and `fit_source` read, and their options."""
+        """Return the source and the options for `summarize` and `fit_source`."""
         if self.libsvm:
-            X, y = self._svmlight()
+            X, y = self._read_libsvm()
             fold = None if folds is None else HashFolds(folds).of_rows(X, y)
             return [(X, y, None, fold)], {"target": None}
         options: dict[str, Any] = {"target": self.target, "weight": self.weight}
         options["features"] = self.features
         if folds is not None:
             options["fold"] = HashFolds(folds)
-        return self._in_spark() if self.spark else list(self.paths), options
+        return self._spark_frame() if self.spark else list(self.paths), options
 
     def read(self, task: Any) -> Any:
-        """Return what a task makes of all rows, in one pass."""
+        """Return the result of a task over all rows, in one pass."""
         source, options = self.source()
         return run(source, Plan.of(**options), task)
 
     def labels(self, y: Any) -> AnyArray:
-        """Return labels, or which of them are the positive one where it was named."""
-        known = as_labels(y)
-        return known if self.positive is None or self.libsvm else is_label(known, self.positive)
+        """Return the labels; True and False if a positive label was given."""
+        labels = as_labels(y)
+        if self.positive is None or self.libsvm:
+            return labels
+        return equals_label(labels, self.positive)
 
-    def _svmlight(self) -> tuple[Any, AnyArray]:
+    def _read_libsvm(self) -> tuple[Any, AnyArray]:
         from sklearn.datasets import load_svmlight_files
 
         try:
-            read = load_svmlight_files(list(self.paths), n_features=self.n_features)
+            parts = load_svmlight_files(list(self.paths), n_features=self.n_features)
         except ValueError as error:
-            msg = f"the files cannot be read as LIBSVM ({error}): look for a line that is none"
-            raise Mistake(msg) from None
-        y = np.concatenate(read[1::2])
+            msg = f"the files cannot be read as LIBSVM ({error}): look for a line in another format"
+            raise UsageError(msg) from None
+        y = np.concatenate(parts[1::2])
         y = y.astype(np.int64) if np.array_equal(y, np.floor(y)) else y
-        y = y if self.positive is None else is_label(y, self.positive)
-        return sparse.vstack(read[::2], format="csr"), y
+        y = y if self.positive is None else equals_label(y, self.positive)
+        return sparse.vstack(parts[::2], format="csr"), y
 
-    def _in_spark(self) -> Any:
+    def _spark_frame(self) -> Any:
         from pyspark.sql import SparkSession
 
-        if str(self.spark).startswith("local"):  # its workers are to find what we have found
+        if str(self.spark).startswith("local"):  # its workers need the packages of this Python
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.master(self.spark).appName("directrix")
-        shown = str(sys.stderr.isatty()).lower()
-        session = builder.config("spark.ui.showConsoleProgress", shown).getOrCreate()
+        progress = str(sys.stderr.isatty()).lower()
+        session = builder.config("spark.ui.showConsoleProgress", progress).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         if Path(self.paths[0]).suffix.lower() in (".csv", ".gz"):
             return session.read.csv(list(self.paths), header=True, inferSchema=True)
         return session.read.parquet(*self.paths)
 
 
-class InMemory(NamedTuple):
-    """All rows: features, labels as they are, weights, and names of the features."""
+class RowsInMemory(NamedTuple):
+    """All rows: features, labels as read, sample weights, and names of the features."""
 
     X: Any
     y: AnyArray
@@ -151,53 +159,55 @@ class InMemory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gather:
-    """The task that keeps all rows; they must be finite."""
+class ReadRows:
+    """Task that reads all rows into memory; they must be finite."""
 
     name = "read"
 
-    def __call__(self, plan: Plan, tables: Iterator[Any]) -> InMemory:
+    def __call__(self, plan: Plan, tables: Iterator[Any]) -> RowsInMemory:
         """Return the rows of all tables."""
         parts, labels, weights, names = [], [], [], None
         for table in tables:
             block = plan.block(table)
             names = block.X.names
-            X = features_of(block.X)
+            X = feature_matrix(block.X)
             require_finite(X, names)
             parts.append(X)
             labels.append(as_labels(block.y))
             weights.append(block.weight)
         if not parts:
             msg = "the files hold no rows"
-            raise Mistake(msg)
+            raise UsageError(msg)
         stack = sparse.vstack if sparse.issparse(parts[0]) else np.concatenate
-        return InMemory(stack(parts), np.concatenate(labels), joined(weights), names)
+        return RowsInMemory(
+            stack(parts), np.concatenate(labels), concatenate_weights(weights), names
+        )
 
 
-def joined(weights: Sequence[Any]) -> FloatArray | None:
-    """Return the weights of all blocks, where there are some."""
-    given = [np.asarray(own, dtype=np.float64) for own in weights if own is not None]
+def concatenate_weights(weights: Sequence[Any]) -> FloatArray | None:
+    """Return the weights of all blocks as one array; None if there are none."""
+    given = [np.asarray(weight, dtype=np.float64) for weight in weights if weight is not None]
     return np.concatenate(given) if given else None
 
 
-def features_of(rows: Any) -> Any:
-    """Return the features of a block as an array, or sparse as they are."""
+def feature_matrix(rows: Any) -> Any:
+    """Return the features of a block as a dense array, or as a sparse matrix if they are one."""
     if isinstance(rows, SparseRows):
         return rows.matrix if rows.columns is None else rows.matrix[:, rows.columns]
     return rows.block(0, rows.shape[0])
 
 
-def is_label(y: AnyArray, text: str) -> AnyArray:
-    """Return which labels are the one that a text means."""
-    found = np.unique(y)
-    meant = [label for label in found.tolist() if text in _spellings(label)]
-    if not meant:
-        shown = ", ".join(map(str, found[:_SHOWN].tolist()))
-        more = " and more" if len(found) > _SHOWN else ""
-        msg = f"no label {text!r} among those of the rows ({shown}{more}): see --positive"
-        raise Mistake(msg)
-    is_it: AnyArray = y == meant[0]
-    return is_it
+def equals_label(y: AnyArray, text: str) -> AnyArray:
+    """Return which labels equal the one that is written as a text."""
+    labels = np.unique(y)
+    matching = [label for label in labels.tolist() if text in _spellings(label)]
+    if not matching:
+        listed = ", ".join(map(str, labels[:_LISTED_LABELS].tolist()))
+        more = " and more" if len(labels) > _LISTED_LABELS else ""
+        msg = f"no label {text!r} among those of the rows ({listed}{more}): check --positive"
+        raise UsageError(msg)
+    equal: AnyArray = y == matching[0]
+    return equal
 
 
 def _spellings(label: Any) -> tuple[str, ...]:
@@ -205,28 +215,29 @@ def _spellings(label: Any) -> tuple[str, ...]:
 
 
 def require_finite(X: Any, names: Sequence[str] | None) -> None:
-    """Refuse what is missing or infinite, and say in which column."""
+    """Raise an error that names the column if a value is missing or infinite."""
     values = X.data if sparse.issparse(X) else X
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
     if sparse.issparse(X):
-        msg = "the rows hold NaN or infinity: fill those values in, or leave these rows out"
-        raise Mistake(msg)
+        msg = "the rows hold NaN or infinity: impute those values, or leave these rows out"
+        raise UsageError(msg)
     bad = ~np.isfinite(X)
     column = int(bad.any(axis=0).argmax())
     name = repr(names[column]) if names else str(column)
-    what = "NaN (nothing is there)" if np.isnan(X[bad[:, column], column]).any() else "infinity"
-    msg = f"column {name} holds {what}: fill it in, leave those rows out, or --drop the column"
-    raise Mistake(msg)
+    missing = np.isnan(X[bad[:, column], column]).any()
+    value = "NaN (missing values)" if missing else "infinity"
+    msg = f"column {name} holds {value}: impute them, leave those rows out, or --drop the column"
+    raise UsageError(msg)
 
 
-def _found(given: str) -> list[str]:
-    """Return a path, or the files that a pattern means."""
-    found = [given] if "://" in given else matching_paths(given)
-    if not found:
+def _existing_paths(given: str) -> list[str]:
+    """Return a path or URL, or the files that match a pattern; raise an error if there are none."""
+    paths = [given] if "://" in given else matching_paths(given)
+    if not paths:
         msg = f"no file at {given!r}: give the path of a file or folder, or a pattern"
-        raise Mistake(msg)
-    return found
+        raise UsageError(msg)
+    return paths
 
 
 def _is_libsvm(path: str) -> bool:
@@ -234,14 +245,14 @@ def _is_libsvm(path: str) -> bool:
     return (name.with_suffix("") if name.suffix in _COMPRESSED else name).suffix in _LIBSVM
 
 
-def _schema(path: str) -> list[str]:
+def _column_names(path: str) -> list[str]:
     """Return the columns of a file or folder."""
     from pyarrow import dataset
 
     suffix = Path(path).suffix.lstrip(".").lower()
-    form = {"csv": "csv", "arrow": "ipc", "feather": "ipc"}.get(suffix, "parquet")
+    file_format = {"csv": "csv", "arrow": "ipc", "feather": "ipc"}.get(suffix, "parquet")
     try:
-        return list(dataset.dataset(path, format=form, partitioning="hive").schema.names)
+        return list(dataset.dataset(path, format=file_format, partitioning="hive").schema.names)
     except ValueError as error:
         csv_encoding.explain(path, error)
         raise

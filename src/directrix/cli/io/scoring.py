@@ -1,4 +1,4 @@
-"""Rows scored by a model, in one pass that keeps scores and no features."""
+"""Scoring of rows by a model, in one pass that keeps the scores but not the features."""
 
 from __future__ import annotations
 
@@ -10,62 +10,66 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.measures import ScoredRows
-from directrix.cli.io.rows import RowFiles, features_of, joined, require_finite
-from directrix.cli.output.errors import Mistake
+from directrix.cli.io.rows import RowFiles, concatenate_weights, feature_matrix, require_finite
+from directrix.cli.output.errors import UsageError
 from directrix.engines.plan import Plan
 from directrix.moments import Moments
 from directrix.moments.tree import tree_sum
 
+#: Labels that a message lists.
+_LISTED_LABELS = 5
+
 
 @dataclass(frozen=True)
-class Score:
-    """The task: scores and probabilities of all rows, and their moments where asked for.
+class ScoreTask:
+    """Task that computes scores and probabilities of all rows, and optionally their moments.
 
     Parameters
     ----------
     model : fitted classifier
     files : RowFiles
-    summarized : bool
+    with_moments : bool
     """
 
     model: Any
     files: RowFiles
-    summarized: bool = False
+    with_moments: bool = False
     name = "score"
 
     def __call__(self, plan: Plan, tables: Iterator[Any]) -> ScoredRows:
-        """Return what is kept of all tables."""
+        """Return the scored rows of all tables."""
         classes = self.model.classes_
-        kept: list[tuple[Any, ...]] = []
-        sums = []
+        blocks: list[tuple[Any, ...]] = []
+        weights: list[Any] = []
+        moments: list[Moments] = []
         for table in tables:
             block = plan.block(table)
-            y = _known(self.files.labels(block.y), classes)
-            X = features_of(block.X)
+            y = _known_labels(self.files.labels(block.y), classes)
+            X = feature_matrix(block.X)
             require_finite(X, block.X.names)
-            scores, probability = scores_and_probabilities(self.model, X)
-            kept.append((y, scores, probability, block.weight))
-            if self.summarized:
-                sums.append(
+            blocks.append((y, *scores_and_probabilities(self.model, X)))
+            weights.append(block.weight)
+            if self.with_moments:
+                moments.append(
                     Moments.of(block.X, y, block.weight, classes=classes, feature_names=None)
                 )
-        if not kept:
+        if not blocks:
             msg = "the files hold no rows"
-            raise Mistake(msg)
-        y, scores, probability = (np.concatenate([own[k] for own in kept]) for k in range(3))
-        weight = joined([own[3] for own in kept])
-        return ScoredRows(y, scores, probability, weight, tree_sum(sums) if sums else None)
+            raise UsageError(msg)
+        y, scores, probability = map(np.concatenate, zip(*blocks, strict=True))
+        weight = concatenate_weights(weights)
+        return ScoredRows(y, scores, probability, weight, tree_sum(moments) if moments else None)
 
 
-def scored(model: Any, files: RowFiles, *, summarized: bool = False) -> ScoredRows:
+def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> ScoredRows:
     """Score all rows of some files."""
-    own = fitting(files, model)
-    found: ScoredRows = own.read(Score(model, own, summarized))
-    return found
+    files = select_features(files, model)
+    scored: ScoredRows = files.read(ScoreTask(model, files, with_moments))
+    return scored
 
 
-def fitting(files: RowFiles, model: Any) -> RowFiles:
-    """Return files of which the model's own features are read, in its order."""
+def select_features(files: RowFiles, model: Any) -> RowFiles:
+    """Return files from which the features of a model are read, in the model's order."""
     if files.libsvm:
         return replace(files, n_features=int(model.n_features_in_))
     names = getattr(model, "feature_names_in_", None)
@@ -75,31 +79,31 @@ def fitting(files: RowFiles, model: Any) -> RowFiles:
 
 
 def scores_and_probabilities(model: Any, X: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the scores of rows and, of two classes, the probability of the last."""
+    """Return scores and probabilities of rows; with two classes, those of the second class."""
     if X.shape[1] != model.n_features_in_:
         msg = (
-            f"the model has {model.n_features_in_} features and the rows have {X.shape[1]}: name "
-            "those of the model, in their order, with --features"
+            f"the model has {model.n_features_in_} features and the rows have {X.shape[1]}: give "
+            "the columns of the model, in their order, with --features"
         )
-        raise Mistake(msg)
+        raise UsageError(msg)
     scores = np.asarray(model.decision_function(X))
     probability = np.asarray(model.predict_proba(X))
     return scores, probability[:, 1] if len(model.classes_) == 2 else probability
 
 
-def _known(y: AnyArray, classes: AnyArray) -> AnyArray:
-    """Return labels in the type of the model's own, or say which it does not know."""
-    theirs: Sequence[Any] = classes.tolist()
-    found, place = np.unique(y, return_inverse=True)
-    unknown = [label for label in found.tolist() if label not in theirs]
+def _known_labels(y: AnyArray, classes: AnyArray) -> AnyArray:
+    """Return labels in the type of the model's classes; raise an error for an unknown label."""
+    known: Sequence[Any] = classes.tolist()
+    labels, index = np.unique(y, return_inverse=True)
+    unknown = [label for label in labels.tolist() if label not in known]
     if unknown:
-        shown = ", ".join(repr(label) for label in unknown[:5])
-        ours = ", ".join(repr(label) for label in theirs[:5])
-        truths = "; or name the one that is True with --positive" if True in theirs else ""
+        listed = ", ".join(repr(label) for label in unknown[:_LISTED_LABELS])
+        expected = ", ".join(repr(label) for label in known[:_LISTED_LABELS])
+        remedy = "; or give the label that is True with --positive" if True in known else ""
         msg = (
-            f"the rows have labels that the model was not fitted to ({shown}), and its own are "
-            f"{ours}: see whether --target is the right column{truths}"
+            f"the rows have labels that the model was not fitted to ({listed}); the model has "
+            f"{expected}: check that --target is the right column{remedy}"
         )
-        raise Mistake(msg)
-    order = np.array([theirs.index(label) for label in found.tolist()], dtype=np.intp)
-    return classes[order[place]]
+        raise UsageError(msg)
+    order = np.array([known.index(label) for label in labels.tolist()], dtype=np.intp)
+    return classes[order[index]]

@@ -1,1 +1,1 @@
-"""Replies, error messages, report pages and pictures of the command line."""
+"""Output of the command line: replies, error messages, report pages and figures."""

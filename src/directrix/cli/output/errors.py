@@ -1,84 +1,126 @@
-"""What went wrong, in words that say what to do."""
+"""Error messages of the command line: what is wrong, and what to do about it."""
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import singledispatch
 
-#: The extra of this package that brings an optional library.
-EXTRAS = {
-    "pyarrow": "arrow",
-    "pyspark": "spark",
-    "matplotlib": "plot",
-    "onnx": "onnx",
-    "onnxruntime": "onnx",
-}
-_SHOWN = 12
-_COLUMN = re.compile(r"no column named (?P<name>.+?); the columns are (?P<all>\[.*\])", re.DOTALL)
-_TEXT = re.compile(r"column (?P<name>'.*?'|\".*?\") holds (?P<what>[\w\[\]<>., ]+), not numbers")
+from directrix.exceptions import (
+    EXTRAS,
+    ColumnNotFoundError,
+    MissingLibraryError,
+    NotNumericError,
+)
 
+#: Exit codes: something about the data or the model, and how the command was called.
+DATA_ERROR, CALL_ERROR = 1, 2
 
-class Mistake(Exception):  # noqa: N818 - that of a user, and none of the program
-    """Data or a model that cannot be used as asked; the text says what to do."""
+#: Names of columns that a message lists before it only counts them.
+_LISTED_COLUMNS = 12
 
 
-def in_words(error: Exception) -> tuple[str, int]:
-    """Return what to say about an error, and the exit code: 1 of data, 2 of how it was called."""
-    if isinstance(error, ImportError):
-        return _library(error), 2
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    if isinstance(error, KeyError) and (found := _COLUMN.search(text)):
-        text = no_column(ast.literal_eval(found["name"]), ast.literal_eval(found["all"]))
-    elif isinstance(error, TypeError) and (found := _TEXT.search(text)):
-        name = ast.literal_eval(found["name"])
-        advice = f"leave it out with --drop {name}, or encode it as numbers first"
-        text = f"column {name!r} holds {found['what']}, not numbers: {advice}"
-    elif type(error).__module__.startswith("pyarrow"):
-        kinds = "the name of a file says its kind: .parquet, .csv, .arrow or .svm"
-        text = f"the rows cannot be read ({text.splitlines()[0]}); {kinds}"
-    elif type(error).__module__.startswith("pyspark"):  # what a worker said stands last
-        lines = [line for line in text.partition("JVM stacktrace")[0].splitlines() if line.strip()]
-        text = f"Spark: {lines[-1].strip() if lines else text}"
-    elif isinstance(error, OSError):
-        text = _file(error)
-    elif isinstance(error, MemoryError):
-        text = f"the rows do not fit in memory: fit with --two-passes, or from a summary. {text}"
-    elif not isinstance(error, Mistake | ValueError | KeyError | TypeError):
-        name = type(error).__name__
-        text = f"{name}: {text}. DIRECTRIX_DEBUG=1 shows where it happened."
-    return text, 1
+class UsageError(Exception):
+    """Data or a model that cannot be used as asked.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what to do about it; it is printed as it is.
+    """
 
 
-def no_column(name: object, names: Sequence[object]) -> str:
-    """Say that a column is missing, which are nearest in name, and which there are."""
-    near = nearest(str(name), names) or "."
-    shown = ", ".join(map(str, names[:_SHOWN]))
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"no column named {name!r}{near} The columns are {shown}{more}."
+def describe_error(error: Exception) -> tuple[str, int]:
+    """Return the message and the exit code for an error."""
+    library = type(error).__module__.partition(".")[0]
+    # Errors of Arrow are subclasses of ValueError and KeyError, so they come first.
+    describe = {"pyarrow": _describe_arrow_error, "pyspark": _describe_spark_error}.get(library)
+    message = (describe or _describe)(error)
+    return message, CALL_ERROR if isinstance(error, ImportError) else DATA_ERROR
 
 
-def nearest(name: str, names: Sequence[object]) -> str:
-    """Return a question after the names most like one, or nothing."""
-    by_lower = {str(each).lower(): str(each) for each in names}
-    close = get_close_matches(name.lower(), by_lower, n=3)
-    return f"; did you mean {' or '.join(repr(by_lower[each]) for each in close)}?" if close else ""
+def suggest_names(name: str, names: Sequence[object]) -> str:
+    """Return a question such as ``; did you mean 'fraud'?``, or "" if no name is similar."""
+    by_lower = {str(known).lower(): str(known) for known in names}
+    similar = get_close_matches(name.lower(), by_lower, n=3)
+    if not similar:
+        return ""
+    return f"; did you mean {' or '.join(repr(by_lower[lower]) for lower in similar)}?"
 
 
-def _library(error: ImportError) -> str:
-    name = (error.name or "").partition(".")[0]
-    if name not in EXTRAS:  # ours say it themselves
-        return str(error)
-    return f"this needs {name}: pip install 'directrix[{EXTRAS[name]}]'"
+def _describe_arrow_error(error: Exception) -> str:
+    return (
+        f"the rows cannot be read ({str(error).splitlines()[0]}); the file type is taken from the "
+        "name of the file: .parquet, .csv, .arrow or .svm"
+    )
 
 
-def _file(error: OSError) -> str:
+def _describe_spark_error(error: Exception) -> str:
+    """Return the error of a worker, which stands last, before the stack trace of Java."""
+    text = str(error).partition("JVM stacktrace")[0]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"Spark: {lines[-1] if lines else error}"
+
+
+@singledispatch
+def _describe(error: Exception) -> str:
+    """Return the message for an error that nobody expected."""
+    return f"{type(error).__name__}: {error}. Set DIRECTRIX_DEBUG=1 to see the traceback."
+
+
+@_describe.register(UsageError)
+@_describe.register(ValueError)
+@_describe.register(TypeError)
+def _(error: Exception) -> str:
+    return str(error)
+
+
+@_describe.register
+def _(error: KeyError) -> str:  # its text is the repr of the message
+    return str(error.args[0] if error.args else error)
+
+
+@_describe.register
+def _(error: ColumnNotFoundError) -> str:
+    names = error.available
+    suggestion = suggest_names(str(error.name), names) or "."
+    listed = ", ".join(map(str, names[:_LISTED_COLUMNS]))
+    left_out = len(names) - _LISTED_COLUMNS
+    more = f" and {left_out} more" if left_out > 0 else ""
+    return f"no column named {error.name!r}{suggestion} The columns are {listed}{more}."
+
+
+@_describe.register
+def _(error: NotNumericError) -> str:
+    return (
+        f"column {error.column!r} holds {error.dtype}, not numbers: leave it out with "
+        f"--drop {error.column}, or encode it as numbers first"
+    )
+
+
+@_describe.register
+def _(error: MemoryError) -> str:
+    return f"the rows do not fit in memory: fit with --two-passes, or from a summary. {error}"
+
+
+@_describe.register
+def _(error: OSError) -> str:
     if error.filename is None:
         return str(error)
-    what = {
-        "FileNotFoundError": "there is no such file or folder",
-        "IsADirectoryError": "it is a folder, not a file",
-        "PermissionError": "it may not be read or written",
-    }.get(type(error).__name__, error.strerror or str(error))
-    return f"{error.filename}: {what}"
+    if isinstance(error, FileNotFoundError):
+        reason = "there is no such file or folder"
+    elif isinstance(error, IsADirectoryError):
+        reason = "it is a folder, not a file"
+    elif isinstance(error, PermissionError):
+        reason = "permission to read or write it is denied"
+    else:
+        reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}"
+
+
+@_describe.register
+def _(error: ImportError) -> str:
+    library = (error.name or "").partition(".")[0]
+    if isinstance(error, MissingLibraryError) or library not in EXTRAS:
+        return str(error)
+    return f"this needs {library}: pip install 'directrix[{EXTRAS[library]}]'"

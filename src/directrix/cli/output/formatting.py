@@ -1,4 +1,4 @@
-"""Models and operating points in words and in numbers, for replies and for the report."""
+"""Models, operating points and rates as text and as JSON, for replies and for the report page."""
 
 from __future__ import annotations
 
@@ -9,122 +9,135 @@ import numpy as np
 
 from directrix.classifiers.fitting.intervals import Rates
 from directrix.classifiers.fitting.operating_point import OperatingPoint
-from directrix.cli.output.reply import aligned
+from directrix.cli.output.reply import format_table
 from directrix.metrics import Metric, resolve
 
-_NAMES = {"tpr": "recall", "fpr": "FPR", "precision": "precision", "metric": "metric"}
-#: Coefficients that are shown; a file has all.
-_SHOWN = 20
+_RATE_NAMES = {"tpr": "recall", "fpr": "FPR", "precision": "precision"}
+#: Coefficients that are listed, the largest first; the model file has all.
+_LISTED_COEFFICIENTS = 20
 
 
 def metric_of_model(model: Any) -> Metric:
-    """Return what a model was trained for; one without a metric of its own counts errors."""
+    """Return the metric that a model was trained for; the error rate if it has none."""
     return resolve(getattr(model, "metric", "error"))
 
 
 def in_one_line(metric: Metric) -> str:
-    """Return a metric in words."""
+    """Return the name of a metric as people write it, on one line."""
     return metric.label
 
 
-def names_of(model: Any) -> list[str]:
-    """Return the names of the features, or their numbers."""
-    given = getattr(model, "feature_names_in_", None)
-    n_features = int(model.n_features_in_)
-    return [f"x{k}" for k in range(n_features)] if given is None else [str(own) for own in given]
+def feature_names_of(model: Any) -> list[str]:
+    """Return the names of the features, or x0, x1, ... if they have none."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"x{index}" for index in range(int(model.n_features_in_))]
+    return [str(name) for name in names]
 
 
-def points_of(model: Any) -> list[OperatingPoint]:
+def operating_points_of(model: Any) -> Sequence[OperatingPoint]:
     """Return the operating points: one, one for each of several classes, or none."""
-    return list(getattr(model, "operating_points_", ()))
+    points: Sequence[OperatingPoint] = getattr(model, "operating_points_", ())
+    return points
 
 
-def point_facts(point: OperatingPoint) -> dict[str, Any]:
-    """Return an operating point in numbers."""
-    facts: dict[str, Any] = {"threshold": point.threshold, "rows": point.rows}
-    facts["predicted"] = point.predicted._asdict()
-    facts["measured"] = None if point.empirical is None else point.empirical._asdict()
-    facts["expected"] = None if point.expected is None else point.expected._asdict()
-    facts["intervals"] = None if point.intervals is None else point.intervals._asdict()
-    return facts
+def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
+    """Return an operating point for JSON."""
+    empirical, expected, intervals = point.empirical, point.expected, point.intervals
+    return {
+        "threshold": point.threshold,
+        "rows": point.rows,
+        "predicted": point.predicted._asdict(),
+        "measured": None if empirical is None else empirical._asdict(),
+        "expected": None if expected is None else expected._asdict(),
+        "intervals": None if intervals is None else intervals._asdict(),
+    }
 
 
-def point_table(point: OperatingPoint) -> str:
-    """Return an operating point as a table."""
-    head = ["", "from the moments"]
-    measured, expected, intervals = point.empirical, point.expected, point.intervals
-    if measured is not None:
-        head += [f"on {point.rows or 'rows'}"]
+def operating_point_table(point: OperatingPoint) -> str:
+    """Return the rates at an operating point as a table."""
+    header = ["", "from the moments"]
+    empirical, expected, intervals = point.empirical, point.expected, point.intervals
+    if empirical is not None:
+        header += [f"on {point.rows or 'rows'}"]
     if expected is not None:
-        head += ["expected on new rows", "95 % interval"]
-    lines = []
-    for name in Rates._fields:
-        called = in_one_line(point.metric) if name == "metric" else _NAMES[name]
-        line = [called, number(getattr(point.predicted, name))]
-        if measured is not None:
-            line.append(number(getattr(measured, name)))
+        header += ["expected on new rows", "95 % interval"]
+    table = []
+    for field in Rates._fields:
+        name = in_one_line(point.metric) if field == "metric" else _RATE_NAMES[field]
+        line = [name, format_rate(getattr(point.predicted, field))]
+        if empirical is not None:
+            line.append(format_rate(getattr(empirical, field)))
         if expected is not None:
-            line.append(number(getattr(expected, name)))
-            line.append("" if intervals is None else between(getattr(intervals, name)))
-        lines.append(line)
-    return aligned(head, lines)
+            line.append(format_rate(getattr(expected, field)))
+            line.append("" if intervals is None else format_interval(getattr(intervals, field)))
+        table.append(line)
+    return format_table(header, table)
 
 
-def cut_in_words(point: OperatingPoint) -> str:
-    """Say where a model cuts; its intercept holds the threshold."""
-    return f"flagged where coefficients · features > {point.threshold:.6g}, so where score > 0"
+def describe_threshold(point: OperatingPoint) -> str:
+    """Return the condition under which a row is predicted positive; the intercept implies it."""
+    return f"coefficients · features > {point.threshold:.6g}, which is score > 0"
 
 
-def model_facts(model: Any) -> dict[str, Any]:
-    """Return a model in numbers."""
-    facts: dict[str, Any] = {
+def model_json(model: Any) -> dict[str, Any]:
+    """Return a model for JSON."""
+    values: dict[str, Any] = {
         "classifier": type(model).__name__,
         "metric": str(metric_of_model(model)),
         "classes": model.classes_,
-        "features": names_of(model),
+        "features": feature_names_of(model),
     }
     if hasattr(model, "coef_"):
-        facts |= {"coefficients": model.coef_, "intercepts": model.intercept_}
-    facts["operating_points"] = [point_facts(point) for point in points_of(model)]
-    return facts
+        values |= {"coefficients": model.coef_, "intercepts": model.intercept_}
+    values["operating_points"] = [
+        operating_point_json(point) for point in operating_points_of(model)
+    ]
+    return values
 
 
-def model_words(model: Any) -> str:
-    """Return a model in words: what it is for, where it cuts, and its largest coefficients."""
+def describe_model(model: Any) -> str:
+    """Return a model as text: its metric, its operating points and its largest coefficients."""
     metric = in_one_line(metric_of_model(model))
     classes = ", ".join(map(str, model.classes_.tolist()))
     lines = [f"{type(model).__name__} for {metric}; classes {classes}"]
-    points = points_of(model)
-    for label, point in zip(model.classes_[-len(points) :] if points else (), points, strict=True):
-        against = f", class {label} against the others" if len(points) > 1 else ""
-        lines += ["", f"operating point: {cut_in_words(point)}{against}"]
-        lines.append(point_table(point))
+    points = operating_points_of(model)
+    for label, point in zip(one_vs_rest_labels(model, len(points)), points, strict=True):
+        against = "" if label is None else f" for class {label} against the others"
+        lines += ["", f"operating point{against}: positive if {describe_threshold(point)}"]
+        lines.append(operating_point_table(point))
     if hasattr(model, "coef_"):
-        lines += ["", _coefficients(model)]
+        lines += ["", _coefficient_table(model)]
     else:
-        lines += ["", f"a kernel expansion over {len(model.support_):,} rows"]
+        lines += ["", f"kernel expansion over {len(model.support_):,} rows"]
     return "\n".join(lines)
 
 
-def number(value: float) -> str:
-    """Return a rate with four digits; what is not known is left open."""
+def one_vs_rest_labels(model: Any, n_entries: int) -> list[Any]:
+    """Return the class of each entry of a tuple such as ``reports_``; None with two classes."""
+    return model.classes_.tolist() if n_entries > 1 else [None] * n_entries
+
+
+def format_rate(value: float) -> str:
+    """Return a rate with four digits; an empty text for NaN, which stands for unknown."""
     return "" if np.isnan(value) else f"{value:.4f}"
 
 
-def between(ends: Sequence[float]) -> str:
-    """Return an interval."""
-    return "" if np.isnan(ends[0]) else f"{ends[0]:.4f} to {ends[1]:.4f}"
+def format_interval(bounds: Sequence[float]) -> str:
+    """Return an interval as text; empty if it is unknown."""
+    return "" if np.isnan(bounds[0]) else f"{bounds[0]:.4f} to {bounds[1]:.4f}"
 
 
-def _coefficients(model: Any) -> str:
-    names, coef = names_of(model), model.coef_
-    order = np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:_SHOWN]
+def _coefficient_table(model: Any) -> str:
+    names, coef = feature_names_of(model), model.coef_
+    order = np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:_LISTED_COEFFICIENTS]
     if len(coef) == 1:
-        head = ["feature", "coefficient"]
+        header = ["feature", "coefficient"]
     else:
-        head = ["feature", *(f"class {label}" for label in model.classes_.tolist())]
-    lines = [[names[k], *(f"{own:.6g}" for own in coef[:, k])] for k in order]
-    if len(names) > _SHOWN:
-        lines.append([f"and {len(names) - _SHOWN} more, smaller", *[""] * len(coef)])
-    lines.append(["intercept", *(f"{own:.6g}" for own in model.intercept_)])
-    return aligned(head, lines)
+        header = ["feature", *(f"class {label}" for label in model.classes_.tolist())]
+    table = [[names[index], *(f"{value:.6g}" for value in coef[:, index])] for index in order]
+    left_out = len(names) - _LISTED_COEFFICIENTS
+    if left_out > 0:
+        table.append([f"and {left_out} more, smaller", *[""] * len(coef)])
+    table.append(["intercept", *(f"{value:.6g}" for value in model.intercept_)])
+    return format_table(header, table)

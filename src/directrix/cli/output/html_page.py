@@ -1,4 +1,4 @@
-"""An HTML page in one file: headings, tables and pictures, and nothing from elsewhere."""
+"""HTML pages in one file, with figures embedded and nothing loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ th, td { padding: .28rem .6rem; border-bottom: 1px solid #eaeef2; text-align: ri
 th { font-weight: 600; white-space: normal; color: #57606a; border-bottom-color: #afb8c1;
   vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
-tr.chosen td { font-weight: 600; background: #f0f6ff; }
+tr.highlighted td { font-weight: 600; background: #f0f6ff; }
 img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
 .cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
 .card { border: 1px solid #d8dee4; border-radius: 8px; padding: .6rem 1rem; min-width: 8.2rem; }
@@ -41,11 +41,13 @@ _POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
 
 
 class Page:
-    """A page that grows from the top.
+    """HTML page that is written from top to bottom.
 
     Parameters
     ----------
-    title, lead : str
+    title : str
+    lead : str
+        Paragraph below the title.
     """
 
     def __init__(self, title: str, lead: str) -> None:
@@ -56,54 +58,54 @@ class Page:
         """Begin a section."""
         self._parts.append(f"<h2>{escape(text)}</h2>")
 
-    def say(self, text: str, *, note: bool = False) -> None:
-        """Add a paragraph."""
-        kind = ' class="note"' if note else ""
-        self._parts.append(f"<p{kind}>{escape(text)}</p>")
+    def paragraph(self, text: str, *, note: bool = False) -> None:
+        """Add a paragraph; a note is smaller."""
+        attribute = ' class="note"' if note else ""
+        self._parts.append(f"<p{attribute}>{escape(text)}</p>")
 
-    def points(self, texts: Sequence[str]) -> None:
-        """Add a list."""
+    def bullets(self, texts: Sequence[str]) -> None:
+        """Add a bullet list."""
         items = "".join(f"<li>{escape(text)}</li>" for text in texts)
         self._parts.append(f"<ul>{items}</ul>")
 
-    def cards(self, each: Sequence[tuple[str, str]]) -> None:
-        """Add numbers that are to be seen first, each with what it is."""
-        cards = "".join(
-            f'<div class="card"><b>{escape(value)}</b><span>{escape(what)}</span></div>'
-            for value, what in each
+    def cards(self, cards: Sequence[tuple[str, str]]) -> None:
+        """Add a row of key figures; a card is a value and its caption."""
+        items = "".join(
+            f'<div class="card"><b>{escape(value)}</b><span>{escape(caption)}</span></div>'
+            for value, caption in cards
         )
-        self._parts.append(f'<div class="cards">{cards}</div>')
+        self._parts.append(f'<div class="cards">{items}</div>')
 
     def table(
-        self, head: Sequence[str], rows: Sequence[Sequence[Any]], chosen: int | None = None
+        self, header: Sequence[str], rows: Sequence[Sequence[Any]], highlighted: int | None = None
     ) -> None:
-        """Add a table; a cell is a text, or a `Bar`."""
-        top = "".join(f"<th>{escape(text)}</th>" for text in head)
+        """Add a table; a cell is a text or a `Bar`."""
+        top = "".join(f"<th>{escape(text)}</th>" for text in header)
         body = []
-        for k, row in enumerate(rows):
-            kind = ' class="chosen"' if k == chosen else ""
+        for index, row in enumerate(rows):
+            attribute = ' class="highlighted"' if index == highlighted else ""
             cells = "".join(f"<td>{_cell(cell)}</td>" for cell in row)
-            body.append(f"<tr{kind}>{cells}</tr>")
+            body.append(f"<tr{attribute}>{cells}</tr>")
         self._parts.append(
             f'<div class="wide"><table><thead><tr>{top}</tr></thead>'
             f"<tbody>{''.join(body)}</tbody></table></div>"
         )
 
-    def picture(self, figure: Any, words: str) -> None:
-        """Add a figure, as a PNG within the page; it is drawn, and closed."""
+    def figure(self, figure: Any, description: str) -> None:
+        """Add a matplotlib figure as an embedded PNG, and close it."""
         from matplotlib import pyplot as plt
 
-        drawn = BytesIO()
-        figure.savefig(drawn, format="png", dpi=130, metadata={"Software": None})
+        png = BytesIO()
+        figure.savefig(png, format="png", dpi=130, metadata={"Software": None})
         plt.close(figure)
-        data = base64.b64encode(drawn.getvalue()).decode()
+        data = base64.b64encode(png.getvalue()).decode()
         width = int(figure.get_figwidth() * 100)
         self._parts.append(
-            f'<img width="{width}" alt="{escape(words)}" src="data:image/png;base64,{data}">'
+            f'<img width="{width}" alt="{escape(description)}" src="data:image/png;base64,{data}">'
         )
 
     def html(self) -> str:
-        """Return the page."""
+        """Return the page as HTML."""
         body = "\n".join(self._parts)
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -114,24 +116,24 @@ class Page:
 
 
 class Bar:
-    """A number as a bar from the middle, to the right where it is above zero.
+    """Number drawn as a bar from the middle of a cell, to the right if it is positive.
 
     Parameters
     ----------
     share : float
-        From -1 to 1.
+        Length from -1 to 1, relative to half of the cell.
     """
 
     def __init__(self, share: float) -> None:
         self.share = max(-1.0, min(1.0, share))
 
     def html(self) -> str:
-        """Return the bar."""
+        """Return the bar as HTML."""
         width = 50.0 * abs(self.share)
         left = 50.0 if self.share > 0 else 50.0 - width
         colour = _POSITIVE if self.share > 0 else _NEGATIVE
-        inner = f"left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
-        return f'<span class="bar"><i style="{inner}"></i></span>'
+        style = f"left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
+        return f'<span class="bar"><i style="{style}"></i></span>'
 
 
 def _cell(cell: Any) -> str:

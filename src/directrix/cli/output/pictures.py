@@ -1,4 +1,4 @@
-"""Pictures of rows that have been scored already: the displays, and a reliability curve."""
+"""Figures of scored rows for the command line: the displays, and a reliability diagram."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.measures import ScoredRows
 from directrix.classifiers.fitting.intervals import effective_rows, wilson
-from directrix.cli.output.errors import Mistake
+from directrix.cli.output.errors import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier
@@ -19,40 +19,43 @@ from directrix.metrics import Curve, Metric
 _BINS = 15
 
 
-def quiet_pyplot() -> Any:
-    """Return pyplot that draws into files and opens no window."""
+def use_file_backend() -> None:
+    """Make matplotlib draw into files, without a window; raise an error if it is not installed."""
     try:
         import matplotlib as mpl
     except ImportError:
-        return style.pyplot()  # which says how to install it
-    mpl.use("Agg")
-    return style.pyplot()
+        style.pyplot()  # raises the error that names the extra
+    else:
+        mpl.use("Agg")
 
 
-def is_positive(found: ScoredRows, classes: AnyArray) -> AnyArray:
-    """Return which rows are of the last of two classes; there must be rows of both."""
+def require_positive_rows(scored: ScoredRows, classes: AnyArray) -> AnyArray:
+    """Return which rows are of the second class; raise an error unless there are two classes."""
     if len(classes) != 2:
-        msg = f"pictures are of two classes, and the model has {len(classes)}"
-        raise Mistake(msg)
-    positive: AnyArray = found.y == classes[1]
+        msg = f"figures need a model with two classes, and this one has {len(classes)}"
+        raise UsageError(msg)
+    positive: AnyArray = scored.y == classes[1]
     if positive.all() or not positive.any():
-        msg = f"all rows are of class {found.y[0]}, and pictures compare two: give rows of both"
-        raise Mistake(msg)
+        msg = (
+            f"all rows are of class {scored.y[0]}, and figures compare two classes: give rows of "
+            "both"
+        )
+        raise UsageError(msg)
     return positive
 
 
-def frontier_picture(found: ScoredRows, positive: AnyArray, metric: Metric, name: str) -> Any:
-    """Draw the ROC curve of the rows under the frontier of their moments."""
-    if found.moments is None:
+def frontier_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, name: str) -> Any:
+    """Draw the ROC curve of the rows below the frontier of their moments."""
+    if scored.moments is None:
         msg = "the frontier needs the moments of the rows"
         raise ValueError(msg)
-    curve = Curve.of(positive, found.scores, found.weight)
-    family = Frontier(found.moments).curve()
-    place = int(np.sum(curve.levels > 0))
+    curve = Curve.of(positive, scored.scores, scored.weight)
+    frontier = Frontier(scored.moments).curve()
+    index = int(np.sum(curve.levels > 0))
     display = FrontierDisplay(
-        Roc(family.fpr, family.tpr),
+        Roc(frontier.fpr, frontier.tpr),
         Roc(curve.fpr, curve.tpr),
-        (float(curve.fpr[place]), float(curve.tpr[place])),
+        (float(curve.fpr[index]), float(curve.tpr[index])),
         metric,
         boundary_of(metric, curve.prior, curve.positives + curve.negatives),
         name,
@@ -60,28 +63,40 @@ def frontier_picture(found: ScoredRows, positive: AnyArray, metric: Metric, name
     return display.plot().figure_
 
 
-def margin_picture(found: ScoredRows, positive: AnyArray) -> Any:
+def margin_figure(scored: ScoredRows, positive: AnyArray) -> Any:
     """Draw the scores of both classes beside normal distributions."""
     return MarginDisplay.from_predictions(
-        positive, found.scores, sample_weight=found.weight
+        positive, scored.scores, sample_weight=scored.weight
     ).figure_
 
 
-def tradeoff_picture(found: ScoredRows, positive: AnyArray, metric: Metric, against: str) -> Any:
-    """Draw what other thresholds would give."""
+def tradeoff_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, against: str) -> Any:
+    """Draw the metric at other thresholds."""
     if not metric.uses_threshold:
-        msg = f"{metric} is of a ranking and has no threshold: give another with --metric"
-        raise Mistake(msg)
+        msg = f"{metric} measures a ranking and uses no threshold: give another with --metric"
+        raise UsageError(msg)
     return TradeoffDisplay.from_predictions(
-        positive, found.scores, metric=metric, against=against, sample_weight=found.weight
+        positive, scored.scores, metric=metric, against=against, sample_weight=scored.weight
     ).figure_
 
 
 class Bin(NamedTuple):
-    """Rows of about the same probability: its mean, the share of positives, and an interval."""
+    """Rows of about the same predicted probability.
+
+    Parameters
+    ----------
+    predicted : float
+        Mean probability.
+    observed : float
+        Share of positives.
+    low, high : float
+        95 % interval of that share.
+    weight : float
+        Total weight of the rows.
+    """
 
     predicted: float
-    seen: float
+    observed: float
     low: float
     high: float
     weight: float
@@ -89,13 +104,13 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Reliability:
-    """How probabilities agree with what happened, in bins.
+    """Agreement of predicted probabilities with the share of positives, in bins.
 
     Parameters
     ----------
     bins : tuple of Bin
     error : float
-        Mean distance between both, weighted by the rows: the expected calibration error.
+        Expected calibration error: mean absolute difference, weighted by rows.
     """
 
     bins: tuple[Bin, ...]
@@ -103,41 +118,40 @@ class Reliability:
 
     @classmethod
     def of(cls, probability: FloatArray, positive: AnyArray, weight: FloatArray) -> Reliability:
-        """Sort the rows by probability and cut them into bins; equal ones stay together.
+        """Sort the rows by probability and divide them into bins; ties stay together.
 
-        Each has the same share of the positives and of the negatives together: where positives
-        are rare, bins of equally many rows would all be near zero.
+        Each bin has the same share of the positives plus the negatives: if positives are rare,
+        bins of equally many rows would all be near zero.
         """
         order = np.argsort(probability, kind="stable")
         p, y, w = probability[order], positive[order], weight[order]
         share = (np.cumsum(w * y) / (w @ y) + np.cumsum(w * ~y) / (w @ ~y)) / 2.0
-        cuts = p[np.minimum(np.searchsorted(share, np.arange(1, _BINS) / _BINS), len(p) - 1)]
-        starts = np.unique(np.append(0, np.searchsorted(p, np.unique(cuts), side="left")))
+        edges = p[np.minimum(np.searchsorted(share, np.arange(1, _BINS) / _BINS), len(p) - 1)]
+        starts = np.unique(np.append(0, np.searchsorted(p, np.unique(edges), side="left")))
         bins = []
         for start, stop in zip(starts, [*starts[1:], len(p)], strict=True):
-            own = slice(start, stop)
-            total = float(w[own].sum())
+            inside = slice(start, stop)
+            total = float(w[inside].sum())
             if not total:
                 continue
-            seen = float(w[own] @ y[own]) / total
-            ends = wilson(seen, effective_rows(w[own]), 0.95)
-            bins.append(Bin(float(w[own] @ p[own]) / total, seen, *ends, total))
-        away = sum(each.weight * abs(each.predicted - each.seen) for each in bins)
-        return cls(tuple(bins), away / sum(each.weight for each in bins))
+            observed = float(w[inside] @ y[inside]) / total
+            interval = wilson(observed, effective_rows(w[inside]), 0.95)
+            bins.append(Bin(float(w[inside] @ p[inside]) / total, observed, *interval, total))
+        difference = sum(entry.weight * abs(entry.predicted - entry.observed) for entry in bins)
+        return cls(tuple(bins), difference / sum(entry.weight for entry in bins))
 
-    def picture(self) -> Any:
-        """Draw the curve, and the diagonal on which probabilities are right."""
+    def figure(self) -> Any:
+        """Draw the reliability diagram, with the diagonal of perfect calibration."""
         (ax,) = style.panels(None, (1, 1), 4.0)
-        predicted = np.array([each.predicted for each in self.bins])
-        seen = np.array([each.seen for each in self.bins])
-        ends = np.array([(each.low, each.high) for each in self.bins]).T
-        top = min(1.02 * max(predicted.max(), ends[1].max()), 1.0)
-        ax.plot([0, top], [0, top], color=style.GREY, lw=0.9, ls="--", label="as predicted")
-        reach = np.abs(ends - seen)
+        predicted = np.array([entry.predicted for entry in self.bins])
+        observed = np.array([entry.observed for entry in self.bins])
+        bounds = np.array([(entry.low, entry.high) for entry in self.bins]).T
+        top = min(1.02 * max(predicted.max(), bounds[1].max()), 1.0)
+        ax.plot([0, top], [0, top], color=style.GREY, lw=0.9, ls="--", label="perfect calibration")
         ax.errorbar(
             predicted,
-            seen,
-            reach,
+            observed,
+            np.abs(bounds - observed),
             color=style.BLUE,
             marker="o",
             markersize=4,

@@ -1,4 +1,4 @@
-"""What a command says: words or JSON on stdout, notes and mistakes in words on stderr."""
+"""Replies of commands: text or JSON on stdout, warnings and errors as text on stderr."""
 
 from __future__ import annotations
 
@@ -18,51 +18,51 @@ import numpy as np
 import typer
 
 from directrix.cli import INTERRUPTED
-from directrix.cli.output.errors import in_words
+from directrix.cli.output.errors import describe_error
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a command found.
+    """Result of a command.
 
     Parameters
     ----------
-    words : str
-        For people.
-    facts : mapping
-        The same for programs.
-    aside : bool
-        Whether stdout is taken, by rows or by a text, so that the words go to stderr.
+    text : str
+        The result for people.
+    values : mapping
+        The same for programs, printed with ``--json``.
+    on_stderr : bool
+        Whether the text goes to stderr because stdout has the data that the command writes.
     """
 
-    words: str
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    aside: bool = False
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    on_stderr: bool = False
 
 
-def spoken(command: Callable[..., Reply]) -> Callable[..., None]:
-    """Return a command that prints its reply, and its mistakes in words instead of a traceback."""
+def render_reply(command: Callable[..., Reply]) -> Callable[..., None]:
+    """Return a command that prints its reply, and an error as one message without a traceback."""
 
     @wraps(command)
     def run(**options: Any) -> None:
         as_json = bool(options.get("as_json"))
         debug = bool(os.environ.get("DIRECTRIX_DEBUG"))
         try:
-            with _notes() as notes:
+            with _collect_warnings() as messages:
                 reply = command(**options)
-            _print(reply, notes, as_json=as_json)
-        except BrokenPipeError:  # whoever read has seen enough
+            _print(reply, messages, as_json=as_json)
+        except BrokenPipeError:  # the reader of our output has closed it
             sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - till the end
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            _aside("Interrupted.")
+            _print_to_stderr("Interrupted.")
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
-            # What typer raises is of how it was called, and it says that itself.
+            # Typer reports errors of its options itself.
             if debug or type(error).__module__.partition(".")[0] in ("typer", "click"):
                 raise
-            words, code = in_words(error)
-            _aside(f"Error: {words}")
+            message, code = describe_error(error)
+            _print_to_stderr(f"Error: {message}")
             raise typer.Exit(code) from None
 
     run.__annotations__ = {**command.__annotations__, "return": None}
@@ -70,41 +70,41 @@ def spoken(command: Callable[..., Reply]) -> Callable[..., None]:
 
 
 @contextmanager
-def _notes() -> Iterator[list[str]]:
-    """Give a list that has the warnings of a command, each once, when it ends."""
-    notes: list[str] = []
+def _collect_warnings() -> Iterator[list[str]]:
+    """Give a list that holds the distinct warnings of a command when it ends."""
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        # Columns are taken by name before they become an array.
+        # Columns are selected by name before they become an array.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         try:
-            yield notes
+            yield messages
         finally:
-            notes += dict.fromkeys(str(each.message) for each in caught)
+            messages += dict.fromkeys(str(warning.message) for warning in caught)
 
 
-def _print(reply: Reply, notes: Sequence[str], *, as_json: bool) -> None:
+def _print(reply: Reply, messages: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        facts = {**reply.facts, "warnings": list(notes)}
-        typer.echo(json.dumps(plain(facts), indent=2, allow_nan=False))
-    elif reply.words:
-        typer.echo(reply.words, err=reply.aside)
+        values = {**reply.values, "warnings": list(messages)}
+        typer.echo(json.dumps(to_json_value(values), indent=2, allow_nan=False))
+    elif reply.text:
+        typer.echo(reply.text, err=reply.on_stderr)
     sys.stdout.flush()
-    for note in () if as_json else notes:
-        _aside(f"Note: {note}")
+    for message in () if as_json else messages:
+        _print_to_stderr(f"Note: {message}")
 
 
-def _aside(text: str) -> None:
+def _print_to_stderr(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it; what is not known, NaN and infinity, is null."""
+def to_json_value(value: Any) -> Any:
+    """Return a value as JSON can hold it; NaN and infinity become null."""
     if isinstance(value, Mapping):
-        return {str(key): plain(own) for key, own in value.items()}
+        return {str(key): to_json_value(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
-        return [plain(own) for own in value]
+        return [to_json_value(entry) for entry in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -112,26 +112,28 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Return a table as text: names, in some columns, to the left, and numbers to the right."""
-    lines = [list(head), *map(list, rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], left_aligned: Sequence[int] = (0,)
+) -> str:
+    """Return a table as text; columns that are not left-aligned are right-aligned."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if k in left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(width) if column in left_aligned else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     )
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show that something is being done, on a terminal; nothing anywhere else."""
+def show_status(text: str) -> Iterator[None]:
+    """Show a spinner with a text while something takes long; only if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
+    with Console(stderr=True).status(text):
         yield

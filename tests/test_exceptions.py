@@ -1,0 +1,275 @@
+"""Errors carry fields and survive pickling; warnings point at the line of the user."""
+
+import inspect
+import pickle
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from directrix import (
+    DirectClassifier,
+    Frontier,
+    MomentClassifier,
+    Moments,
+    exceptions,
+)
+from directrix.classifiers.fitting.guarantee import RateLimit
+from directrix.exceptions import (
+    CancellationError,
+    ColumnNotFoundError,
+    FewRowsWarning,
+    Float32PrecisionWarning,
+    MissingLibraryError,
+    ModelFileError,
+    MomentsFileError,
+    NotBetterThanBaselineWarning,
+    NotNumericError,
+    NotUtf8Error,
+    OneClassPredictedWarning,
+    OutOfReachError,
+    SqlNameError,
+)
+from directrix.export import to_onnx
+from directrix.metrics import RecallAtFPR
+from directrix.moments.rows import FrameRows
+from directrix.solve import lbfgs
+
+#: Errors, the fields that they carry, and their messages.
+ERRORS = [
+    (
+        ColumnNotFoundError("x", ["a", "b"]),
+        {"name": "x", "available": ("a", "b"), "noun": "column"},
+        "no column named 'x'; the columns are ['a', 'b']",
+    ),
+    (
+        ColumnNotFoundError("x", {}, "feature"),
+        {"name": "x", "available": (), "noun": "feature"},
+        "no feature named 'x'; the features have no names",
+    ),
+    (
+        NotNumericError("town", "str"),
+        {"column": "town", "dtype": "str"},
+        (
+            "column 'town' holds str, not numbers; encode it first (for instance one-hot), or "
+            "leave it out"
+        ),
+    ),
+    (
+        NotUtf8Error("rows/a.csv", 3, 0xF6, "ISO-8859-1"),
+        {"path": "rows/a.csv", "line": 3, "byte": 0xF6, "encoding": "ISO-8859-1"},
+        (
+            "rows/a.csv is not UTF-8: line 3 has the byte 0xf6. Save it as UTF-8; if it is "
+            "ISO-8859-1, iconv -f ISO-8859-1 -t UTF-8 rows/a.csv > rows/a-utf8.csv does so"
+        ),
+    ),
+    (
+        SqlNameError("feature 2 has an empty name", "", [2]),
+        {"name": "", "positions": (2,)},
+        "feature 2 has an empty name",
+    ),
+    (
+        CancellationError(["a", "b"]),
+        {"columns": ("a", "b")},
+        (
+            "after subtraction column 'a', 'b' would keep fewer than seven digits of its scatter "
+            "(almost all of it was in the part taken out); add up the parts you keep instead of "
+            "subtracting"
+        ),
+    ),
+    (
+        MomentsFileError("it is damaged", "folder/a.moments"),
+        {"reason": "it is damaged", "path": "folder/a.moments"},
+        "a.moments cannot be read as a summary: it is damaged",
+    ),
+    (ModelFileError("it is damaged"), {"reason": "it is damaged", "path": None}, "it is damaged"),
+    (
+        ModelFileError("it is damaged", "folder/a.dx"),
+        {"reason": "it is damaged", "path": "folder/a.dx"},
+        "a.dx cannot be read as a model: it is damaged",
+    ),
+    (
+        OutOfReachError("too few", RateLimit("fpr", 0.1), 50, 59),
+        {"limit": RateLimit("fpr", 0.1), "rows": 50, "needed": 59},
+        "too few",
+    ),
+    (
+        MissingLibraryError("displays are drawn with matplotlib", "matplotlib"),
+        {"library": "matplotlib", "name": "matplotlib", "extra": "plot"},
+        "displays are drawn with matplotlib: pip install 'directrix[plot]'",
+    ),
+    (
+        Float32PrecisionWarning(0.25),
+        {"change": 0.25},
+        (
+            "rounding the features to float32 can change the log-odds by 0.25, and labels with "
+            "them, as features are far from zero compared with their spread: use "
+            'dtype="float64", or centre the features before the classifier is fitted'
+        ),
+    ),
+]
+#: What code written before these classes existed catches.
+BASES = {
+    ColumnNotFoundError: KeyError,
+    NotNumericError: TypeError,
+    NotUtf8Error: ValueError,
+    SqlNameError: ValueError,
+    CancellationError: ArithmeticError,
+    MomentsFileError: ValueError,
+    ModelFileError: ValueError,
+    OutOfReachError: ValueError,
+    MissingLibraryError: ImportError,
+    Float32PrecisionWarning: UserWarning,
+}
+WITHOUT_FIELDS = {FewRowsWarning, OneClassPredictedWarning, NotBetterThanBaselineWarning}
+
+
+def test_every_class_is_tested_here():
+    classes = {
+        value
+        for name, value in vars(exceptions).items()
+        if inspect.isclass(value) and issubclass(value, Exception) and not name.startswith("_")
+    }
+    assert classes == {type(error) for error, _, _ in ERRORS} | WITHOUT_FIELDS
+    assert classes == BASES.keys() | WITHOUT_FIELDS
+
+
+@pytest.mark.parametrize(("error", "fields", "message"), ERRORS)
+def test_an_error_carries_its_fields(error, fields, message):
+    assert {name: getattr(error, name) for name in fields} == fields
+    assert str(error) == message
+    assert isinstance(error, BASES[type(error)])
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize(("error", "fields", "message"), ERRORS)
+def test_an_error_survives_pickling(error, fields, message, protocol):
+    copy = pickle.loads(pickle.dumps(error, protocol))  # noqa: S301 - our own bytes
+    assert type(copy) is type(error)
+    assert {name: getattr(copy, name) for name in fields} == fields
+    assert str(copy) == message
+
+
+def test_an_error_of_a_worker_process_reaches_the_caller(tmp_path):
+    # An error that cannot be unpickled would break the pool.
+    path = tmp_path / "a.moments"
+    path.write_bytes(b"something else")
+    moments = Moments.of(np.eye(4), [0, 0, 1, 1], feature_names=list("abcd"))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        refused = pool.submit(Moments.load, path).exception(timeout=60)
+        missing = pool.submit(moments.select, ["x"]).exception(timeout=60)
+    assert isinstance(refused, MomentsFileError)
+    assert refused.path == str(path)
+    assert isinstance(missing, ColumnNotFoundError)
+    assert (missing.name, missing.available) == ("x", tuple("abcd"))
+
+
+def test_errors_of_a_data_frame_name_the_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "town": ["x", "y"]})
+    with pytest.raises(ColumnNotFoundError) as caught:
+        FrameRows(frame, ["b"])
+    assert (caught.value.name, caught.value.available) == ("b", ("a", "town"))
+    with pytest.raises(NotNumericError) as caught:
+        FrameRows(frame)
+    assert caught.value.column == "town"
+    assert caught.value.dtype == str(frame["town"].dtype)
+
+
+def test_errors_of_a_summary_name_the_feature():
+    moments = Moments.of(np.eye(4), [0, 0, 1, 1], feature_names=list("abcd"))
+    with pytest.raises(ColumnNotFoundError) as caught:
+        moments.select(["a", "x"])
+    assert (caught.value.name, caught.value.available) == ("x", tuple("abcd"))
+
+
+def test_errors_of_a_file_name_it(tmp_path):
+    path = tmp_path / "a.moments"
+    path.write_bytes(b"something else")
+    with pytest.raises(MomentsFileError) as caught:
+        Moments.load(path)
+    assert caught.value.path == str(path)
+    assert "cut short" in caught.value.reason
+
+
+def rows(n_positives=40, n_negatives=40, gap=2.0):
+    rng = np.random.default_rng(0)
+    y = np.repeat([False, True], [n_negatives, n_positives])
+    return rng.normal(size=(len(y), 2)) + gap * y[:, None], y
+
+
+def steep(coef):
+    """Return the Rosenbrock function and its gradient: descent needs many iterations."""
+    a, b = coef
+    value = (1.0 - a) ** 2 + 100.0 * (b - a * a) ** 2
+    slope = np.array([-2.0 * (1.0 - a) - 400.0 * a * (b - a * a), 200.0 * (b - a * a)])
+    return value, slope
+
+
+#: Classifiers, rows, and the warning of their fits.
+FITS = {
+    "few rows": (MomentClassifier("error"), rows(3), FewRowsWarning),
+    "strict limit": (MomentClassifier(RecallAtFPR(0.001)), rows(), FewRowsWarning),
+    "one class predicted": (
+        MomentClassifier("error"),
+        rows(20, 400, 0.0),
+        OneClassPredictedWarning,
+    ),
+    "no better than logistic regression": (
+        DirectClassifier(time_budget=0.2),
+        rows(100, 100, 1.0),
+        NotBetterThanBaselineWarning,
+    ),
+}
+#: Other calls that warn.
+CALLS = {
+    "rows of one class": (
+        lambda: MomentClassifier().partial_fit(*rows(0), classes=[False, True]),
+        FewRowsWarning,
+    ),
+    "solver": (lambda: lbfgs(steep, np.zeros(2), max_iter=2), ConvergenceWarning),
+    "frontier": (lambda: Frontier(Moments.of(*rows(20, 400, 0.0))).best("error"), UserWarning),
+    "float32": (
+        lambda: to_onnx(
+            MomentClassifier(choose="moments").fit(rows()[0] + 1e9, rows()[1]), dtype="float32"
+        ),
+        Float32PrecisionWarning,
+    ),
+}
+
+
+def lines_of(warns, call):
+    """Return the file and line of each warning of a class that a call gives."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    places = {(each.filename, each.lineno) for each in caught if issubclass(each.category, warns)}
+    assert places
+    return places
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("way", ["directly", "pipeline", "grid search"])
+def test_a_warning_of_a_fit_points_at_the_line_that_fits(name, way):
+    classifier, (X, y), category = FITS[name]
+    if way == "pipeline":
+        classifier = make_pipeline(StandardScaler(), classifier)
+    if way == "grid search":
+        classifier = GridSearchCV(make_pipeline(StandardScaler(), classifier), {}, cv=2)
+    fit = lambda: classifier.fit(X, y)  # noqa: E731 - all on one line
+    line = inspect.currentframe().f_lineno - 1
+    assert lines_of(category, fit) == {(__file__, line)}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_warning_of_a_call_points_at_this_file(name):
+    call, category = CALLS[name]
+    if name == "float32":
+        pytest.importorskip("onnx")
+    assert {path for path, _ in lines_of(category, call)} == {__file__}
