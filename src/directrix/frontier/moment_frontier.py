@@ -243,7 +243,7 @@ class Frontier:
         if self.shrinkage != "oas":
             share: Any = self.shrinkage
             if not (isinstance(share, int | float) and 0 <= share <= 1):
-                msg = f"shrinkage must be 'oas' or a number from 0 to 1, not {share!r}"
+                msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {share!r}"
                 raise ValueError(msg)
             return float(share)
         return oas(group)
