@@ -16,7 +16,7 @@ from benchmarks.rivals import (
     vowpal,
     xgboost_pairs,
 )
-from benchmarks.rivals.base import Part, Rival
+from benchmarks.rivals.base import Rival
 from benchmarks.rivals.cost_logistic import CostLogistic
 from benchmarks.rivals.ours import Direct, Moment, Smooth, beta_bernoulli
 from benchmarks.rivals.prior import Prior
@@ -50,4 +50,9 @@ RIVALS: dict[str, Rival] = {
     "XGBoost, pairwise": xgboost_pairs.pairwise,
 }
 
-__all__ = ["RIVALS", "TUNED", "Part", "Rival"]
+OURS, LINEAR, REFERENCES = (
+    tuple(name for name, rival in RIVALS.items() if rival.family == family)
+    for family in ("ours", "linear", "reference")
+)
+
+__all__ = ["LINEAR", "OURS", "REFERENCES", "RIVALS", "TUNED", "Rival"]

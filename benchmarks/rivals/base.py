@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.harness.data import Rows
 from directrix.metrics import Curve, Error, Metric
 
 if TYPE_CHECKING:
@@ -19,30 +20,23 @@ if TYPE_CHECKING:
 INNER_FOLDS = 3
 
 
-class Part(NamedTuple):
-    """Rows, and which of them are positive."""
-
-    X: Any
-    y: AnyArray
-
-
 class Rival(ABC):
     """A competitor.
 
     Attributes
     ----------
-    kind : "ours", "linear" or "reference"
+    family : "ours", "linear" or "reference"
         References are not linear: they show what a line cannot reach.
     needs : str
         The module that it cannot do without.
     """
 
-    kind: ClassVar[str] = "linear"
+    family: ClassVar[str] = "linear"
     needs: ClassVar[str] = ""
 
     @abstractmethod
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit to some rows; return for each metric the scores of others, zero the threshold."""
 
@@ -52,14 +46,14 @@ class Rival(ABC):
         return self.needs if self.needs and find_spec(self.needs) is None else ""
 
 
-def standardized(train: Part, test: Part) -> tuple[Part, Part]:
+def standardized(train: Rows, test: Rows) -> tuple[Rows, Rows]:
     """Return both with features of mean zero and deviation one on the training rows."""
     scaler = StandardScaler().fit(train.X)
-    first, second = (Part(scaler.transform(part.X), part.y) for part in (train, test))
+    first, second = (Rows(scaler.transform(part.X), part.y) for part in (train, test))
     return first, second
 
 
-def inner_folds(train: Part) -> Iterator[tuple[AnyArray, AnyArray]]:
+def inner_folds(train: Rows) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Yield the rows to fit and the rows to look at of each inner fold: the same for every rival.
 
     Of a class with fewer rows than folds, some folds have none.
@@ -81,7 +75,7 @@ class Grid(Rival):
     values : sequence of float
         One, if there is nothing to choose.
     needs : str
-    kind : str
+    family : str
     moves_all : bool
         Whether the threshold of the error is moved too.
     score : callable
@@ -94,15 +88,15 @@ class Grid(Rival):
         values: tuple[float, ...] = (1.0,),
         *,
         needs: str = "",
-        kind: str = "linear",
+        family: str = "linear",
         moves_all: bool = False,
         score: Callable[[Any, Any], FloatArray] = lambda model, X: model.decision_function(X),
     ) -> None:
         self.make, self.values, self.moves_all, self.score = make, values, moves_all, score
-        self.needs, self.kind = needs, kind  # type: ignore[misc]
+        self.needs, self.family = needs, family  # type: ignore[misc]
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Choose, fit once for each value that is chosen, and move thresholds."""
         train, test = standardized(train, test)
@@ -120,7 +114,7 @@ class Grid(Rival):
             for name, metric in metrics.items()
         }
 
-    def _held_out(self, train: Part) -> tuple[dict[float, FloatArray], AnyArray]:
+    def _held_out(self, train: Rows) -> tuple[dict[float, FloatArray], AnyArray]:
         held_out = {value: np.zeros(len(train.y)) for value in self.values}
         fold = np.zeros(len(train.y), dtype=int)
         for number, (own, other) in enumerate(inner_folds(train)):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.rivals.base import Part, Rival, standardized
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Rival, standardized
 from directrix.metrics import Cost, Metric
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class CostLogistic(Rival):
     needs = "empulse"
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit once for each metric that is a cost; the threshold is the cheapest probability."""
         from empulse.models import CSLogitClassifier  # noqa: PLC0415 - optional

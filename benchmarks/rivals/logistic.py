@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.rivals.base import Grid, Part, Rival, standardized
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Grid, Rival, standardized
 from directrix.metrics import Metric
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Default(Rival):
     """With C = 1 and the threshold at probability one half, whatever the metric."""
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit once."""
         train, test = standardized(train, test)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.rivals.base import Grid, Part, Rival
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Grid, Rival
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 class Direct(Rival):
     """DirectClassifier with its defaults; metrics share the lines of the rows."""
 
-    kind = "ours"
+    family = "ours"
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit to the features as they are."""
         return _scores_of_each(DirectClassifier(), train, test, metrics)
@@ -35,10 +36,10 @@ class Direct(Rival):
 class Moment(Rival):
     """MomentClassifier with its defaults, once for each metric."""
 
-    kind = "ours"
+    family = "ours"
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit to the features as they are."""
         return {
@@ -50,10 +51,10 @@ class Moment(Rival):
 class Smooth(Rival):
     """SmoothClassifier with its defaults, one sweep for all metrics."""
 
-    kind = "ours"
+    family = "ours"
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit to the features as they are."""
         return _scores_of_each(SmoothClassifier(), train, test, metrics)
@@ -61,8 +62,8 @@ class Smooth(Rival):
 
 def _scores_of_each(
     classifier: DirectClassifier | SmoothClassifier,
-    train: Part,
-    test: Part,
+    train: Rows,
+    test: Rows,
     metrics: Mapping[str, Metric],
 ) -> dict[str, FloatArray]:
     fitted = classifier.fit_each(list(metrics.values()), *train)
@@ -73,5 +74,5 @@ def _scores_of_each(
 
 
 beta_bernoulli = Grid(
-    lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), kind="ours"
+    lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.rivals.base import Part, Rival, finite_threshold
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Rival, finite_threshold
 from directrix.metrics import Metric
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class Prior(Rival):
     """All positive or all negative, whichever is better on the training rows."""
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Return a constant."""
         constant = np.zeros(len(train.y))

@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
-from benchmarks.rivals.base import INNER_FOLDS, Part, Rival, standardized
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import INNER_FOLDS, Rival, standardized
 from directrix.metrics import Metric
 from directrix.metrics.at_threshold import ThresholdMetric
 
@@ -22,7 +23,7 @@ class TunedThreshold(Rival):
     """C = 1; the threshold of best metric in three folds, by its own grid of a hundred."""
 
     def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
+        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
     ) -> dict[str, FloatArray]:
         """Fit once for each metric that has a threshold."""
         train, test = standardized(train, test)
@@ -34,7 +35,7 @@ class TunedThreshold(Rival):
         }
 
     @staticmethod
-    def _moved(train: Part, test: Part, metric: Metric) -> FloatArray:
+    def _moved(train: Rows, test: Rows, metric: Metric) -> FloatArray:
         def score(y: AnyArray, predicted: AnyArray) -> float:
             return metric.score(y, np.where(predicted, 1.0, -1.0))
 

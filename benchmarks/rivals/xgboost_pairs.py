@@ -27,4 +27,4 @@ class _Ranker:
 
 
 # A ranking has no threshold of its own, so that of the error is moved too.
-pairwise = Grid(lambda _: _Ranker(), needs="xgboost", kind="reference", moves_all=True)
+pairwise = Grid(lambda _: _Ranker(), needs="xgboost", family="reference", moves_all=True)

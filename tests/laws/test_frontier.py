@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from benchmarks.frontier.problems import random_moments
+from benchmarks.studies.random_moments import random_moments
 from directrix.frontier import Frontier, of_moments
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
 from directrix.moments.projection import project

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _FEW = 10
 #: How many times as much a claim varies about the truth as the rate of so many rows does: the
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
-#: of real populations (benchmarks/honesty). At a limit the curve itself says how much the metric
-#: varies with the threshold, so that less is left.
+#: of real populations (benchmarks/studies/new_rows). At a limit the curve itself says how much the
+#: metric varies with the threshold, so that less is left.
 _SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
 
 
