@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -13,9 +13,7 @@ from scipy import stats
 from benchmarks.arena.protocol import FOLDS, METRICS
 from benchmarks.harness.record import Record, Row
 from benchmarks.rivals import RIVALS
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from directrix._typing import FloatArray
 
 _COLUMNS = ("set", "rows", "features", "repeat", "fold", "rival", "cpu", *METRICS)
 _KEY = ("set", "repeat", "fold", "rival")

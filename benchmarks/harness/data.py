@@ -101,11 +101,11 @@ def load(name: str, part: str = "train") -> tuple[Any, AnyArray]:
     Raises
     ------
     FileNotFoundError
-        No place has the set.
+        No source has the set.
     ConnectionError
         Its address does not answer, or breaks off.
     ValueError
-        What was found there is not the set, or not what it was at first.
+        The file is not the set, or not what it was at first.
     """
     name, part = _name_and_part(name, part)
     key = name if part == "train" else f"{name}.{part}"

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from time import monotonic
 from typing import Any
 
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from benchmarks.harness.record import Record
 
 Key = tuple[object, ...]
 Rows = Iterable[Sequence[object]]
+
+
+def option_parser(description: str | None, quick: str = "") -> argparse.ArgumentParser:
+    """Return a parser of ``--report`` and, where a quick run is described, ``--quick``."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--report", action="store_true", help="measure nothing")
+    if quick:
+        parser.add_argument("--quick", action="store_true", help=quick)
+    return parser
 
 
 def missing(record: Record, plan: Iterable[Key]) -> list[Key]:
@@ -60,6 +69,8 @@ def measure_missing(
     minutes : float
         After which no other task is begun.
     """
+    from tqdm import tqdm  # noqa: PLC0415 - reports and tests need no progress bar
+
     record.repair()
     calls: Sequence[Key] = missing(record, plan)
     if not calls:

@@ -1,23 +1,23 @@
-"""What every competitor is: rows in, scores of other rows out, one for each metric."""
+"""Base class of competitors: fit to rows, score other rows, once for each metric."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.data import Rows
+from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import Curve, Error, Metric
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-
 INNER_FOLDS = 3
+Metrics = Mapping[str, Metric]
+Scores = dict[str, FloatArray]
 
 
 class Rival(ABC):
@@ -35,9 +35,7 @@ class Rival(ABC):
     needs: ClassVar[str] = ""
 
     @abstractmethod
-    def scores(
-        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit to some rows; return for each metric the scores of others, zero the threshold."""
 
     @property
@@ -95,9 +93,7 @@ class Grid(Rival):
         self.make, self.values, self.moves_all, self.score = make, values, moves_all, score
         self.needs, self.family = needs, family  # type: ignore[misc]
 
-    def scores(
-        self, train: Rows, test: Rows, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Choose, fit once for each value that is chosen, and move thresholds."""
         train, test = standardized(train, test)
         held_out, fold = self._held_out(train)
@@ -117,10 +113,10 @@ class Grid(Rival):
     def _held_out(self, train: Rows) -> tuple[dict[float, FloatArray], AnyArray]:
         held_out = {value: np.zeros(len(train.y)) for value in self.values}
         fold = np.zeros(len(train.y), dtype=int)
-        for number, (own, other) in enumerate(inner_folds(train)):
+        for number, (fitted, other) in enumerate(inner_folds(train)):
             fold[other] = number
             for value in self.values:
-                model = self.make(value).fit(train.X[own], train.y[own])
+                model = self.make(value).fit(train.X[fitted], train.y[fitted])
                 held_out[value][other] = self.score(model, train.X[other])
         return held_out, fold
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.rivals.base import Grid
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from directrix._typing import FloatArray
 
 
 def _log_odds(model: Any, X: Any) -> FloatArray:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from benchmarks.rivals.base import Grid
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 
 class _Ranker:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -29,10 +29,8 @@ from benchmarks.harness.data import load
 from benchmarks.speed.ratio import Figure, is_quick, track
 from benchmarks.speed.ratio import ratios as ratios_of
 from directrix import MomentClassifier, summarize
+from directrix._typing import AnyArray, FloatArray
 from directrix.engines import HashFolds
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 D, ROW_GROUP, ROUNDS, SHORT_ROUNDS = 20, 250_000, 5, 9
 FEATURES = [f"x{k}" for k in range(D)]

@@ -8,8 +8,8 @@ the rows and tracks nothing.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor
@@ -19,14 +19,10 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import load
 from benchmarks.speed.ratio import Figure, is_quick, ratios, track
 from directrix import MomentClassifier, Moments
+from directrix._typing import AnyArray, FloatArray
 from directrix.frontier import Frontier, validated_shrinkage
 from directrix.metrics import BalancedError, Cost, FPRAtRecall, Metric, PrecisionAtK, RecallAtFPR
 from directrix.moments.shrinkage import oas, shrunk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray, FloatArray
 
 ROUNDS = 5
 FIT_MAY_COST = {"auc": 0.10, "error": 0.25}

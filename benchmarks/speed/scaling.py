@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -27,9 +27,7 @@ from benchmarks.harness.figure import BLACK, BLUE, GREEN, VERMILION, new_figure
 from benchmarks.harness.record import Record
 from benchmarks.speed.ratio import is_quick, ratios
 from directrix import MomentClassifier, Moments
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 FIGURE = Path(__file__).with_suffix(".png")
 ROWS, FEATURES = (10_000, 100_000, 1_000_000, 10_000_000), (10, 50, 200, 1000, 2000)

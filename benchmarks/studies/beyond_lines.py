@@ -11,7 +11,6 @@ the size is that of the pickled model. ``--report`` measures nothing.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import warnings
 from collections import defaultdict
@@ -20,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from statistics import mean, median
 from time import process_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -33,12 +32,10 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from benchmarks.arena.protocol import rows_of
 from benchmarks.harness.markdown import bold_if, header, line, write_report
 from benchmarks.harness.record import Record
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from directrix import DirectClassifier
+from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, RecallAtFPR
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 SETS = (
     *("diabetes", "german", "svmguide3", "splice", "svmguide1", "ada", "satimage", "spambase"),
@@ -168,9 +165,7 @@ def lines() -> list[str]:
 
 def main() -> None:
     """Measure what is missing, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--report", action="store_true", help="measure nothing")
-    if not parser.parse_args().report:
+    if not option_parser(__doc__).parse_args().report:
         plan = product(range(FOLDS), SETS, MODELS)
         measure_missing(RECORD, plan, measured, together=2)
     write_report(REPORT, lines())

@@ -11,7 +11,6 @@ import argparse
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
@@ -20,15 +19,12 @@ from benchmarks.harness.record import Record
 from benchmarks.harness.runner import measure_missing
 from benchmarks.studies.random_moments import random_moments
 from directrix.frontier import Frontier
-from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
+from directrix.metrics import BalancedError, Cost, Metric, PrecisionAtK, RecallAtFPR, resolve
+from directrix.moments import Moments
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
+from directrix.risks import Risk
 from directrix.solve import papers_lbfgs, part_of_mean
-
-if TYPE_CHECKING:
-    from directrix.metrics import Metric
-    from directrix.moments import Moments
-    from directrix.risks import Risk
 
 METRICS: tuple[str | Metric, ...] = (
     "error",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from directrix import Moments
+from directrix._typing import FloatArray
 from directrix.moments import ClassMoments
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 
 def random_moments(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -25,11 +25,8 @@ from sklearn.svm import SVC
 
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
-from directrix.solve import sla, vertex_search, zero_one_lower_bound
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.solve import Objective
+from directrix._typing import FloatArray
+from directrix.solve import Objective, sla, vertex_search, zero_one_lower_bound
 
 RECORD = Record(Path(__file__).with_suffix(".csv"), ("method", "set", "seed", "errors"))
 PUBLISHED = {"breast": 13, "heart": 27, "liver-disorders": 89, "diabetes": 156}

@@ -24,7 +24,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtri
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from benchmarks.harness.data import Split, classes, load
+from benchmarks.harness.data import Rows, Split, classes, load
 from benchmarks.harness.record import parse, read_rows
 from directrix import Moments
 from directrix._typing import AnyArray, FloatArray
@@ -48,46 +48,56 @@ def expected() -> dict[tuple[str, str, str], Printed]:
     }
 
 
-class PublishedSet(NamedTuple):
+class RealSet(NamedTuple):
     """The file of a real set, and which of its rows are taken.
 
-    Attributes
+    Parameters
     ----------
     file : str
     positive : str or None
-        The class that is positive, where the file has another two.
-    turned : bool
+        The class that is positive, where the file has other classes.
+    swapped : bool
         Whether the paper's positive rows are the file's negative ones.
     first : int or None
-        Take only the first rows.
+        How many rows the paper has, where the file has more.
+    name : str or None
+        The paper's other name of the set, where it has two.
     """
 
     file: str
     positive: str | None = None
-    turned: bool = False
+    swapped: bool = False
     first: int | None = None
+    name: str | None = None
+
+    def rows(self) -> Rows:
+        """Load the rows, as they are in the file but for the labels."""
+        X, y = load(self.file)
+        if self.positive is not None:
+            y = classes(self.file) == self.positive
+        return Rows(X[: self.first], (~y if self.swapped else y)[: self.first])
 
 
 #: By the paper's name, in its order.
 REAL = {
-    "fourclass": PublishedSet("fourclass"),
-    "svmguide1": PublishedSet("svmguide1", turned=True),
-    "diabetes": PublishedSet("diabetes"),
-    "shuttle": PublishedSet("shuttle"),
-    "vowel": PublishedSet("vowel"),
-    "magic04": PublishedSet("magic04", turned=True),
-    "poker": PublishedSet("poker", positive="3"),
-    "letter": PublishedSet("letter", positive="Z"),
-    "segment": PublishedSet("segment_uci"),
-    "svmguide3": PublishedSet("svmguide3"),
-    "ijcnn1": PublishedSet("ijcnn1", first=35_000),
-    "german": PublishedSet("german"),
-    "landsat satellite": PublishedSet("satimage"),
-    "sonar": PublishedSet("sonar"),
-    "a9a": PublishedSet("a9a"),
-    "w8a": PublishedSet("w8a"),
-    "mnist": PublishedSet("mnist", positive="0"),
-    "colon cancer": PublishedSet("colon-cancer", turned=True),
+    "fourclass": RealSet("fourclass"),
+    "svmguide1": RealSet("svmguide1", swapped=True),
+    "diabetes": RealSet("diabetes"),
+    "shuttle": RealSet("shuttle"),
+    "vowel": RealSet("vowel"),
+    "magic04": RealSet("magic04", swapped=True),
+    "poker": RealSet("poker", positive="3"),
+    "letter": RealSet("letter", positive="Z"),
+    "segment": RealSet("segment_uci"),
+    "svmguide3": RealSet("svmguide3"),
+    "ijcnn1": RealSet("ijcnn1", first=35_000),
+    "german": RealSet("german"),
+    "landsat satellite": RealSet("satimage"),
+    "sonar": RealSet("sonar"),
+    "a9a": RealSet("a9a"),
+    "w8a": RealSet("w8a"),
+    "mnist": RealSet("mnist", positive="0"),
+    "colon cancer": RealSet("colon-cancer", swapped=True),
 }
 #: In the paper, but not in the data folder.
 NOT_AVAILABLE = ("gisette",)
@@ -102,13 +112,7 @@ MOST_ROWS = 10_000
 @cache
 def rows_of(name: str) -> tuple[FloatArray, AnyArray]:
     """Return the rows, each feature with mean 0 and variance 1 over all of them (§4)."""
-    real = REAL[name]
-    X, y = load(real.file)
-    if real.positive is not None:
-        y = classes(real.file) == real.positive
-    if real.turned:
-        y = ~y
-    X, y = X[: real.first], y[: real.first]
+    X, y = REAL[name].rows()
     if len(y) > MOST_ROWS:
         X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=0)
     spread = X.std(axis=0)
@@ -170,15 +174,17 @@ def drawn(recipe: Recipe, rng: np.random.Generator) -> tuple[Split, Moments]:
         in_class = np.flatnonzero(y[:train] == positive)
         count = int(recipe.swapped * min(y[:train].sum(), (~y[:train]).sum()))
         labels[rng.choice(in_class, count, replace=False)] ^= True
-    exact = _moments(means, covariances, recipe.prior)
+    exact = known_moments(means, covariances, recipe.prior, _ROWS)
     return Split(X[:train], labels, X[train:], y[train:]), exact
 
 
-def _moments(means: FloatArray, covariances: list[FloatArray], prior: float) -> Moments:
-    """Return known means and covariances as if they had been summarised."""
+def known_moments(
+    means: FloatArray, covariances: list[FloatArray], prior: float, rows: int
+) -> Moments:
+    """Return known means and covariances as if so many rows had been summarised."""
     d = means.shape[1]
     groups = tuple(
-        ClassMoments(_ROWS, _ROWS * share, _ROWS * share**2, mean, _ROWS * share * cov, np.zeros(d))
+        ClassMoments(rows, rows * share, rows * share**2, mean, rows * share * cov, np.zeros(d))
         for share, mean, cov in zip((1.0 - prior, prior), means, covariances, strict=True)
     )
     return Moments(d, np.array([False, True]), (groups,))

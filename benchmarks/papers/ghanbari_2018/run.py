@@ -7,10 +7,9 @@ four small sets and writes nothing; ``--report`` measures nothing.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator
 
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.ghanbari_2018 import report
 from benchmarks.papers.ghanbari_2018.config import ARTIFICIAL, REAL, folds_of, seed_of, split_of
 from benchmarks.papers.ghanbari_2018.methods import METRICS, Outcome, outcomes_of
@@ -39,10 +38,8 @@ def _rows(*key: str | int) -> list[tuple[object, ...]]:
 
 def main() -> None:
     """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__, "a minute; writes nothing")
     parser.add_argument("--sets", nargs="*", help="names of sets; all, if not given")
-    parser.add_argument("--quick", action="store_true", help="a minute; writes nothing")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     args = parser.parse_args()
     if args.quick:
         folds = {fold: outcomes(fold) for fold in planned(QUICK) if fold.repeat == 0}

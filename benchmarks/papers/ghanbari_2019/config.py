@@ -30,11 +30,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from benchmarks.harness.data import Split, classes, load
+from benchmarks.harness.data import Rows, Split
 from benchmarks.harness.record import parse, read_rows
+from benchmarks.papers.ghanbari_2018.config import RealSet, known_moments
 from directrix import Moments
-from directrix._typing import AnyArray, FloatArray
-from directrix.moments import ClassMoments
+from directrix._typing import FloatArray
 
 EXPECTED = Path(__file__).with_name("expected.csv")
 _TEST_SHARE = 0.2
@@ -65,29 +65,6 @@ class Artificial(NamedTuple):
     outliers: float
 
 
-class Real(NamedTuple):
-    """The file of a real set, and what is done to its rows.
-
-    Parameters
-    ----------
-    file : str
-    label : str or None
-        The class that is positive, where the file has more than two.
-    swapped : bool
-        Whether the other class is the paper's positive one.
-    most_rows : int or None
-        How many rows the paper has, where the file has more.
-    name : str or None
-        In Table 4.4, where it is another one.
-    """
-
-    file: str
-    label: str | None = None
-    swapped: bool = False
-    most_rows: int | None = None
-    name: str | None = None
-
-
 ARTIFICIAL = {
     "data_1": Artificial(500, 5000, 0.05, 0.0),
     "data_2": Artificial(500, 5000, 0.35, 0.05),
@@ -101,32 +78,32 @@ ARTIFICIAL = {
 }
 #: In the order of the paper.
 REAL = {
-    "fourclass": Real("fourclass"),
-    "svm1": Real("svmguide1", swapped=True),
-    "diabetes": Real("diabetes"),
-    "shuttle": Real("shuttle"),
-    "vowel": Real("vowel"),
-    "magic": Real("magic04", swapped=True, name="magic04"),
-    "poker": Real("poker", label="3"),
-    "letter": Real("letter", label="Z"),
-    "segment": Real("segment"),
-    "svm3": Real("svmguide3"),
-    "ijcnn1": Real("ijcnn1", most_rows=35000),
-    "german": Real("german"),
-    "satimage": Real("satimage", name="landsat satellite"),
-    "sonar": Real("sonar"),
-    "a9a": Real("a9a"),
-    "w8a": Real("w8a"),
-    "colon": Real("colon-cancer", swapped=True, name="colon-cancer"),
-    "covtype": Real("covtype"),
+    "fourclass": RealSet("fourclass"),
+    "svm1": RealSet("svmguide1", swapped=True),
+    "diabetes": RealSet("diabetes"),
+    "shuttle": RealSet("shuttle"),
+    "vowel": RealSet("vowel"),
+    "magic": RealSet("magic04", swapped=True, name="magic04"),
+    "poker": RealSet("poker", positive="3"),
+    "letter": RealSet("letter", positive="Z"),
+    "segment": RealSet("segment"),
+    "svm3": RealSet("svmguide3"),
+    "ijcnn1": RealSet("ijcnn1", first=35000),
+    "german": RealSet("german"),
+    "satimage": RealSet("satimage", name="landsat satellite"),
+    "sonar": RealSet("sonar"),
+    "a9a": RealSet("a9a"),
+    "w8a": RealSet("w8a"),
+    "colon": RealSet("colon-cancer", swapped=True, name="colon-cancer"),
+    "covtype": RealSet("covtype"),
 }
 
 
 @cache
 def exact_moments(name: str) -> Moments:
     """Return the moments that an artificial set is drawn from."""
-    about = ARTIFICIAL[name]
-    d = about.features
+    recipe = ARTIFICIAL[name]
+    d = recipe.features
     rng = np.random.default_rng(list(ARTIFICIAL).index(name))
     means = rng.standard_normal((2, d))
     factors = [rng.standard_normal((d, 2 * d)) for _ in means]
@@ -134,13 +111,7 @@ def exact_moments(name: str) -> Moments:
     best = float(expected()["4.3", name, "exact moments"].split("±")[0])
     gap = means[1] - means[0]
     means *= ndtri(best) / np.sqrt(gap @ np.linalg.solve(covariances[0] + covariances[1], gap))
-    groups = tuple(
-        ClassMoments(1, share, share**2, center, share * covariance, np.zeros(d))
-        for share, center, covariance in zip(
-            (1.0 - about.prior, about.prior), means, covariances, strict=True
-        )
-    )
-    return Moments(d, np.array([False, True]), (groups,))
+    return known_moments(means, covariances, recipe.prior, rows=1)
 
 
 @cache
@@ -153,29 +124,24 @@ def _roots(name: str) -> tuple[FloatArray, FloatArray]:
 
 def drawn(name: str, repeat: int) -> Split:
     """Draw rows of an artificial set, a fifth of them to test on; swap labels of the others."""
-    about, moments = ARTIFICIAL[name], exact_moments(name)
+    recipe, moments = ARTIFICIAL[name], exact_moments(name)
     rng = np.random.default_rng((list(ARTIFICIAL).index(name), repeat, 1))
-    y = rng.random(about.rows) < about.prior
-    X = rng.standard_normal((about.rows, about.features))
+    y = rng.random(recipe.rows) < recipe.prior
+    X = rng.standard_normal((recipe.rows, recipe.features))
     groups = (moments.negative, moments.positive)
     for label, root, group in zip((False, True), _roots(name), groups, strict=True):
         X[y == label] = X[y == label] @ root + group.mean
-    train = about.rows - round(_TEST_SHARE * about.rows)
+    train = recipe.rows - round(_TEST_SHARE * recipe.rows)
     seen = y[:train].copy()
-    swapped = rng.choice(train, round(about.outliers * train), replace=False)
+    swapped = rng.choice(train, round(recipe.outliers * train), replace=False)
     seen[swapped] = ~seen[swapped]
     return Split(X[:train], seen, X[train:], y[train:])
 
 
 @cache
-def rows_of(name: str) -> tuple[FloatArray, AnyArray]:
+def rows_of(name: str) -> Rows:
     """Return a real set, as it is in its file but for the labels."""
-    real = REAL[name]
-    X, y = load(real.file)
-    if real.label is not None:
-        y = classes(real.file) == real.label
-    X, y = X[: real.most_rows], y[: real.most_rows]
-    return X, ~y if real.swapped else y
+    return REAL[name].rows()
 
 
 def scaled(X: FloatArray) -> FloatArray:

@@ -20,7 +20,6 @@ anew instead, and writes what they show to ``figures.csv``.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator
 from functools import partial
 from math import inf
@@ -30,7 +29,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from benchmarks.harness.data import Split
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.ghanbari_2019 import figures, report
 from benchmarks.papers.ghanbari_2019.config import (
     ARTIFICIAL,
@@ -183,11 +182,9 @@ def _rows(
 
 def main() -> None:
     """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__, "one fold of each small set")
     parser.add_argument("--sets", nargs="*", choices=list(REPEATS))
     parser.add_argument("--minutes", type=float, default=inf)
-    parser.add_argument("--quick", action="store_true", help="one fold of each small set")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     parser.add_argument("--figures", action="store_true", help="draw the figures instead")
     args = parser.parse_args()
     if args.figures:

@@ -22,11 +22,10 @@ of equal width; both for each bin are in the file, summed over the folds, for th
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -41,12 +40,10 @@ from benchmarks.harness import figure
 from benchmarks.harness.data import load
 from benchmarks.harness.markdown import bold_if, header, line, write_report
 from benchmarks.harness.record import Record
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.hasan_pal_2015.noise import NOISES, noisy
 from directrix import BetaBernoulliClassifier
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 REPORT = Path(__file__).with_suffix(".md")
 FIGURE = Path(__file__).with_suffix(".png")
@@ -271,9 +268,7 @@ def _draw(results: dict[Key, Judged]) -> None:
 
 def main() -> None:
     """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="two small sets")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
+    parser = option_parser(__doc__, "two small sets")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     args = parser.parse_args()
     if not args.report:

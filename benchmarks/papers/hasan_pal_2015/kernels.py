@@ -8,7 +8,6 @@ features against the exact kernel (`nystroem`), or of those named. ``--quick`` m
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from benchmarks.harness import figure
 from benchmarks.harness.markdown import header, holds, line, write_report
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.hasan_pal_2015 import kernel_tables as tables
 from benchmarks.papers.hasan_pal_2015 import nystroem, support_vectors
 from benchmarks.papers.hasan_pal_2015.methods import expected, short
@@ -281,10 +280,8 @@ def _draw() -> None:
 
 def main() -> None:
     """Run, draw and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__, "few folds, few rows")
     parser.add_argument("experiments", nargs="*", help=f"of {', '.join(EXPERIMENTS)}")
-    parser.add_argument("--quick", action="store_true", help="few folds, few rows")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     args = parser.parse_args()
     for name in () if args.report else args.experiments or EXPERIMENTS:
         experiment = EXPERIMENTS[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -19,9 +19,7 @@ from benchmarks.harness.data import load
 from benchmarks.harness.record import Record, Row, read_rows
 from benchmarks.papers.hasan_pal_2015.noise import SETS, noisy
 from directrix import BetaBernoulliClassifier, SmoothClassifier
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
+from directrix._typing import AnyArray
 
 REVIEWS = ("amazon_books", "amazon_dvd", "amazon_electronics", "amazon_kitchen")
 NOISES = {"train": "none", "clean": "none", "flip": "flipped", "outl": "outliers"}

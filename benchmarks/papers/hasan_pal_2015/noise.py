@@ -12,7 +12,7 @@ the sets. Test rows are as they are. Noise of the training rows:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -24,9 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
 from directrix import BetaBernoulliClassifier
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 RECORD = Record(Path(__file__).with_suffix(".csv"), ("method", "set", "noise", "error"))
 SETS = ("breast", "heart", "liver-disorders", "diabetes")

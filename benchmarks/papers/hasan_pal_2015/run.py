@@ -26,11 +26,10 @@ bits in hexadecimal digits.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.hasan_pal_2015 import report
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
@@ -64,11 +63,9 @@ def _rows(*key: Any) -> list[tuple[object, ...]]:
 
 def main() -> None:
     """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__, "one repeat, and no slow method")
     every = sorted({table for protocol in PROTOCOLS.values() for table in protocol.tables})
     parser.add_argument("--tables", nargs="*", type=int, choices=every, default=every)
-    parser.add_argument("--quick", action="store_true", help="one repeat, and no slow method")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     args = parser.parse_args()
     if not args.report:

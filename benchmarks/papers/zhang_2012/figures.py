@@ -10,7 +10,7 @@ from benchmarks.harness.figure import BLUE, GREEN, GRID, SKY_BLUE, VERMILION, ne
 from benchmarks.harness.markdown import bold_if, header, line, write_report
 from benchmarks.papers.zhang_2012.config import EPSILON, LOSSES, UNIT
 from benchmarks.papers.zhang_2012.config import METHODS_OF_FIGURES as METHODS
-from benchmarks.papers.zhang_2012.results import Curves, Point, Task, read_choices, read_figures
+from benchmarks.papers.zhang_2012.results import Curves, Task, read_choices, read_figures
 
 REPORT = Path(__file__).with_name("figures.md")
 _NEAR = 0.005  # of the test metric
@@ -51,11 +51,6 @@ FIGURES = {
     3: Shown("prbep", test=True),
     4: Shown("auc", test=True),
 }
-
-
-def best_of(curves: Curves) -> float:
-    """Return the least J that any run found."""
-    return min(point.objective for points in curves.values() for point in points)
 
 
 def write() -> None:
@@ -105,15 +100,15 @@ def _of_objective(results: dict[Task, Curves]) -> str:
     faster = sum(value > 1.0 for pairs in ratios.values() for value, _ in pairs)
     spans = ", ".join(f"{METHODS[method]} {_span(pairs)}" for method, pairs in ratios.items())
     within = sum(
-        curves[method][-1].objective - best_of(curves) <= EPSILON
+        curves.gap(method) <= EPSILON
         for curves in results.values()
         for method in (UNIT, "lbfgs 100")
     )
     alike = [_evaluations_ratio(curves) for curves in results.values()]
     same = sum(0.8 <= value <= 1.25 for value in alike)
-    gaps = [c["lbfgs 1000"][-1].objective - best_of(c) for c in results.values()]
+    gaps = [curves.gap("lbfgs 1000") for curves in results.values()]
     worse = sum(gap > EPSILON for gap in gaps)
-    sooner = [_settled(c["lbfgs 1000"]) / _settled(c[UNIT]) for c in results.values()]
+    sooner = [curves.settled() for curves in results.values()]
     parts = [
         *((faster, 3 * count), (within, 2 * count), (same, count)),
         *((sum(share < 1.0 for share in sooner), count), (worse, count)),
@@ -149,7 +144,7 @@ def _of_test(results: dict[Task, Curves]) -> str:
     every = [value for pairs in ratios.values() for value, _ in pairs]
     spans = ", ".join(f"{METHODS[method]} {_span(pairs)}" for method, pairs in ratios.items())
     ends = [
-        curves[method][-1].test_metric - curves["bmrm"][-1].test_metric
+        curves.end(method).test_metric - curves.end("bmrm").test_metric
         for curves in results.values()
         for method in methods
     ]
@@ -166,26 +161,21 @@ def _of_test(results: dict[Task, Curves]) -> str:
     )
 
 
-def _first(points: list[Point], target: float) -> Point | None:
-    """Return the first point with J at a target or below."""
-    return next((point for point in points if point.objective <= target * (1.0 + 1e-9)), None)
-
-
 def objective_ratio(curves: Curves, method: str) -> tuple[float, bool]:
     """Return BMRM's CPU time over a method's, to the same J, and whether it is only a lower bound.
 
     The J is J* + ε, or where the method ends, if that is higher. It is a lower bound where BMRM
     was not there when it was stopped.
     """
-    target = max(best_of(curves) + EPSILON, curves[method][-1].objective)
-    reached, rival = _first(curves[method], target), _first(curves["bmrm"], target)
+    target = max(curves.absolute, curves.end(method).objective)
+    reached, rival = curves.reaches(method, target), curves.reaches("bmrm", target)
     assert reached is not None
-    return (rival or curves["bmrm"][-1]).time / reached.time, rival is None
+    return (rival or curves.end("bmrm")).time / reached.time, rival is None
 
 
 def metric_ratio(curves: Curves, method: str) -> tuple[float, bool]:
     """Return BMRM's CPU time over a method's, to a test metric near BMRM's last; 0 is never."""
-    target = curves["bmrm"][-1].test_metric - _NEAR
+    target = curves.end("bmrm").test_metric - _NEAR
     times = [
         next((point.time for point in curves[name] if point.test_metric >= target), inf)
         for name in ("bmrm", method)
@@ -195,18 +185,8 @@ def metric_ratio(curves: Curves, method: str) -> tuple[float, bool]:
 
 def _evaluations_ratio(curves: Curves) -> float:
     """Return evaluations of 100 μ̂ over those of μ̂, to a hundredth above the end of 100 μ̂."""
-    target = 1.01 * curves["lbfgs 100"][-1].objective
-    counts = []
-    for method in ("lbfgs 100", UNIT):
-        point = _first(curves[method], target)
-        counts.append((point or curves[method][-1]).evaluations)
-    return counts[0] / counts[1]
-
-
-def _settled(points: list[Point]) -> int:
-    """Return evaluations to a thousandth above the last J of a run."""
-    there = _first(points, (1.0 + EPSILON) * points[-1].objective)
-    return (there or points[-1]).evaluations
+    target = 1.01 * curves.end("lbfgs 100").objective
+    return curves.evaluations("lbfgs 100", target) / curves.evaluations(UNIT, target)
 
 
 def _span(ratios: list[tuple[float, bool]]) -> str:
@@ -221,28 +201,15 @@ def _table(results: dict[Task, Curves]) -> list[str]:
         *header("set", "loss", "method", "evaluations", "J - J*", "to J", "test", "to test"),
     ]
     for task, curves in results.items():
-        for method, points in curves.items():
-            last = points[-1]
-            ratios = (
-                ("1", "1")
-                if method == "bmrm"
-                else (
-                    _span([objective_ratio(curves, method)]),
-                    _span([metric_ratio(curves, method)]),
-                )
-            )
-            rows.append(
-                line(
-                    task.set,
-                    LOSSES[task.loss],
-                    METHODS[method],
-                    str(last.evaluations),
-                    f"{last.objective - best_of(curves):.1e}",
-                    ratios[0],
-                    f"{last.test_metric:.4f}",
-                    ratios[1],
-                )
-            )
+        for method in curves:
+            ratios = ["1", "1"]
+            if method != "bmrm":
+                pair = objective_ratio(curves, method), metric_ratio(curves, method)
+                ratios = [_span([ratio]) for ratio in pair]
+            last = curves.end(method)
+            about = (task.set, LOSSES[task.loss], METHODS[method], str(last.evaluations))
+            measures = (f"{curves.gap(method):.1e}", ratios[0], f"{last.test_metric:.4f}")
+            rows.append(line(*about, *measures, ratios[1]))
     return rows
 
 
@@ -265,7 +232,7 @@ def _draw(results: dict[Task, Curves], number: int) -> None:
     figure = new_figure(8.4, 3.7)
     panels = figure.subplots(1, len(tasks), squeeze=False, sharey=not shown.test)[0]
     for panel, task in zip(panels, tasks, strict=True):
-        best = best_of(results[task])
+        best = results[task].best
         for method, points in results[task].items():
             colour, marker = _STYLES[method]
             heights = [

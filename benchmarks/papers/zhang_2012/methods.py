@@ -23,20 +23,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmarks.harness.data import Rows
 from benchmarks.papers.zhang_2012.config import EPSILON
 from benchmarks.papers.zhang_2012.results import Point, Problem, Trajectory, relative
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses import BreakEven, Loss, PairwiseHinge
 from directrix.metrics import AUC, PRBEP, Metric
 from directrix.objectives import DataObjective
 from directrix.solve import bundle, lbfgs, nesterov
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 _MEMORY = 6
 _NO_END = 1_000_000

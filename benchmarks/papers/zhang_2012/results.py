@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.harness.record import Record, parse
-from benchmarks.papers.zhang_2012.config import UNIT
+from benchmarks.papers.zhang_2012.config import EPSILON, UNIT
 
 _FOLDER = Path(__file__).parent
 
@@ -53,7 +53,50 @@ class Trajectory(NamedTuple):
     lower_bound: float
 
 
-Curves = dict[str, list[Point]]
+class Curves(dict[str, list[Point]]):
+    """The points of the runs of a problem, by method."""
+
+    @property
+    def best(self) -> float:
+        """The least J of any run."""
+        return min(point.objective for points in self.values() for point in points)
+
+    @property
+    def relative(self) -> float:
+        """(1 + ε) J*."""
+        return self.best * (1.0 + EPSILON)
+
+    @property
+    def absolute(self) -> float:
+        """J* + ε."""
+        return self.best + EPSILON
+
+    def end(self, method: str) -> Point:
+        """Return the last point of a run."""
+        return self[method][-1]
+
+    def gap(self, method: str) -> float:
+        """Return how far above the best a run ended."""
+        return self.end(method).objective - self.best
+
+    def reaches(self, method: str, target: float) -> Point | None:
+        """Return the first point at which J is no more than a target."""
+        limit = target * (1.0 + 1e-9)
+        return next((point for point in self[method] if point.objective <= limit), None)
+
+    def evaluations(self, method: str, target: float) -> int:
+        """Return the evaluations to a target, or all of a run that never reaches it."""
+        return (self.reaches(method, target) or self.end(method)).evaluations
+
+    def settled(self) -> float:
+        """Return evaluations to within a thousandth of the last J of a run, 1000 μ̂ to μ̂."""
+        counts = [
+            self.evaluations(method, self.end(method).objective * (1.0 + EPSILON))
+            for method in ("lbfgs 1000", UNIT)
+        ]
+        return counts[0] / counts[1]
+
+
 _COLUMNS = ("set", "loss", "lambda", "method", *Point._fields)
 TRAJECTORIES = Record(_FOLDER / "trajectories.csv", (*_COLUMNS, "lower_bound"), _COLUMNS[:4])
 FIGURES = Record(_FOLDER / "figures.csv", _COLUMNS, ("set", "loss"))
@@ -87,7 +130,7 @@ def read_figures() -> dict[Task, Curves]:
     """Return the runs of every problem of the figures."""
     curves: dict[Task, Curves] = {}
     for row in FIGURES.rows():
-        by_method = curves.setdefault(Task(row["set"], row["loss"]), {})
+        by_method = curves.setdefault(Task(row["set"], row["loss"]), Curves())
         by_method.setdefault(row["method"], []).append(parse(row, Point))
     return curves
 

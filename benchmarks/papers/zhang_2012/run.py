@@ -13,7 +13,6 @@ the paper, with the λ that is best on validation rows.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
@@ -21,7 +20,7 @@ from itertools import product
 from math import inf
 
 from benchmarks.harness.data import Rows
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.zhang_2012 import figures, trajectories
 from benchmarks.papers.zhang_2012.config import (
     LOSSES,
@@ -40,6 +39,7 @@ from benchmarks.papers.zhang_2012.results import (
     CHOICES,
     FIGURES,
     TRAJECTORIES,
+    Curves,
     Problem,
     Run,
     Task,
@@ -127,16 +127,14 @@ def quick_figures() -> list[str]:
         task = Task(name, loss)
         ridge = best_of(choices_of(task, train, validation, _QUICK_SECONDS))
         runs = runs_of(Problem(*task, ridge), (train, test), METHODS_OF_FIGURES, _QUICK_SECONDS)
-        curves[task] = {method: path.points for method, path in runs.items()}
+        curves[task] = Curves({method: path.points for method, path in runs.items()})
     return figures.sentences(curves)
 
 
 def main() -> None:
     """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__, "half a minute; writes nothing")
     parser.add_argument("experiment", choices=("trajectories", "figures"))
-    parser.add_argument("--quick", action="store_true", help="half a minute; writes nothing")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     args = parser.parse_args()
     of_figures = args.experiment == "figures"
     with warnings.catch_warnings():

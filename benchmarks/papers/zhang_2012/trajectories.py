@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.harness.figure import BLUE, GREEN, GREY, PURPLE, SKY_BLUE, VERMILION, new_figure
 from benchmarks.harness.markdown import header, line, verdict, write_report
 from benchmarks.papers.zhang_2012.config import EPSILON, LOSSES, METHODS
-from benchmarks.papers.zhang_2012.results import Point, Problem, Run, Trajectory
+from benchmarks.papers.zhang_2012.results import Curves, Point, Problem, Run, Trajectory
 
 REPORT = Path(__file__).with_name("trajectories.md")
 FIGURE = Path(__file__).with_name("trajectories.png")
@@ -42,44 +42,13 @@ the same problem, in the same run; evaluations mean more. λ is in the paper's u
 stopped after 15 s of CPU. How: see `methods.py`. The same as a figure: `trajectories.png`."""
 
 
-class Group(NamedTuple):
-    """All runs of a problem, the least J found, and the greatest bound of it from below."""
+class Group(Curves):
+    """All runs of a problem, and the greatest lower bound of J."""
 
-    problem: Problem
-    runs: dict[str, Trajectory]
-    best: float
-    bound: float
-
-    @classmethod
-    def of(cls, problem: Problem, runs: dict[Run, Trajectory]) -> Group:
-        """Take the runs of a problem."""
-        by_method = {run.method: path for run, path in runs.items() if run.problem == problem}
-        paths = by_method.values()
-        best = min(point.objective for path in paths for point in path.points)
-        return cls(problem, by_method, best, max(path.lower_bound for path in paths))
-
-    def end(self, method: str) -> Point:
-        """Return where a run ended."""
-        return self.runs[method].points[-1]
-
-    def gap(self, method: str) -> float:
-        """Return how far above the best a run ended."""
-        return self.end(method).objective - self.best
-
-    def reaches(self, method: str, target: float) -> Point | None:
-        """Return the first point kept at which J is no more than a target."""
-        points = self.runs[method].points
-        return next((point for point in points if point.objective <= target * (1 + 1e-9)), None)
-
-    @property
-    def relative(self) -> float:
-        """(1 + ε) J*."""
-        return self.best * (1.0 + EPSILON)
-
-    @property
-    def absolute(self) -> float:
-        """J* + ε."""
-        return self.best + EPSILON
+    def __init__(self, problem: Problem, runs: dict[Run, Trajectory]) -> None:
+        paths = {run.method: path for run, path in runs.items() if run.problem == problem}
+        super().__init__({method: path.points for method, path in paths.items()})
+        self.problem, self.bound = problem, max(path.lower_bound for path in paths.values())
 
 
 class Ratio(NamedTuple):
@@ -105,7 +74,7 @@ def groups_of(runs: dict[Run, Trajectory]) -> list[Group]:
     """Return the problems of which every run is known."""
     problems = dict.fromkeys(run.problem for run in runs)
     return [
-        Group.of(problem, runs)
+        Group(problem, runs)
         for problem in problems
         if all(Run(problem, method) in runs for method in METHODS)
     ]
@@ -193,7 +162,7 @@ def _comparison(groups: list[Group]) -> list[str]:
         )
         cells = [_both(group, *pair, group.absolute) for pair in pairs]
         cells.append(_both(group, "bmrm", "lbfgs 1", group.relative))
-        rows.append(line(_title(group.problem), *cells, f"{_settled(group):.2g}"))
+        rows.append(line(_title(group.problem), *cells, f"{group.settled():.2g}"))
     return rows
 
 
@@ -201,15 +170,6 @@ def _both(group: Group, slow: str, fast: str, target: float) -> str:
     """Return the ratio of evaluations, and that of time in brackets."""
     counts, times = (ratio(group, slow, fast, target, what) for what in ("evaluations", "time"))
     return _NEVER if np.isnan(counts.value) else f"{counts} ({times})"
-
-
-def _settled(group: Group) -> float:
-    """Return evaluations to within a thousandth of its own last J, 1000 μ̂ to μ̂."""
-    counts = []
-    for method in ("lbfgs 1000", "lbfgs 1"):
-        there = group.reaches(method, group.end(method).objective * (1.0 + EPSILON))
-        counts.append((there or group.end(method)).evaluations)
-    return counts[0] / counts[1]
 
 
 def _list(cases: list[tuple[Group, Ratio | str]]) -> str:
@@ -288,7 +248,7 @@ def _within(groups: list[Group]) -> list[str]:
 
 def _worse(groups: list[Group]) -> list[str]:
     gaps = np.array([group.gap("lbfgs 1000") for group in groups])
-    settled = np.array([_settled(group) for group in groups])
+    settled = np.array([group.settled() for group in groups])
     worse, half = int((gaps > EPSILON).sum()), int((settled <= 0.5).sum())
     medians = [
         f"{np.median(settled[[group.problem.loss == loss for group in groups]]):.2g} for {name}"
@@ -349,7 +309,7 @@ def _generalisation(groups: list[Group]) -> list[str]:
     early = []
     for group in groups:
         there = group.reaches("lbfgs 100", group.absolute) or group.end("lbfgs 100")
-        behind = _at(group.runs["bmrm"].points, there.time)
+        behind = _at(group["bmrm"], there.time)
         early.append(there.test_metric - behind)
     text.append(
         "When 100 μ̂ reaches J* + 1e-3, or ends, its test metric less that of BMRM after as "
@@ -358,7 +318,7 @@ def _generalisation(groups: list[Group]) -> list[str]:
         f"{sum(e < -0.01 for e in early)}."
     )
     peaks = np.array(
-        [max(p.test_metric for run in group.runs.values() for p in run.points) for group in groups]
+        [max(p.test_metric for points in group.values() for p in points) for group in groups]
     )
     missed = peaks - finals["lbfgs 1"]
     text.append(
@@ -400,9 +360,9 @@ def _draw(groups: list[Group]) -> None:
         panel.grid(visible=True, color="#eeeeee", linewidth=0.6)
         panel.tick_params(labelsize=8)
         group = problems.get(Problem(name, loss, penalty))
-        for method, path in group.runs.items() if group else ():
-            times = [max(point.time, _TIMES[0]) for point in path.points]
-            gaps = [max(point.objective - group.best, _LEAST) for point in path.points]
+        for method, points in group.items() if group else ():
+            times = [max(point.time, _TIMES[0]) for point in points]
+            gaps = [max(point.objective - group.best, _LEAST) for point in points]
             panel.plot(times, gaps, color=_COLOURS[method], linewidth=1.4)
             panel.plot(
                 times[-1], gaps[-1], "o", color=_COLOURS[method], markersize=4, clip_on=False

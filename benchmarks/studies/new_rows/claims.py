@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.harness.markdown import header, line, write_report
 from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.studies.new_rows.populations import POPULATIONS, draw
 from directrix import DirectClassifier
 from directrix._typing import FloatArray
@@ -152,13 +152,12 @@ def _line(rows: list[Row], code: str, n_rows: int, key: str) -> str:
 
 def main() -> None:
     """Measure what is missing of the plan, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__)
     parser.add_argument("--label", default="now")
     parser.add_argument("--share", default="1/1", help="k/m: every m-th draw, from the k-th on")
     parser.add_argument("--draws", type=float, default=1.0, help="of those planned, this part")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(DRAWS))
     parser.add_argument("--populations", nargs="*", default=POPULATIONS)
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     args = parser.parse_args()
     if not args.report:
         measure_missing(RECORD, planned(args), measured)

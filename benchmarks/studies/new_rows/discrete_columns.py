@@ -11,7 +11,6 @@ again. ``--report`` measures nothing.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -24,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.harness.data import load
 from benchmarks.harness.markdown import header, line, write_report
 from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from directrix import DirectClassifier, MomentClassifier, SmoothClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import RecallAtFPR
@@ -195,9 +194,8 @@ def lines() -> list[str]:
 
 def main() -> None:
     """Measure what is missing, and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__)
     parser.add_argument("--samples", type=int, default=SAMPLES)
-    parser.add_argument("--report", action="store_true", help="measure nothing")
     args = parser.parse_args()
     if not args.report:
         warnings.simplefilter("ignore")  # where nothing beats logistic regression

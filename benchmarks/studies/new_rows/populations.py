@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from pyarrow import parquet
 
 from benchmarks.harness.data import folder, load
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 #: Sets as they are; of the two tables, numbers with missing values filled, and text one-hot.
 POPULATIONS = ("covtype", "susy_30k", "skin_nonskin", "give_me_some_credit", "census_income")

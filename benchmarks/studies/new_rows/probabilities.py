@@ -12,7 +12,6 @@ bins of equal numbers of rows, less what chance alone would show.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from itertools import product
 from pathlib import Path
@@ -27,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.markdown import header, line, write_report
 from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.studies.new_rows.populations import POPULATIONS, draw
 from directrix import DirectClassifier
 from directrix._typing import AnyArray, FloatArray
@@ -98,9 +97,7 @@ def lines(rows: list[Row]) -> list[str]:
 
 def main() -> None:
     """Measure what is missing, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--report", action="store_true", help="measure nothing")
-    if not parser.parse_args().report:
+    if not option_parser(__doc__).parse_args().report:
         warnings.simplefilter("ignore")  # where nothing beats logistic regression
         measure_missing(RECORD, product(POPULATIONS, range(DRAWS)), measured)
     write_report(REPORT, lines(RECORD.rows()))

@@ -11,6 +11,7 @@ from benchmarks.papers.zhang_2012.config import (
 )
 from benchmarks.papers.zhang_2012.methods import Objectives, solve
 from benchmarks.papers.zhang_2012.results import (
+    Curves,
     Point,
     Problem,
     Run,
@@ -81,10 +82,12 @@ def test_times_are_in_evaluations_of_the_unit():
 
 
 def test_ratios_of_known_curves():
-    curves = {
-        "lbfgs 1": [Point(1, 1.0, 0.9, 0.5), Point(4, 4.0, 0.1, 0.8)],
-        "bmrm": [Point(1, 2.0, 0.95, 0.4), Point(20, 40.0, 0.1005, 0.8)],
-    }
+    curves = Curves(
+        {
+            "lbfgs 1": [Point(1, 1.0, 0.9, 0.5), Point(4, 4.0, 0.1, 0.8)],
+            "bmrm": [Point(1, 2.0, 0.95, 0.4), Point(20, 40.0, 0.1005, 0.8)],
+        }
+    )
     assert figures.objective_ratio(curves, "lbfgs 1") == (10.0, False)
     assert figures.metric_ratio(curves, "lbfgs 1") == (10.0, False)
     curves["bmrm"][-1] = Point(20, 40.0, 0.2, 0.8)

@@ -13,12 +13,11 @@ are those of the generator, so that methods differ only in their local evidence.
 
 from __future__ import annotations
 
-import argparse
 from itertools import product
 
 import numpy as np
 
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.hasan_pal_2015.joint_inference import report
 from benchmarks.papers.hasan_pal_2015.joint_inference.documents import CONDITIONS, task
 from benchmarks.papers.hasan_pal_2015.joint_inference.methods import (
@@ -56,10 +55,7 @@ def _rows(seed: int, condition: str) -> list[tuple[object, ...]]:
 
 def main() -> None:
     """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="three seeds; writes nothing")
-    parser.add_argument("--report", action="store_true", help="measure nothing")
-    args = parser.parse_args()
+    args = option_parser(__doc__, "three seeds; writes nothing").parse_args()
     if args.quick:
         outcomes = [
             outcome for key in product(range(QUICK_SEEDS), CONDITIONS) for outcome in measured(*key)
