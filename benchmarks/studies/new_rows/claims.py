@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,13 +155,14 @@ def main() -> None:
     """Measure what is missing of the plan, and report."""
     parser = option_parser(__doc__)
     parser.add_argument("--label", default="now")
+    parser.add_argument("--results", type=Path, default=RECORD.path, help="another file")
     parser.add_argument("--share", default="1/1", help="k/m: every m-th draw, from the k-th on")
     parser.add_argument("--draws", type=float, default=1.0, help="of those planned, this part")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(DRAWS))
     parser.add_argument("--populations", nargs="*", default=POPULATIONS)
     args = parser.parse_args()
     if not args.report:
-        measure_missing(RECORD, planned(args), measured)
+        measure_missing(replace(RECORD, path=args.results), planned(args), measured)
     write_report(REPORT, lines(RECORD.rows()))
 
 
