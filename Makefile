@@ -44,23 +44,21 @@ speed: ## Measure the speed ratios of moments, losses, classifiers and engines
 	$(PYTHON) -m benchmarks.speed.engines
 
 evidence: ## Measure all tables, figures and the arena, and write the page; resumable, hours
-	$(PYTHON) -m benchmarks.moment_training.tables
-	$(PYTHON) -m benchmarks.beta_bernoulli.tables --jobs 2
-	$(PYTHON) -m benchmarks.beta_bernoulli.calibration.run
-	$(PYTHON) -m benchmarks.beta_bernoulli.joint_inference.run
+	$(PYTHON) -m benchmarks.papers.ghanbari_2019.run
+	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.run --jobs 2
+	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.calibration
+	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.joint_inference.run
 	$(PYTHON) -m benchmarks.arena.run --jobs 2
 	$(PYTHON) -m benchmarks.arena.run --jobs 2 --large
-	$(PYTHON) -m benchmarks.evidence
-	$(PYTHON) -m benchmarks.embedded
+	$(PYTHON) -m benchmarks.arena.pages
 
 evidence-quick: ## Measure some tracked figures again and compare; write reports and the page anew
 	$(PYTHON) -m pytest -q tests/benchmarks
 	$(PYTHON) -m benchmarks.arena.run --quick
-	$(PYTHON) -m benchmarks.beta_bernoulli.report > /dev/null
-	$(PYTHON) -m benchmarks.beta_bernoulli.calibration.report > /dev/null
+	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.run --report > /dev/null
+	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.calibration --report > /dev/null
 	$(PYTHON) -m benchmarks.arena.report > /dev/null
-	$(PYTHON) -m benchmarks.evidence
-	$(PYTHON) -m benchmarks.embedded
+	$(PYTHON) -m benchmarks.arena.pages
 	git diff --exit-code --stat -- '*.md'
 
 docs: ## Build the site into build/site; needs the group docs

@@ -1,4 +1,4 @@
-"""Which sets, metrics and folds the arena has."""
+"""The sets, metrics and folds of the arena."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.data import load
-from benchmarks.rivals import Part
+from benchmarks.harness.data import Rows, load
 from directrix.metrics import (
     AUC,
     PRBEP,
@@ -55,6 +54,8 @@ IMBALANCED = (
     *("vehicle0", "vehicle1", "winequality-red-4", "winequality-white-3-9_vs_5"),
     *("yeast-0-2-5-6_vs_3-7-8-9", "yeast-0-2-5-7-9_vs_3-6-8"),
 )
+#: By kind.
+SETS = {"general": GENERAL, "imbalanced": tuple(f"keel/{name}" for name in IMBALANCED)}
 #: Whole, in a table of their own.
 LARGE = ("covtype", "skin_nonskin", "celeba_bald")
 REPEATS, FOLDS = 2, 5
@@ -72,21 +73,21 @@ class Task(NamedTuple):
 
 
 @cache
-def rows_of(name: str, *, whole: bool = False) -> Part:
+def rows_of(name: str, *, whole: bool = False) -> Rows:
     """Return the rows of a set; of more than 10,000 a fixed sample, unless all are asked for."""
-    part = Part(*load(name))
-    if whole or len(part.y) <= MOST_ROWS:
-        return part
-    kept = np.sort(np.random.default_rng(0).choice(len(part.y), MOST_ROWS, replace=False))
-    return Part(part.X[kept], part.y[kept])
+    X, y = load(name)
+    if whole or len(y) <= MOST_ROWS:
+        return Rows(X, y)
+    sample = np.sort(np.random.default_rng(0).choice(len(y), MOST_ROWS, replace=False))
+    return Rows(X[sample], y[sample])
 
 
-def split(task: Task) -> tuple[Part, Part]:
+def split(task: Task) -> tuple[Rows, Rows]:
     """Return the training and test rows of a fold: the same for every competitor."""
-    part = rows_of(task.name, whole=task.whole)
+    X, y = rows_of(task.name, whole=task.whole)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=task.repeat)
-    train, test = list(folds.split(part.X, part.y))[task.fold]
-    return Part(part.X[train], part.y[train]), Part(part.X[test], part.y[test])
+    train, test = list(folds.split(X, y))[task.fold]
+    return Rows(X[train], y[train]), Rows(X[test], y[test])
 
 
 def planned(*, quick: bool, large: bool) -> Iterator[Task]:
@@ -94,7 +95,7 @@ def planned(*, quick: bool, large: bool) -> Iterator[Task]:
     if large:
         yield from (Task(name, 0, fold, whole=True) for name in LARGE for fold in range(FOLDS))
         return
-    every = QUICK if quick else (*GENERAL, *(f"keel/{name}" for name in IMBALANCED))
+    every = QUICK if quick else (*SETS["general"], *SETS["imbalanced"])
     for repeat in range(1 if quick else REPEATS):
         # Small sets of both kinds first, so that a run that is stopped says something of each.
         for name in sorted(every, key=lambda name: len(rows_of(name).y)):

@@ -1,147 +1,42 @@
-"""What ``arena.md`` says, and the ranks as a picture."""
+"""The report ``arena.md`` and the figure ``ranks.png`` of the arena.
+
+``python -m benchmarks.arena.report`` writes both from the tracked files, and measures nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from benchmarks.arena import figure
-from benchmarks.arena.protocol import FOLDS, GENERAL, IMBALANCED, METRICS
-from benchmarks.arena.record import LARGE_RESULTS, RESULTS, read
-from benchmarks.markdown import header, line
-from benchmarks.rivals import RIVALS, TUNED
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from benchmarks.arena.protocol import METRICS, SETS
+from benchmarks.arena.results import LARGE, LEVEL, Arena
+from benchmarks.harness import figure
+from benchmarks.harness.markdown import bold_if, header, line, write_report
+from benchmarks.rivals import LINEAR, OURS, RIVALS, TUNED
 
 REPORT = Path(__file__).with_name("arena.md")
-OURS = tuple(name for name, rival in RIVALS.items() if rival.kind == "ours")
-LINEAR = tuple(name for name, rival in RIVALS.items() if rival.kind == "linear")
-REFERENCES = tuple(name for name, rival in RIVALS.items() if rival.kind == "reference")
-KINDS = {"general": GENERAL, "imbalanced": tuple(f"keel/{name}" for name in IMBALANCED)}
-LEVEL = 0.05
-
-
-class Verdict(NamedTuple):
-    """A difference to another competitor, greater being better for the first, and its p-value."""
-
-    mean: float
-    p: float
-
-    @classmethod
-    def of(cls, differences: FloatArray) -> Verdict:
-        r"""Test the differences of the folds of a cross-validation, repeated or not.
-
-        .. math:: t = \bar d \Big/ \sqrt{\left(\tfrac1J + \tfrac{n_2}{n_1}\right) s^2}
-
-        with J − 1 degrees of freedom, n₂/n₁ the test rows to a training row (Nadeau and Bengio
-        2003): folds share their training rows, so that their plain t-test finds too much.
-        """
-        mean, count = float(differences.mean()), len(differences)
-        deviation = float(differences.std(ddof=1)) * (1 / count + 1 / (FOLDS - 1)) ** 0.5
-        if deviation <= 1e-12 * max(1.0, abs(mean)):
-            return cls(mean, 1.0 if abs(mean) < 1e-12 else 0.0)
-        return cls(mean, float(2.0 * stats.t.sf(abs(mean) / deviation, count - 1)))
-
-    @property
-    def word(self) -> str:
-        """Win, tie or loss."""
-        if self.p >= LEVEL:
-            return "tie"
-        return "win" if self.mean > 0 else "loss"
-
-
-class Arena:
-    """The values of a file, by set, competitor and metric: one for each fold."""
-
-    def __init__(self, path: Path = RESULTS) -> None:
-        self.lines = read(path)
-
-    @cached_property
-    def shapes(self) -> dict[str, str]:
-        """Rows and features of each set."""
-        return {line.name: f"{line.rows} x {line.features}" for line in self.lines}
-
-    @cached_property
-    def ours(self) -> list[str]:
-        """Our classifiers that were measured."""
-        measured = {line.rival for line in self.lines}
-        return [name for name in OURS if name in measured]
-
-    @cached_property
-    def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
-        """By set, competitor and metric, then repeat and fold; more is better."""
-        found: dict[tuple[str, str, str], dict[tuple[int, int], float]] = {}
-        for own_line in self.lines:
-            for metric, value in own_line.values.items():
-                sign = 1.0 if METRICS[metric].greater_is_better else -1.0
-                own = found.setdefault((own_line.name, own_line.rival, metric), {})
-                own[own_line.repeat, own_line.fold] = sign * value
-        return found
-
-    def folds(self, name: str, metric: str, rivals: Sequence[str]) -> FloatArray | None:
-        """Return the values of all folds that these competitors have in common, whole repeats."""
-        own = [self.values.get((name, rival, metric), {}) for rival in rivals]
-        shared = set.intersection(*map(set, own))
-        whole = [
-            key for key in sorted(shared) if sum(other[0] == key[0] for other in shared) == FOLDS
-        ]
-        return np.array([[each[key] for key in whole] for each in own]) if whole else None
-
-    def there(self, names: Sequence[str], metric: str) -> list[str]:
-        """Return the competitors that have the metric on any of these sets."""
-        return [r for r in RIVALS if any((name, r, metric) in self.values for name in names)]
-
-    def measured(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> list[str]:
-        """Return the sets that all of these competitors were measured on."""
-        return [name for name in names if self.folds(name, metric, rivals) is not None]
-
-    def verdicts(
-        self, names: Sequence[str], metric: str, ours: str, rivals: Sequence[str]
-    ) -> dict[str, tuple[str, Verdict]]:
-        """Return for each set the best of these rivals, seen from the test rows, and how we do."""
-        found = {}
-        for name in names:
-            there = [rival for rival in rivals if (name, rival, metric) in self.values]
-            table = self.folds(name, metric, [ours, *there]) if there else None
-            if table is not None:
-                best = 1 + int(np.argmax(table[1:].mean(axis=1).round(9)))
-                found[name] = there[best - 1], Verdict.of(table[0] - table[best])
-        return found
-
-    def ranks(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> FloatArray:
-        """Return the rank of each competitor on each set, one the best, equals sharing theirs."""
-        tables = (self.folds(name, metric, rivals) for name in names)
-        means = [table.mean(axis=1).round(9) for table in tables if table is not None]
-        return np.array([stats.rankdata(-mean) for mean in means])
-
-    def cpu_ratio(self, rival: str) -> float:
-        """Return the median over folds of the CPU time to that of tuned logistic regression."""
-        ratios = [line.cpu for line in self.lines if line.rival == rival]
-        return float(np.median(ratios)) if ratios else float("nan")
+FIGURE = Path(__file__).with_name("ranks.png")
+#: Colour and marker; all competitors that are not named are grey dots.
+_STYLES = {
+    "direct": (figure.VERMILION, "*"),
+    "smooth": (figure.ORANGE, "D"),
+    "moment": (figure.BLUE, "o"),
+    "beta-bernoulli": (figure.GREEN, "^"),
+    "logistic, tuned": (figure.BLACK, "s"),
+    "balanced logistic, tuned": (figure.PURPLE, "P"),
+    "linear SVC, tuned": (figure.GREY, "v"),
+    "LDA, shrunk": (figure.SKY_BLUE, "X"),
+}
 
 
 def main() -> None:
-    """Print what the file says, and write it beside the file."""
+    """Write the report and the figure."""
     arena = Arena()
-    text = "\n".join(_lines(arena)) + "\n"
-    print(text, end="")
-    REPORT.write_text(text, encoding="utf-8")
-    figure.draw(
-        {
-            (kind, metric): dict(zip(_ranked(arena, names, metric), means, strict=True))
-            for kind, names in KINDS.items()
-            for metric in METRICS
-            if len(ranks := arena.ranks(names, metric, _ranked(arena, names, metric)))
-            for means in (ranks.mean(axis=0),)
-        },
-        {kind: len(arena.measured(names, "error", [TUNED])) for kind, names in KINDS.items()},
-    )
+    write_report(REPORT, _lines(arena))
+    _draw(arena)
 
 
 def _ranked(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
@@ -151,34 +46,31 @@ def _ranked(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
 
 
 def _lines(arena: Arena) -> list[str]:
+    columns = ("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on")
     lines = [
         "# The arena",
         "",
         "All competitors on the same folds; how: see `run.py`. Values are means over the folds.",
         f"Wins and losses: the corrected t-test for repeated cross-validation at {LEVEL:.0%}. The",
         "best rival of a set is chosen with the test folds in view, so it has an edge.",
-        "",
-        "## Wins, ties and losses against the best linear rival of each set",
-        "",
-        *header("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on"),
     ]
-    for kind, names in KINDS.items():
-        for metric in METRICS:
-            lines += _counts(arena, kind, names, metric, LINEAR)
-    lines += ["", f"## Against {TUNED} alone", ""]
-    lines += header("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on")
-    for kind, names in KINDS.items():
-        for metric in METRICS:
-            lines += _counts(arena, kind, names, metric, (TUNED,))
+    for title, rivals in (
+        ("Wins, ties and losses against the best linear rival of each set", LINEAR),
+        (f"Against {TUNED} alone", (TUNED,)),
+    ):
+        lines += ["", f"## {title}", "", *header(*columns)]
+        for kind, names in SETS.items():
+            for metric in METRICS:
+                lines += _counts(arena, kind, names, metric, rivals)
     lines += ["", "## Mean ranks of the linear ones, one the best", ""]
     lines += _rank_table(arena)
     lines += ["", f"## CPU of the whole choice, to that of {TUNED} (median over folds)", ""]
     lines += header("competitor", "ratio")
     lines += [line(rival, f"{arena.cpu_ratio(rival):.2f}") for rival in RIVALS]
-    for kind, names in KINDS.items():
+    for kind, names in SETS.items():
         for metric in METRICS:
             lines += _values(arena, f"{kind} sets", names, metric)
-    large = Arena(LARGE_RESULTS)
+    large = Arena(LARGE)
     for metric in METRICS:
         lines += _values(large, "large sets, whole", tuple(large.shapes), metric)
     return lines
@@ -187,25 +79,21 @@ def _lines(arena: Arena) -> list[str]:
 def _counts(
     arena: Arena, kind: str, names: Sequence[str], metric: str, rivals: Sequence[str]
 ) -> list[str]:
-    able = arena.there(names, metric)
+    available = arena.available(names, metric)
     lines = []
     for ours in arena.ours:
-        verdicts = arena.verdicts(names, metric, ours, [r for r in rivals if r in able])
-        words = {
-            word: [name for name, (_, own) in verdicts.items() if own.word == word]
-            for word in ("win", "tie", "loss")
-        }
-        counts = (str(len(own)) for own in words.values())
-        lists = (", ".join(map(_short, words[word])) for word in ("win", "loss"))
+        sets = arena.outcomes(names, metric, ours, [r for r in rivals if r in available])
+        counts = (str(len(names_of_word)) for names_of_word in sets.values())
+        lists = (", ".join(map(_short, sets[word])) for word in ("win", "loss"))
         lines.append(line(kind, metric, ours, *counts, *lists))
     return lines
 
 
 def _rank_table(arena: Arena) -> list[str]:
     """Return mean ranks; a critical difference by Nemenyi after Friedman's test."""
-    every = [r for r in (*OURS, *LINEAR) if any(line.rival == r for line in arena.lines)]
+    every = [rival for rival in (*OURS, *LINEAR) if rival in arena.rivals]
     lines = header("sets", "metric", "n", *every, "critical difference", "Friedman p")
-    for kind, names in KINDS.items():
+    for kind, names in SETS.items():
         for metric in METRICS:
             rivals = _ranked(arena, names, metric)
             ranks = arena.ranks(names, metric, rivals)
@@ -218,35 +106,63 @@ def _rank_table(arena: Arena) -> list[str]:
             means = dict(zip(rivals, ranks.mean(axis=0), strict=True))
             best = min(means.values())
             cells = (
-                ""
-                if r not in means
-                else f"**{means[r]:.2f}**"
-                if means[r] == best
-                else f"{means[r]:.2f}"
-                for r in every
+                bold_if(f"{means[r]:.2f}", means[r] == best) if r in means else "" for r in every
             )
             lines.append(line(kind, metric, str(n), *cells, f"{critical:.2f}", f"{p:.1g}"))
     return lines
 
 
 def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[str]:
-    rivals = arena.there(names, metric)
-    there = [name for name in names if any((name, r, metric) in arena.values for r in rivals)]
-    if not there:
+    rivals = arena.available(names, metric)
+    measured = [name for name in names if any((name, r, metric) in arena.values for r in rivals)]
+    if not measured:
         return []
     direction = "more" if METRICS[metric].greater_is_better else "less"
     sign = 1.0 if METRICS[metric].greater_is_better else -1.0
     lines = ["", f"## {metric.capitalize()}, {kind} ({direction} is better)", ""]
     lines += header("set", "n x d", *rivals)
-    for name in there:
-        own = (arena.values.get((name, r, metric), {}) for r in rivals)
-        cells = (f"{sign * np.mean(list(each.values())):.4f}" if each else "" for each in own)
+    for name in measured:
+        folds = (arena.values.get((name, r, metric), {}) for r in rivals)
+        cells = (f"{sign * np.mean(list(v.values())):.4f}" if v else "" for v in folds)
         lines.append(line(_short(name), arena.shapes[name], *cells))
     return lines
 
 
 def _short(name: str) -> str:
     return name.removeprefix("keel/")
+
+
+def _draw(arena: Arena) -> None:
+    """Draw mean ranks: a panel for each kind of sets, a row of dots for each metric."""
+    drawn = figure.new_figure(5.2 * len(SETS), 4.6, layout=None)
+    panels = drawn.subplots(1, len(SETS), sharey=True, squeeze=False)[0]
+    for panel, (kind, names) in zip(panels, SETS.items(), strict=True):
+        ranks = {metric: _mean_ranks(arena, names, metric) for metric in METRICS}
+        metrics = [metric for metric in METRICS if ranks[metric]]
+        for height, metric in enumerate(metrics):
+            for rival, rank in ranks[metric].items():
+                colour, marker = _STYLES.get(rival, ("0.8", "."))
+                label = rival if height == 0 and rival in _STYLES else None
+                order = 3 if rival in _STYLES else 1
+                size = 130 if marker == "*" else 45  # a star looks smaller than it is
+                panel.scatter(
+                    rank, height, color=colour, marker=marker, s=size, label=label, zorder=order
+                )
+        panel.set_yticks(range(len(metrics)), metrics)
+        panel.grid(axis="y", color="0.9")
+        panel.set_title(f"{len(arena.measured(names, 'error', [TUNED]))} {kind} sets")
+        panel.set_xlabel("mean rank of the linear ones (1 is best)")
+    panels[0].invert_yaxis()  # of all, as they share it
+    handles, labels = panels[0].get_legend_handles_labels()
+    drawn.legend(handles, labels, ncols=4, loc="lower center", frameon=False, fontsize=9)
+    drawn.tight_layout(rect=(0, 0.1, 1, 1))
+    drawn.savefig(FIGURE, dpi=110)
+
+
+def _mean_ranks(arena: Arena, names: Sequence[str], metric: str) -> dict[str, float]:
+    rivals = _ranked(arena, names, metric)
+    ranks = arena.ranks(names, metric, rivals)
+    return dict(zip(rivals, ranks.mean(axis=0), strict=True)) if len(ranks) else {}
 
 
 if __name__ == "__main__":

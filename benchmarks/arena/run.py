@@ -30,17 +30,16 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
 from time import process_time
-from typing import NamedTuple
 
-from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from benchmarks.arena import report
 from benchmarks.arena.protocol import METRICS, Task, planned, split
-from benchmarks.arena.record import LARGE_RESULTS, RESULTS, Line, append, drift, read
+from benchmarks.arena.results import LARGE, MEASURED, Score, drift
+from benchmarks.harness.runner import grouped, measure_missing
 from benchmarks.rivals import RIVALS, TUNED
 
 #: Too slow for what they tell, where rows are many.
@@ -48,11 +47,11 @@ NOT_WHOLE = ("LibAUC", "Vowpal Wabbit", "pairwise hinge", "SMOTE + logistic", "X
 NOT_QUICK = ("LibAUC", "Vowpal Wabbit")
 
 
-def measured(task: Task, names: list[str]) -> list[Line]:
+def measured(task: Task, names: Sequence[str]) -> list[Score]:
     """Fit competitors to the training rows of a fold, and score the others for every metric."""
     train, test = split(task)
     n, d = len(train.y) + len(test.y), train.X.shape[1]
-    lines, unit = [], 1.0
+    fold_scores, unit = [], 1.0
     # Tuned logistic regression is the unit of CPU time, so it runs whether asked for or not.
     for name in dict.fromkeys([TUNED, *names]):
         start = process_time()
@@ -62,27 +61,27 @@ def measured(task: Task, names: list[str]) -> list[Line]:
         spent = process_time() - start
         if name == TUNED:
             unit = spent
-        values = {key: METRICS[key].score(test.y, own) for key, own in scores.items()}
-        lines.append(Line(task.name, n, d, task.repeat, task.fold, name, spent / unit, values))
-    return [line for line in lines if line.rival in names]
+        values = {key: METRICS[key].score(test.y, scores[key]) for key in scores}
+        about = (task.name, n, d, task.repeat, task.fold, name)
+        fold_scores.append(Score(*about, spent / unit, values))
+    return [score for score in fold_scores if score.rival in names]
 
 
-class _Plan(NamedTuple):
-    path: Path
-    work: list[tuple[Task, list[str]]]
-
-
-def _plan(*, quick: bool, large: bool, without: Sequence[str] = ()) -> _Plan:
-    path = LARGE_RESULTS if large else RESULTS
-    done = set() if quick else {line.key for line in read(path)}
+def plan(
+    *, quick: bool, large: bool, without: Sequence[str] = ()
+) -> Iterator[tuple[str, int, int, str]]:
+    """Yield set, repeat, fold and competitor of all that can be measured here."""
     left_out = {*without, *(NOT_WHOLE if large else ()), *(NOT_QUICK if quick else ())}
     able = [name for name, rival in RIVALS.items() if not rival.missing and name not in left_out]
-    work = []
     for task in planned(quick=quick, large=large):
-        names = [name for name in able if (*task[:3], name) not in done]
-        if names:
-            work.append((task, names))
-    return _Plan(path, work)
+        yield from ((*task[:3], name) for name in able)
+
+
+def _rows(
+    name: str, repeat: int, fold: int, rivals: list[tuple[str]], *, whole: bool
+) -> list[tuple[object, ...]]:
+    task = Task(name, repeat, fold, whole)
+    return [score.cells() for score in measured(task, [rival for (rival,) in rivals])]
 
 
 def main() -> None:
@@ -96,16 +95,15 @@ def main() -> None:
     for name, rival in RIVALS.items():
         if rival.missing:
             print(f"not run: {name}; try: pip install {rival.missing}")
-    path, work = _plan(quick=args.quick, large=args.large, without=args.without)
-    parallel = Parallel(n_jobs=args.jobs, return_as="generator_unordered", batch_size=1)
-    found: list[Line] = []
-    for lines in tqdm(parallel(delayed(measured)(*each) for each in work), total=len(work)):
-        if args.quick:
-            found += lines
-        else:
-            append(path, lines)
+    keys = plan(quick=args.quick, large=args.large, without=args.without)
     if args.quick:
-        raise SystemExit(drift(found) or 0)
+        again: list[Score] = []
+        for *fold, rivals in tqdm(grouped(keys, 3)):
+            again += measured(Task(*fold), [rival for (rival,) in rivals])
+        raise SystemExit(drift(again) or 0)
+    record = LARGE if args.large else MEASURED
+    measure = partial(_rows, whole=args.large)
+    measure_missing(record, keys, measure, together=3, jobs=args.jobs)
     report.main()
 
 

@@ -10,25 +10,25 @@ from benchmarks.rivals import (
     linear_svc,
     logistic,
     naive_bayes,
+    ours,
     pairwise_hinge,
     smote,
     stochastic_gradient,
     vowpal,
     xgboost_pairs,
 )
-from benchmarks.rivals.base import Part, Rival
+from benchmarks.rivals.base import Rival
 from benchmarks.rivals.cost_logistic import CostLogistic
-from benchmarks.rivals.ours import Direct, Moment, Smooth, beta_bernoulli
 from benchmarks.rivals.prior import Prior
 from benchmarks.rivals.tuned_threshold import TunedThreshold
 
 TUNED = "logistic, tuned"
 #: By name, in the order of the tables.
 RIVALS: dict[str, Rival] = {
-    "direct": Direct(),
-    "moment": Moment(),
-    "smooth": Smooth(),
-    "beta-bernoulli": beta_bernoulli,
+    "direct": ours.direct,
+    "moment": ours.moment,
+    "smooth": ours.smooth,
+    "beta-bernoulli": ours.beta_bernoulli,
     "prior": Prior(),
     "Fisher": discriminant.fisher,
     "LDA, shrunk": discriminant.shrunk,
@@ -50,4 +50,9 @@ RIVALS: dict[str, Rival] = {
     "XGBoost, pairwise": xgboost_pairs.pairwise,
 }
 
-__all__ = ["RIVALS", "TUNED", "Part", "Rival"]
+OURS, LINEAR, REFERENCES = (
+    tuple(name for name, rival in RIVALS.items() if rival.family == family)
+    for family in ("ours", "linear", "reference")
+)
+
+__all__ = ["LINEAR", "OURS", "REFERENCES", "RIVALS", "TUNED", "Rival"]

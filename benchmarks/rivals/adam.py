@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
 
 from benchmarks.rivals.base import Grid
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 _EPOCHS, _BATCH, _BETAS = 20, 64, (0.9, 0.999)
 
@@ -30,8 +28,7 @@ class _Adam:
             order = rng.permutation(len(y))
             for batch in np.array_split(order, max(1, len(y) // _BATCH)):
                 step += 1
-                own = X[batch]
-                grad = own.T @ (expit(own @ line) - y[batch]) / len(batch)
+                grad = X[batch].T @ (expit(X[batch] @ line) - y[batch]) / len(batch)
                 mean = _BETAS[0] * mean + (1 - _BETAS[0]) * grad
                 square = _BETAS[1] * square + (1 - _BETAS[1]) * grad**2
                 unbiased = mean / (1 - _BETAS[0] ** step), square / (1 - _BETAS[1] ** step)

@@ -1,29 +1,23 @@
-"""What every competitor is: rows in, scores of other rows out, one for each metric."""
+"""Base class of competitors: fit to rows, score other rows, once for each metric."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.harness.data import Rows
+from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import Curve, Error, Metric
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-
 INNER_FOLDS = 3
-
-
-class Part(NamedTuple):
-    """Rows, and which of them are positive."""
-
-    X: Any
-    y: AnyArray
+Metrics = Mapping[str, Metric]
+Scores = dict[str, FloatArray]
 
 
 class Rival(ABC):
@@ -31,19 +25,17 @@ class Rival(ABC):
 
     Attributes
     ----------
-    kind : "ours", "linear" or "reference"
+    family : "ours", "linear" or "reference"
         References are not linear: they show what a line cannot reach.
     needs : str
         The module that it cannot do without.
     """
 
-    kind: ClassVar[str] = "linear"
+    family: ClassVar[str] = "linear"
     needs: ClassVar[str] = ""
 
     @abstractmethod
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit to some rows; return for each metric the scores of others, zero the threshold."""
 
     @property
@@ -52,14 +44,14 @@ class Rival(ABC):
         return self.needs if self.needs and find_spec(self.needs) is None else ""
 
 
-def standardized(train: Part, test: Part) -> tuple[Part, Part]:
+def standardized(train: Rows, test: Rows) -> tuple[Rows, Rows]:
     """Return both with features of mean zero and deviation one on the training rows."""
     scaler = StandardScaler().fit(train.X)
-    first, second = (Part(scaler.transform(part.X), part.y) for part in (train, test))
+    first, second = (Rows(scaler.transform(part.X), part.y) for part in (train, test))
     return first, second
 
 
-def inner_folds(train: Part) -> Iterator[tuple[AnyArray, AnyArray]]:
+def inner_folds(train: Rows) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Yield the rows to fit and the rows to look at of each inner fold: the same for every rival.
 
     Of a class with fewer rows than folds, some folds have none.
@@ -81,7 +73,7 @@ class Grid(Rival):
     values : sequence of float
         One, if there is nothing to choose.
     needs : str
-    kind : str
+    family : str
     moves_all : bool
         Whether the threshold of the error is moved too.
     score : callable
@@ -94,16 +86,14 @@ class Grid(Rival):
         values: tuple[float, ...] = (1.0,),
         *,
         needs: str = "",
-        kind: str = "linear",
+        family: str = "linear",
         moves_all: bool = False,
         score: Callable[[Any, Any], FloatArray] = lambda model, X: model.decision_function(X),
     ) -> None:
         self.make, self.values, self.moves_all, self.score = make, values, moves_all, score
-        self.needs, self.kind = needs, kind  # type: ignore[misc]
+        self.needs, self.family = needs, family  # type: ignore[misc]
 
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Choose, fit once for each value that is chosen, and move thresholds."""
         train, test = standardized(train, test)
         held_out, fold = self._held_out(train)
@@ -120,13 +110,13 @@ class Grid(Rival):
             for name, metric in metrics.items()
         }
 
-    def _held_out(self, train: Part) -> tuple[dict[float, FloatArray], AnyArray]:
+    def _held_out(self, train: Rows) -> tuple[dict[float, FloatArray], AnyArray]:
         held_out = {value: np.zeros(len(train.y)) for value in self.values}
         fold = np.zeros(len(train.y), dtype=int)
-        for number, (own, other) in enumerate(inner_folds(train)):
+        for number, (fitted, other) in enumerate(inner_folds(train)):
             fold[other] = number
             for value in self.values:
-                model = self.make(value).fit(train.X[own], train.y[own])
+                model = self.make(value).fit(train.X[fitted], train.y[fitted])
                 held_out[value][other] = self.score(model, train.X[other])
         return held_out, fold
 

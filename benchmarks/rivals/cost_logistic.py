@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from benchmarks.rivals.base import Part, Rival, standardized
-from directrix.metrics import Cost, Metric
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Metrics, Rival, Scores, standardized
+from directrix.metrics import Cost
 
 
 class CostLogistic(Rival):
@@ -19,18 +14,16 @@ class CostLogistic(Rival):
 
     needs = "empulse"
 
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit once for each metric that is a cost; the threshold is the cheapest probability."""
         from empulse.models import CSLogitClassifier  # noqa: PLC0415 - optional
 
         train, test = standardized(train, test)
-        found = {}
+        scores = {}
         for name, metric in metrics.items():
             if isinstance(metric, Cost):
                 model = CSLogitClassifier(fp_cost=metric.fp, fn_cost=metric.fn)
                 model.fit(train.X, train.y.astype(int))
                 probability = model.predict_proba(test.X)[:, 1]
-                found[name] = np.asarray(probability - metric.fp / (metric.fp + metric.fn))
-        return found
+                scores[name] = np.asarray(probability - metric.fp / (metric.fp + metric.fn))
+        return scores

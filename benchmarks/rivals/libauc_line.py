@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from benchmarks.rivals.base import Grid
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 _EPOCHS, _BATCH, _FEWEST_STEPS = 5, 128, 300
 
@@ -34,7 +32,9 @@ class _Line:
         rows = torch.tensor(X, dtype=torch.float32)
         classes = np.flatnonzero(y), np.flatnonzero(~y)
         for _ in range(max(_FEWEST_STEPS, _EPOCHS * len(y) // _BATCH)):
-            batch = np.concatenate([rng.choice(own, _BATCH // 2) for own in classes])
+            batch = np.concatenate(
+                [rng.choice(rows_of_class, _BATCH // 2) for rows_of_class in classes]
+            )
             given = torch.tensor(y[batch].astype(np.float32))[:, None]
             value = loss(torch.sigmoid(line(rows[batch])), given)
             steps.zero_grad()

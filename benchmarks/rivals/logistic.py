@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.rivals.base import Grid, Part, Rival, standardized
-from directrix.metrics import Metric
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Grid, Metrics, Rival, Scores, standardized
 
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -20,9 +14,7 @@ PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 class Default(Rival):
     """With C = 1 and the threshold at probability one half, whatever the metric."""
 
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit once."""
         train, test = standardized(train, test)
         scores = LogisticRegression().fit(*train).decision_function(test.X)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.rivals.base import Grid
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from directrix._typing import FloatArray
 
 
 def _log_odds(model: Any, X: Any) -> FloatArray:
@@ -18,4 +16,4 @@ def _log_odds(model: Any, X: Any) -> FloatArray:
     return np.asarray(joint[:, 1] - joint[:, 0])
 
 
-gaussian = Grid(lambda _: GaussianNB(), kind="reference", score=_log_odds)
+gaussian = Grid(lambda _: GaussianNB(), family="reference", score=_log_odds)

@@ -2,76 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals.base import Grid, Part, Rival
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Grid, Metrics, Rival, Scores
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     SmoothClassifier,
 )
-from directrix.metrics import Metric
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 
-class Direct(Rival):
-    """DirectClassifier with its defaults; metrics share the lines of the rows."""
+class Ours(Rival):
+    """A classifier with its defaults, fitted to the features as they are.
 
-    kind = "ours"
+    Parameters
+    ----------
+    classifier : type
+        One that has ``fit_each`` fits all metrics at once.
+    """
 
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
-        """Fit to the features as they are."""
-        return _scores_of_each(DirectClassifier(), train, test, metrics)
+    family = "ours"
 
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
 
-class Moment(Rival):
-    """MomentClassifier with its defaults, once for each metric."""
-
-    kind = "ours"
-
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
-        """Fit to the features as they are."""
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
+        """Fit to each metric."""
+        if hasattr(self.classifier, "fit_each"):
+            models = self.classifier().fit_each(list(metrics.values()), *train)
+        else:
+            models = [self.classifier(metric).fit(*train) for metric in metrics.values()]
         return {
-            name: np.asarray(MomentClassifier(metric).fit(*train).decision_function(test.X))
-            for name, metric in metrics.items()
+            name: np.asarray(model.decision_function(test.X))
+            for name, model in zip(metrics, models, strict=True)
         }
 
 
-class Smooth(Rival):
-    """SmoothClassifier with its defaults, one sweep for all metrics."""
-
-    kind = "ours"
-
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
-        """Fit to the features as they are."""
-        return _scores_of_each(SmoothClassifier(), train, test, metrics)
-
-
-def _scores_of_each(
-    classifier: DirectClassifier | SmoothClassifier,
-    train: Part,
-    test: Part,
-    metrics: Mapping[str, Metric],
-) -> dict[str, FloatArray]:
-    fitted = classifier.fit_each(list(metrics.values()), *train)
-    return {
-        name: np.asarray(model.decision_function(test.X))
-        for name, model in zip(metrics, fitted, strict=True)
-    }
-
-
+direct, moment, smooth = map(Ours, (DirectClassifier, MomentClassifier, SmoothClassifier))
 beta_bernoulli = Grid(
-    lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), kind="ours"
+    lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
 )

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from benchmarks.rivals.base import Part, Rival, finite_threshold
-from directrix.metrics import Metric
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Metrics, Rival, Scores, finite_threshold
 
 
 class Prior(Rival):
     """All positive or all negative, whichever is better on the training rows."""
 
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Return a constant."""
         constant = np.zeros(len(train.y))
         return {

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
-from benchmarks.rivals.base import INNER_FOLDS, Part, Rival, standardized
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import INNER_FOLDS, Metrics, Rival, Scores, standardized
+from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import Metric
 from directrix.metrics.at_threshold import ThresholdMetric
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 
 class TunedThreshold(Rival):
     """C = 1; the threshold of best metric in three folds, by its own grid of a hundred."""
 
-    def scores(
-        self, train: Part, test: Part, metrics: Mapping[str, Metric]
-    ) -> dict[str, FloatArray]:
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit once for each metric that has a threshold."""
         train, test = standardized(train, test)
         model = LogisticRegression().fit(*train)
@@ -34,7 +28,7 @@ class TunedThreshold(Rival):
         }
 
     @staticmethod
-    def _moved(train: Part, test: Part, metric: Metric) -> FloatArray:
+    def _moved(train: Rows, test: Rows, metric: Metric) -> FloatArray:
         def score(y: AnyArray, predicted: AnyArray) -> float:
             return metric.score(y, np.where(predicted, 1.0, -1.0))
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from benchmarks.rivals.base import Grid
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
 
 
 class _Ranker:
@@ -27,4 +25,4 @@ class _Ranker:
 
 
 # A ranking has no threshold of its own, so that of the error is moved too.
-pairwise = Grid(lambda _: _Ranker(), needs="xgboost", kind="reference", moves_all=True)
+pairwise = Grid(lambda _: _Ranker(), needs="xgboost", family="reference", moves_all=True)

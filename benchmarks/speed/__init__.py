@@ -1,8 +1,1 @@
-"""Speed as a ratio to a named piece of work, measured side by side in one run.
-
-BLAS runs on one thread: the limit must be set before NumPy loads, and so stands here.
-"""
-
-import os
-
-os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS="1")
+"""Speed as a ratio to a named piece of work, measured side by side in one run."""

@@ -4,6 +4,8 @@
 the working tree, if it is not given), runs each task in a process of its own, base and head taking
 turns, and compares medians of CPU time. It fails only where head is slower by more than a third
 **and** by more than 20 ms: short tasks double by chance, long ones creep by little.
+
+``--sets`` fits `DirectClassifier` to real sets instead, and writes the ratios to ``compare.csv``.
 """
 
 from __future__ import annotations
@@ -13,12 +15,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.harness.record import Record, commit
+
 ROOT = Path(__file__).parents[2]
+RECORD = Record(
+    Path(__file__).with_suffix(".csv"), ("commit", "set", "metric", "CPU after / before")
+)
 MOST_RATIO, MOST_SECONDS = 4 / 3, 0.02
 _ROUNDS = 5
 #: What is timed, after this: one statement each, which both commits must know.
@@ -45,6 +53,16 @@ TASKS = {
     "smooth fit": "SmoothClassifier('error').fit(X[few], y[few])",
     "beta-bernoulli fit": "BetaBernoulliClassifier().fit(X[some], y[some])",
 }
+#: The sets that ``--sets`` fits, and for which metrics.
+SETS = ("heart", "diabetes", "svmguide1", "spambase")
+METRICS = ("error", "recall@fpr=0.01", "auc")
+_BEFORE_SETS = """
+import json, warnings
+from time import process_time
+from benchmarks.arena.protocol import rows_of
+from directrix import DirectClassifier
+warnings.simplefilter("ignore")
+"""
 _TIMED = """
 taken = {{}}
 for name, statement in {tasks!r}.items():
@@ -57,10 +75,13 @@ print(json.dumps(taken))
 """
 
 
-def seconds(tree: Path) -> dict[str, float]:
-    """Return the CPU time of each task with the package of a source tree."""
-    script = _BEFORE + _TIMED.format(tasks=TASKS)
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1"}
+def seconds(
+    tree: Path, before: str = _BEFORE, tasks: Mapping[str, str] = TASKS
+) -> dict[str, float]:
+    """Return the CPU time of each task with the code of a source tree."""
+    script = before + _TIMED.format(tasks=dict(tasks))
+    path = f"{tree / 'src'}{os.pathsep}{tree}"
+    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(  # noqa: S603 - our own script
         [sys.executable, "-c", script], env=environment, check=True, capture_output=True, text=True
     )
@@ -83,22 +104,47 @@ def _worktree(commit: str, stack: ExitStack) -> Path:
     return path
 
 
-def main() -> None:
-    """Compare, print, and fail where something is slower."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("base", help="a commit")
-    parser.add_argument("head", nargs="?", help="a commit; the working tree, if not given")
-    args = parser.parse_args()
-    with ExitStack() as stack:
-        base = _worktree(args.base, stack)
-        head = ROOT if args.head is None else _worktree(args.head, stack)
-        rounds = [(seconds(base), seconds(head)) for _ in range(_ROUNDS)]
+def compare_sets(base: Path, head: Path) -> None:
+    """Compare fits to real sets, print and track."""
+    rows = []
+    for name in SETS:
+        before = f"{_BEFORE_SETS}X, y = rows_of({name!r})\n"
+        tasks = {metric: f"DirectClassifier({metric!r}).fit(X, y)" for metric in METRICS}
+        rounds = [[seconds(tree, before, tasks) for tree in (base, head)] for _ in range(_ROUNDS)]
+        for metric in METRICS:
+            ratio = median(new[metric] / old[metric] for old, new in rounds)
+            rows.append((commit(), name, metric, f"{ratio:.2f}"))
+            print(f"{name}, {metric}: {ratio:.2f}", flush=True)
+    RECORD.write(rows)
+
+
+def compare_tasks(base: Path, head: Path) -> list[str]:
+    """Compare the tasks and print; return those that are slower."""
+    rounds = [(seconds(base), seconds(head)) for _ in range(_ROUNDS)]
     worse = []
     for task in TASKS:
         before, after = ([pair[side][task] for pair in rounds] for side in (0, 1))
         verdict = "slower" if slower(before, after) else "ok"
         worse += [task] * (verdict == "slower")
         print(f"{task:<22} head / base {median(after) / median(before):6.2f}  {verdict}")
+    return worse
+
+
+def main() -> None:
+    """Compare, print, and fail where something is slower."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("base", help="a commit")
+    parser.add_argument("head", nargs="?", help="a commit; the working tree, if not given")
+    parser.add_argument("--sets", action="store_true", help="fit DirectClassifier to real sets")
+    args = parser.parse_args()
+    worse: list[str] = []
+    with ExitStack() as stack:
+        base = _worktree(args.base, stack)
+        head = ROOT if args.head is None else _worktree(args.head, stack)
+        if args.sets:
+            compare_sets(base, head)
+        else:
+            worse = compare_tasks(base, head)
     if worse:
         msg = f"slower than {args.base}: {', '.join(worse)}"
         raise SystemExit(msg)

@@ -1,15 +1,14 @@
 """Cost of DirectClassifier: to logistic regression tuned in the same folds, and to its budget.
 
-Real rows (see `benchmarks.data`), 10,000 of a set at most, as the arena has them. CPU time against
+Real rows, 10,000 of a set at most, as the arena has them. CPU time against
 ``LogisticRegressionCV(cv=5)``, its features standardised; for the budget, the clock against what
-was asked for. Run ``OPENBLAS_NUM_THREADS=1 python -m benchmarks.speed.direct``.
+was asked for. Run ``python -m benchmarks.speed.direct``.
 """
 
 from __future__ import annotations
 
 import warnings
 from functools import partial
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
@@ -18,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.arena.protocol import rows_of
-from benchmarks.speed.ratio import Figure, ratios, track
+from benchmarks.speed.ratio import Figure, conclude, ratios
 from directrix import DirectClassifier
 from directrix.metrics import RecallAtFPR
 
@@ -61,8 +60,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # where logistic regression is chosen, and where it stops early
     figures = [figure for name in SETS for figure in costs_of(name)]
     figures += budgets_of("a9a")
-    print(*figures, sep="\n")
-    track(figures, Path(__file__).with_suffix(".csv"))
+    conclude(figures, __file__, quick=False)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,12 @@
 
 CPU time is that of the whole tree of processes: Spark works in a Java process and its Python
 workers. Rows are generated, written as Parquet to a temporary folder, and deleted; covtype is read
-where it is (see `benchmarks.data`). Set ``OPENBLAS_NUM_THREADS=1`` and run
-``python -m benchmarks.speed.engines``; ``--quick`` measures less, leaves Spark out and tracks
-nothing.
+where it is. Run ``python -m benchmarks.speed.engines``; ``--quick`` measures less, leaves Spark out
+and tracks nothing.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import subprocess
@@ -19,8 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -28,13 +25,12 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import dataset, parquet
 
-from benchmarks.data import load
-from benchmarks.speed.ratio import Figure, track
+from benchmarks.harness.data import load
+from benchmarks.speed.ratio import Figure, is_quick, track
+from benchmarks.speed.ratio import ratios as ratios_of
 from directrix import MomentClassifier, summarize
+from directrix._typing import AnyArray, FloatArray
 from directrix.engines import HashFolds
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 D, ROW_GROUP, ROUNDS, SHORT_ROUNDS = 20, 250_000, 5, 9
 FEATURES = [f"x{k}" for k in range(D)]
@@ -65,10 +61,10 @@ def tree_seconds() -> float:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                told = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
             except OSError:  # it has just ended
                 continue
-            pages[int(entry.name)] = int(told[1]), sum(map(int, told[11:15]))
+            pages[int(entry.name)] = int(fields[1]), sum(map(int, fields[11:15]))
     ours, spent = {os.getpid()}, 0
     while ours:
         spent += sum(pages[process][1] for process in ours if process in pages)
@@ -76,25 +72,7 @@ def tree_seconds() -> float:
     return spent / os.sysconf("SC_CLK_TCK")
 
 
-def ratios(
-    baseline: Callable[[], object], candidates: dict[str, Callable[[], object]], rounds: int
-) -> dict[str, float]:
-    """Return each candidate's CPU time over the baseline's: taking turns, median of the rounds."""
-    measured: dict[str, list[float]] = {name: [] for name in candidates}
-    for number in range(rounds + 1):  # the first warms up
-        base = seconds(baseline)
-        for name, candidate in candidates.items():
-            ratio = seconds(candidate) / base
-            if number:
-                measured[name].append(ratio)
-    return {name: median(values) for name, values in measured.items()}
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Return the CPU time of some work."""
-    start = tree_seconds()
-    work()
-    return tree_seconds() - start
+ratios = partial(ratios_of, clock=tree_seconds)
 
 
 def write_rows(path: Path, n: int) -> Path:
@@ -127,10 +105,10 @@ def reading(path: Path, n: int, rounds: int) -> list[Figure]:
     work: dict[str, Callable[[], object]] = {
         name: partial(summarize, source, **roles) for name, source in sources.items()
     }
-    measured = ratios(scan, work, rounds)
+    measured = ratios(scan, work, rounds=rounds)
     folds = HashFolds(FOLDS, key="customer")
     folded = ratios(
-        work["a path"], {"folds": partial(summarize, path, fold=folds, **roles)}, rounds
+        work["a path"], {"folds": partial(summarize, path, fold=folds, **roles)}, rounds=rounds
     )
     what = f"{n:.0e} x {D} float32"
     return [
@@ -149,16 +127,16 @@ def memory(folder: Path, n: int, rounds: int) -> list[Figure]:
         write_rows(folder / f"{k}.parquet", n * k // FOUR_TIMES_THE_ROWS)
         for k in (1, FOUR_TIMES_THE_ROWS)
     ]
-    told = np.array([[alone(path, few) for path in paths] for _ in range(rounds)])
+    measured = np.array([[alone(path, few) for path in paths] for _ in range(rounds)])
     for path in paths:
         path.unlink()
-    time, size = np.median(told[:, 1] / told[:, 0], axis=0)
+    time, size = np.median(measured[:, 1] / measured[:, 0], axis=0)
     what = f"{n:.0e} x {D} float32 rows / a quarter of them"
     stray = abs(time / FOUR_TIMES_THE_ROWS - 1.0)
     return [
         Figure(f"{what}, largest size of the process", size, MEMORY_MAY_GROW),
         Figure(f"{what}, CPU: how far from 4 times", stray, TIME_MAY_STRAY),
-        Figure(f"{what}, megabytes", float(np.median(told[:, 1, 1])), math.inf),
+        Figure(f"{what}, megabytes", float(np.median(measured[:, 1, 1])), math.inf),
     ]
 
 
@@ -198,8 +176,8 @@ def spark(session: Any, path: Path, n: int, rounds: int) -> list[Figure]:
     """Measure summaries in Spark against workers that do nothing, and against one fit."""
     rows = session.read.parquet(str(path)).select(*FEATURES, "y")
     work = partial(summarize, rows, target="y", progress=False)
-    idle = ratios(partial(nothing, rows), {"summary": work}, rounds)
-    fit = ratios(logistic(rows, FEATURES), {"summary": work}, rounds)
+    idle = ratios(partial(nothing, rows), {"summary": work}, rounds=rounds)
+    fit = ratios(logistic(rows, FEATURES), {"summary": work}, rounds=rounds)
     what = f"{n:.0e} x {D} float32, Spark"
     return [
         Figure(f"{what} / mapInArrow that does nothing", idle["summary"], SPARK_MAY_ADD),
@@ -213,7 +191,7 @@ def spark_fit(session: Any, folder: Path, rounds: int) -> list[Figure]:
     names = [f"x{k}" for k in range(X.shape[1])]
     rows = session.read.parquet(str(write_table(folder / "covtype", X, y, names)))
     ours = partial(MomentClassifier("error").fit_source, rows, target="y", progress=False)
-    measured = ratios(logistic(rows, names), {"ours": ours}, rounds)
+    measured = ratios(logistic(rows, names), {"ours": ours}, rounds=rounds)
     what = f"fit_source, covtype {len(y)} x {len(names)}, Spark / pyspark.ml LogisticRegression"
     return [Figure(what, measured["ours"], FIT_OF_LOGISTIC)]
 
@@ -249,9 +227,7 @@ def write_table(folder: Path, X: FloatArray, y: AnyArray, names: list[str]) -> P
 
 def main() -> None:
     """Measure, print, and track unless quick."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows and rounds, no Spark")
-    quick = parser.parse_args().quick
+    quick = is_quick(__doc__, "fewer rows and rounds, no Spark")
     n, many = (400_000, 2_000_000) if quick else (2_000_000, 20_000_000)
     figures: list[Figure] = []
 
@@ -273,7 +249,7 @@ def main() -> None:
                     print(error)
         note(memory(folder, many, 1 if quick else ROUNDS))
     if not quick:
-        track(figures, Path(__file__).with_suffix(".csv"))
+        track(figures, __file__)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,16 @@
 """Cost of a loss relative to the two products with the rows that every step needs anyway.
 
 Value and gradient of a loss of n scores, over ``X @ w`` and ``X.T @ v`` in float64 on one thread.
-Run ``OPENBLAS_NUM_THREADS=1 python -m benchmarks.speed.losses``; ``--quick`` measures less and
-tracks nothing.
+Run ``python -m benchmarks.speed.losses``; ``--quick`` measures less and tracks nothing.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed.ratio import Figure, ratios, track
+from benchmarks.speed.ratio import Figure, conclude, is_quick, ratios
 from directrix.losses import (
     BreakEven,
     FBetaEnvelope,
@@ -43,9 +39,6 @@ LOSSES: dict[str, tuple[Loss, float]] = {
     "F, envelope": (FBetaEnvelope(), 2.0),
 }
 
-#: A quick run is no measurement; it fails only where something has gone badly wrong.
-QUICK_SLACK = 4.0
-
 
 def figures_at(rng: np.random.Generator, prior: float, n: int, rounds: int) -> list[Figure]:
     """Measure every loss at one share of positives."""
@@ -69,18 +62,11 @@ def figures_at(rng: np.random.Generator, prior: float, n: int, rounds: int) -> l
 
 def main() -> None:
     """Measure, print, and track unless quick."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, three rounds")
-    quick = parser.parse_args().quick
+    quick = is_quick(__doc__, "a tenth of the rows, three rounds")
     rng = np.random.default_rng(0)
     n, rounds = (100_000, 3) if quick else (1_000_000, 5)
     figures = [figure for prior in PRIORS for figure in figures_at(rng, prior, n, rounds)]
-    for figure in figures:
-        print(figure)
-    if not quick:
-        track(figures, Path(__file__).with_suffix(".csv"))
-    elif any(figure.ratio > QUICK_SLACK * figure.limit for figure in figures):
-        sys.exit("a ratio is far beyond its limit: run without --quick and look into it")
+    conclude(figures, __file__, quick=quick)
 
 
 if __name__ == "__main__":

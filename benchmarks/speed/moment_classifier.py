@@ -1,34 +1,28 @@
 """Cost of MomentClassifier and of what it does with a summary, relative to logistic regression.
 
-``LogisticRegression`` is scikit-learn's, with its defaults. Rows are those of covtype (see
-`benchmarks.data`), standardised. Run ``python -m benchmarks.speed.moment_classifier``; ``--quick``
-measures a tenth of the rows and tracks nothing.
+``LogisticRegression`` is scikit-learn's, with its defaults. Rows are those of covtype,
+standardised. Run ``python -m benchmarks.speed.moment_classifier``; ``--quick`` measures a tenth of
+the rows and tracks nothing.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.data import load
-from benchmarks.speed.ratio import Figure, ratios, track
+from benchmarks.harness.data import load
+from benchmarks.speed.ratio import Figure, is_quick, ratios, track
 from directrix import MomentClassifier, Moments
+from directrix._typing import AnyArray, FloatArray
 from directrix.frontier import Frontier, validated_shrinkage
 from directrix.metrics import BalancedError, Cost, FPRAtRecall, Metric, PrecisionAtK, RecallAtFPR
 from directrix.moments.shrinkage import oas, shrunk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray, FloatArray
 
 ROUNDS = 5
 FIT_MAY_COST = {"auc": 0.10, "error": 0.25}
@@ -95,9 +89,7 @@ def validation(rng: np.random.Generator, X: FloatArray, y: AnyArray) -> list[Fig
 
 def main() -> None:
     """Measure, print, and track unless quick."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    quick = parser.parse_args().quick
+    quick = is_quick(__doc__, "a tenth of the rows")
     rng = np.random.default_rng(0)
     X, y = load("covtype")
     if quick:
@@ -115,7 +107,7 @@ def main() -> None:
             figures += (new := measure())
             print(*new, sep="\n", flush=True)
     if not quick:
-        track(figures, Path(__file__).with_suffix(".csv"))
+        track(figures, __file__)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,13 @@ Dense rows: one ``dsyrk`` over the same rows. Sparse rows: one product Xᵀ(Xv).
 
 from __future__ import annotations
 
-import argparse
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import blas
 
-from benchmarks.speed.ratio import Figure, ratios, track
+from benchmarks.speed.ratio import Figure, conclude, is_quick, ratios
 from directrix import Moments
 
 #: d, rows, and how much more than one bare product a summary of two classes may cost.
@@ -23,10 +20,6 @@ DENSE = ((20, 1_000_000, 2.0), (54, 400_000, 1.8), (200, 100_000, 1.5), (800, 50
 FOLDS = 10
 FOLDS_MAY_ADD = 1.15
 SPARSE_MAY_COST = 20.0
-
-#: A quick run is no measurement: with so few rows what a summary costs once weighs more, and a busy
-#: machine does the rest. It fails only where something has gone badly wrong.
-QUICK_SLACK = 4.0
 
 
 def dense(rng: np.random.Generator, d: int, n: int, limit: float, rounds: int) -> list[Figure]:
@@ -67,20 +60,13 @@ def sparse_rows(rng: np.random.Generator, n: int, rounds: int) -> list[Figure]:
 
 def main() -> None:
     """Measure, print, and track unless quick."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a quarter of the rows, three rounds")
-    quick = parser.parse_args().quick
+    quick = is_quick(__doc__, "a quarter of the rows, three rounds")
     rng = np.random.default_rng(0)
     rounds, share = (3, 4) if quick else (9, 1)
     figures = sparse_rows(rng, 100_000 // share, rounds)
     for d, n, limit in DENSE:
         figures += dense(rng, d, n // share, limit, rounds)
-    for figure in figures:
-        print(figure)
-    if not quick:
-        track(figures, Path(__file__).with_suffix(".csv"))
-    elif any(figure.ratio > QUICK_SLACK * figure.limit for figure in figures):
-        sys.exit("a ratio is far beyond its limit: run without --quick and look into it")
+    conclude(figures, __file__, quick=quick)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import csv
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from benchmarks.harness.record import Record
+
+#: A quick run is no measurement: with so few rows what is done once weighs more, and a busy machine
+#: does the rest. It fails only where something has gone badly wrong.
+QUICK_SLACK = 4.0
 
 
 class Figure(NamedTuple):
@@ -31,6 +36,7 @@ def ratios(
     *,
     rounds: int,
     repeat: int = 1,
+    clock: Callable[[], float] = process_time,
 ) -> dict[str, float]:
     """Return each candidate's CPU time over the baseline's.
 
@@ -38,26 +44,40 @@ def ratios(
     one after the other, so that all meet the same state of the machine; the ratio is taken round
     by round, and the median of the rounds is returned. A first round that warms up is not counted.
     """
+
+    def seconds(work: Callable[[], object], times: int) -> float:
+        start = clock()
+        for _ in range(times):
+            work()
+        return (clock() - start) / times
+
     measured: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(rounds + 1):
-        base = _seconds(baseline, repeat)
+        base = seconds(baseline, repeat)
         for name, candidate in candidates.items():
-            ratio = _seconds(candidate, 1) / base
+            ratio = seconds(candidate, 1) / base
             if number:
                 measured[name].append(ratio)
     return {name: median(values) for name, values in measured.items()}
 
 
-def _seconds(work: Callable[[], object], repeat: int) -> float:
-    start = process_time()
-    for _ in range(repeat):
-        work()
-    return (process_time() - start) / repeat
+def is_quick(description: str | None, about: str) -> bool:
+    """Return whether the command line says ``--quick``."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help=about)
+    return bool(parser.parse_args().quick)
 
 
-def track(figures: list[Figure], path: Path) -> None:
-    """Write the figures to a CSV file."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["what", "ratio", "limit"])
-        writer.writerows((f.what, f"{f.ratio:.2f}", f"{f.limit:.2f}") for f in figures)
+def track(figures: Sequence[Figure], script: str) -> None:
+    """Write the figures to the CSV file beside a script."""
+    record = Record(Path(script).with_suffix(".csv"), Figure._fields)
+    record.write((f.what, f"{f.ratio:.2f}", f"{f.limit:.2f}") for f in figures)
+
+
+def conclude(figures: Sequence[Figure], script: str, *, quick: bool) -> None:
+    """Print the figures, then track them; of a quick run only see that none is far off."""
+    print(*figures, sep="\n")
+    if not quick:
+        track(figures, script)
+    elif any(figure.ratio > QUICK_SLACK * figure.limit for figure in figures):
+        sys.exit("a ratio is far beyond its limit: run without --quick and look into it")

@@ -15,34 +15,30 @@ times are of this machine, their ratios nearly are not. Rows are two normal clas
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.speed.ratio import ratios
+from benchmarks.harness.figure import BLACK, BLUE, GREEN, VERMILION, new_figure
+from benchmarks.harness.record import Record
+from benchmarks.speed.ratio import is_quick, ratios
 from directrix import MomentClassifier, Moments
+from directrix._typing import AnyArray, FloatArray
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-
-RESULTS = Path(__file__).with_suffix(".csv")
 FIGURE = Path(__file__).with_suffix(".png")
 ROWS, FEATURES = (10_000, 100_000, 1_000_000, 10_000_000), (10, 50, 200, 1000, 2000)
 WIDTHS, ROWS_OF_WIDE = (20, 54), 20_000
 _MOST_LOGISTIC = 1_000_000
 _ROUNDS, _ROUNDS_OF_MANY, _MANY = 5, 3, 1_000_000
 _STYLES = {
-    "summary": ("#0072B2", "o"),
-    "fit from the summary": ("#009E73", "^"),
-    "fit to rows": ("#D55E00", "D"),
-    "logistic regression": ("#000000", "s"),
+    "summary": (BLUE, "o"),
+    "fit from the summary": (GREEN, "^"),
+    "fit to rows": (VERMILION, "D"),
+    "logistic regression": (BLACK, "s"),
 }
 
 
@@ -53,6 +49,9 @@ class Measured(NamedTuple):
     features: int
     step: str
     ratio: float
+
+
+RECORD = Record(Path(__file__).with_suffix(".csv"), Measured._fields)
 
 
 def rows_of(n: int, d: int) -> tuple[FloatArray, AnyArray]:
@@ -78,22 +77,28 @@ def measured(n: int, d: int) -> Iterator[Measured]:
     rounds = _ROUNDS if n < _MANY else _ROUNDS_OF_MANY
     # A product of few rows is too short for the clock.
     repeat = max(1, 20_000_000 // (n * d))
-    found = ratios(partial(np.matmul, X.T, X), steps, rounds=rounds, repeat=repeat)
-    for step, ratio in found.items():
-        yield Measured(n, d, step, ratio)
+    by_step = ratios(partial(np.matmul, X.T, X), steps, rounds=rounds, repeat=repeat)
+    yield from (Measured(n, d, step, ratio) for step, ratio in by_step.items())
 
 
-def draw(found: list[Measured]) -> None:
+def draw(measurements: list[Measured]) -> None:
     """Draw the ratios against rows and against features."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True)
+    figure = new_figure(9.5, 4.2, layout=None)
+    left, right = figure.subplots(1, 2, sharey=True)
     for step, (colour, marker) in _STYLES.items():
         for width, line in zip(WIDTHS, ("-", "--"), strict=True):
-            own = [m for m in found if m.step == step and m.features == width and m.rows in ROWS]
+            points = [
+                (m.rows, m.ratio)
+                for m in measurements
+                if m.step == step and m.features == width and m.rows in ROWS
+            ]
             label = f"{step}, {width} features"
-            x, ratio = [m.rows for m in own], [m.ratio for m in own]
+            x, ratio = zip(*points, strict=True)
             left.loglog(x, ratio, line, color=colour, marker=marker, label=label)
-        own = [m for m in found if m.step == step and m.rows == ROWS_OF_WIDE]
-        x, ratio = [m.features for m in own], [m.ratio for m in own]
+        points = [
+            (m.features, m.ratio) for m in measurements if m.step == step and m.rows == ROWS_OF_WIDE
+        ]
+        x, ratio = zip(*points, strict=True)
         right.loglog(x, ratio, color=colour, marker=marker, label=step)
     left.set_xlabel("rows")
     left.set_ylabel("CPU time, one product XᵀX = 1")
@@ -104,27 +109,21 @@ def draw(found: list[Measured]) -> None:
     right.legend(fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(FIGURE, dpi=110)
-    plt.close(figure)
 
 
 def main() -> None:
     """Measure, print and track."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, and nothing is tracked")
-    quick = parser.parse_args().quick
+    quick = is_quick(__doc__, "small sizes, and nothing is tracked")
     sizes = [(n, d) for d in WIDTHS for n in ROWS if not quick or n <= 100_000]
     sizes += [(ROWS_OF_WIDE, d) for d in FEATURES if not quick or d <= 200]
-    found: list[Measured] = []
+    measurements: list[Measured] = []
     for size in sizes:
-        for one in measured(*size):
-            print(f"{one.rows:>9} x {one.features:<5} {one.step:<22} {one.ratio:9.2f}", flush=True)
-            found.append(one)
+        for m in measured(*size):
+            print(f"{m.rows:>9} x {m.features:<5} {m.step:<22} {m.ratio:9.2f}", flush=True)
+            measurements.append(m)
     if not quick:
-        with RESULTS.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Measured._fields)
-            writer.writerows((*one[:3], f"{one.ratio:.3g}") for one in found)
-        draw(found)
+        RECORD.write((*m[:3], f"{m.ratio:.3g}") for m in measurements)
+        draw(measurements)
 
 
 if __name__ == "__main__":

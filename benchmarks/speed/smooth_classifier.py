@@ -1,22 +1,20 @@
 """Cost of SmoothClassifier: six metrics from one sweep, and one metric beside its rivals.
 
-Real rows (see `benchmarks.data`). Run ``OPENBLAS_NUM_THREADS=1 python -m
-benchmarks.speed.smooth_classifier``.
+Real rows. Run ``python -m benchmarks.speed.smooth_classifier``.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from math import inf
-from pathlib import Path
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.data import load
-from benchmarks.speed.ratio import Figure, ratios, track
+from benchmarks.harness.data import load
+from benchmarks.speed.ratio import Figure, conclude, ratios
 from directrix import SmoothClassifier
 from directrix.metrics import FBeta, PrecisionAtK, RecallAtFPR
 
@@ -57,8 +55,7 @@ def figures_of(name: str) -> list[Figure]:
 def main() -> None:
     """Measure, print and track."""
     figures = [figure for name in SETS for figure in figures_of(name)]
-    print(*figures, sep="\n")
-    track(figures, Path(__file__).with_suffix(".csv"))
+    conclude(figures, __file__, quick=False)
 
 
 if __name__ == "__main__":

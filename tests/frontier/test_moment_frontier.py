@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from benchmarks.frontier.problems import random_moments
+from benchmarks.studies.random_moments import random_moments
 from directrix import Moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from benchmarks.frontier.problems import random_moments
+from benchmarks.studies.random_moments import random_moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier, moment_frontier
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve

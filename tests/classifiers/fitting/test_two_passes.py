@@ -379,7 +379,7 @@ def covtype(tmp_path_factory):
     """Return rows to learn from, as files and in memory, and other rows."""
     if not (DATA / "covtype.svm.bz2").exists():
         pytest.skip("the folder DIRECTRIX_DATA has no covtype")
-    from benchmarks.data import load
+    from benchmarks.harness.data import load
 
     X, y = load("covtype")
     order = np.random.default_rng(0).permutation(len(y))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Standard deviation of a claim about the truth, relative to that of the rate of as many rows: the
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
-#: of real populations (benchmarks/studies/honesty). At a limit the curve itself shows how the
+#: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
 #: metric varies with the threshold, so that less is left.
 _SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
 

@@ -1,0 +1,198 @@
+"""The values that the arena has measured, and how competitors compare in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from benchmarks.arena.protocol import FOLDS, METRICS
+from benchmarks.harness.record import Record, Row
+from benchmarks.rivals import RIVALS
+from directrix._typing import FloatArray
+
+_COLUMNS = ("set", "rows", "features", "repeat", "fold", "rival", "cpu", *METRICS)
+_KEY = ("set", "repeat", "fold", "rival")
+MEASURED = Record(Path(__file__).with_name("measured.csv"), _COLUMNS, _KEY)
+LARGE = Record(Path(__file__).with_name("large.csv"), _COLUMNS, _KEY)
+#: How far a metric of one fold, measured again, may be from the tracked one. Releases of NumPy and
+#: scikit-learn differ in the last digits, and a candidate or a test row then and now falls the
+#: other way; the small sets have some 50 test rows a fold, of which this is a few.
+TOLERANCE = 0.1
+#: How many of all metrics may be further away than a hundredth of their unit.
+SHARE_MOVED = 0.1
+LEVEL = 0.05
+
+
+class Score(NamedTuple):
+    """All metrics of a competitor on one fold; ``cpu`` is to that of tuned logistic regression."""
+
+    name: str
+    rows: int
+    features: int
+    repeat: int
+    fold: int
+    rival: str
+    cpu: float
+    values: dict[str, float]
+
+    @property
+    def key(self) -> tuple[str, int, int, str]:
+        """Set, repeat, fold and competitor."""
+        return self.name, self.repeat, self.fold, self.rival
+
+    def cells(self) -> tuple[object, ...]:
+        """Return a row of the file."""
+        values = (f"{self.values[m]:.6g}" if m in self.values else "" for m in METRICS)
+        return *self[:6], f"{self.cpu:.3g}", *values
+
+    @classmethod
+    def of(cls, row: Row) -> Score:
+        """Read a row of the file."""
+        numbers = (int(row[name]) for name in _COLUMNS[1:5])
+        values = {name: float(row[name]) for name in METRICS if row[name]}
+        return cls(row["set"], *numbers, row["rival"], float(row["cpu"]), values)
+
+
+def read(record: Record = MEASURED) -> list[Score]:
+    """Return all that was measured."""
+    return [Score.of(row) for row in record.rows()]
+
+
+def drift(again: Sequence[Score]) -> str:
+    """Compare with the tracked file; return what is wrong, or nothing."""
+    tracked = {score.key: score for score in read()}
+    compared = [
+        (score, name, value, abs(value - tracked[score.key].values[name]) / METRICS[name].unit)
+        for score in again
+        if score.key in tracked
+        for name, value in score.values.items()
+    ]
+    if not compared:
+        return "nothing that was measured is in the tracked file"
+    moved = [comparison for comparison in compared if comparison[3] > 0.01]
+    far = [comparison for comparison in compared if comparison[3] > TOLERANCE]
+    for score, name, value, _ in far:
+        print(f"{score.key}: {name} is {value:.4f}, was {tracked[score.key].values[name]:.4f}")
+    print(f"{len(compared)} figures measured again, {len(moved)} moved by more than a hundredth")
+    if far or len(moved) > SHARE_MOVED * len(compared):
+        return "the tracked figures do not come out again: see above"
+    return ""
+
+
+class Verdict(NamedTuple):
+    """A difference to another competitor, greater being better for the first, and its p-value."""
+
+    mean: float
+    p: float
+
+    @classmethod
+    def of(cls, differences: FloatArray) -> Verdict:
+        r"""Test the differences of the folds of a cross-validation, repeated or not.
+
+        .. math:: t = \bar d \Big/ \sqrt{\left(\tfrac1J + \tfrac{n_2}{n_1}\right) s^2}
+
+        with J − 1 degrees of freedom, n₂/n₁ the test rows to a training row (Nadeau and Bengio
+        2003): folds share their training rows, so that their plain t-test finds too much.
+        """
+        mean, count = float(differences.mean()), len(differences)
+        deviation = float(differences.std(ddof=1)) * (1 / count + 1 / (FOLDS - 1)) ** 0.5
+        if deviation <= 1e-12 * max(1.0, abs(mean)):
+            return cls(mean, 1.0 if abs(mean) < 1e-12 else 0.0)
+        return cls(mean, float(2.0 * stats.t.sf(abs(mean) / deviation, count - 1)))
+
+    @property
+    def word(self) -> str:
+        """Win, tie or loss."""
+        if self.p >= LEVEL:
+            return "tie"
+        return "win" if self.mean > 0 else "loss"
+
+
+class Arena:
+    """The values of a record, by set, competitor and metric: one for each fold."""
+
+    def __init__(self, record: Record = MEASURED) -> None:
+        self.scores = read(record)
+
+    @cached_property
+    def shapes(self) -> dict[str, str]:
+        """Rows and features of each set."""
+        return {score.name: f"{score.rows} x {score.features}" for score in self.scores}
+
+    @cached_property
+    def rivals(self) -> list[str]:
+        """Competitors that were measured, in the order of the tables."""
+        measured = {score.rival for score in self.scores}
+        return [name for name in RIVALS if name in measured]
+
+    @cached_property
+    def ours(self) -> list[str]:
+        """Our classifiers that were measured."""
+        return [name for name in self.rivals if RIVALS[name].family == "ours"]
+
+    @cached_property
+    def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
+        """By set, competitor and metric, then repeat and fold; more is better."""
+        values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = {}
+        for score in self.scores:
+            for metric, value in score.values.items():
+                sign = 1.0 if METRICS[metric].greater_is_better else -1.0
+                folds = values.setdefault((score.name, score.rival, metric), {})
+                folds[score.repeat, score.fold] = sign * value
+        return values
+
+    def folds(self, name: str, metric: str, rivals: Sequence[str]) -> FloatArray | None:
+        """Return the values of all folds that these competitors have in common, whole repeats."""
+        values = [self.values.get((name, rival, metric), {}) for rival in rivals]
+        shared = set.intersection(*map(set, values))
+        whole = [
+            key for key in sorted(shared) if sum(other[0] == key[0] for other in shared) == FOLDS
+        ]
+        return np.array([[by_fold[key] for key in whole] for by_fold in values]) if whole else None
+
+    def available(self, names: Sequence[str], metric: str) -> list[str]:
+        """Return the competitors that have the metric on any of these sets."""
+        return [r for r in RIVALS if any((name, r, metric) in self.values for name in names)]
+
+    def measured(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> list[str]:
+        """Return the sets that all of these competitors were measured on."""
+        return [name for name in names if self.folds(name, metric, rivals) is not None]
+
+    def verdicts(
+        self, names: Sequence[str], metric: str, ours: str, rivals: Sequence[str]
+    ) -> dict[str, tuple[str, Verdict]]:
+        """Return for each set the best of these rivals, seen from the test rows, and how we do."""
+        verdicts = {}
+        for name in names:
+            available = [rival for rival in rivals if (name, rival, metric) in self.values]
+            table = self.folds(name, metric, [ours, *available]) if available else None
+            if table is not None:
+                best = 1 + int(np.argmax(table[1:].mean(axis=1).round(9)))
+                verdicts[name] = available[best - 1], Verdict.of(table[0] - table[best])
+        return verdicts
+
+    def outcomes(
+        self, names: Sequence[str], metric: str, ours: str, rivals: Sequence[str]
+    ) -> dict[str, list[str]]:
+        """Return the sets that are won, tied and lost against the best of these rivals."""
+        verdicts = self.verdicts(names, metric, ours, rivals)
+        return {
+            word: [name for name, (_, verdict) in verdicts.items() if verdict.word == word]
+            for word in ("win", "tie", "loss")
+        }
+
+    def ranks(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> FloatArray:
+        """Return the rank of each competitor on each set, one the best, equals sharing theirs."""
+        tables = (self.folds(name, metric, rivals) for name in names)
+        means = [table.mean(axis=1).round(9) for table in tables if table is not None]
+        return np.array([stats.rankdata(-mean) for mean in means])
+
+    def cpu_ratio(self, rival: str) -> float:
+        """Return the median over folds of the CPU time to that of tuned logistic regression."""
+        ratios = [score.cpu for score in self.scores if score.rival == rival]
+        return float(np.median(ratios)) if ratios else float("nan")

@@ -1,1 +1,0 @@
-"""The tables of Hasan and Pal 2015, measured again."""

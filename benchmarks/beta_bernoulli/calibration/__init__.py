@@ -1,1 +1,0 @@
-"""Probabilities of Beta-Bernoulli models beside logistic regression and a calibrated SVM."""

@@ -1,1 +1,0 @@
-"""Lines on more features, against trees."""

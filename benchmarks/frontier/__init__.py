@@ -1,1 +1,0 @@
-"""How good the frontier of moments is."""

@@ -1,1 +1,0 @@
-"""How often a guaranteed limit is broken on new rows."""

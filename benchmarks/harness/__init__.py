@@ -1,0 +1,1 @@
+"""What all benchmarks share: data sets, records, the runner, reports and figures."""

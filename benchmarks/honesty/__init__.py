@@ -1,1 +1,0 @@
-"""Whether what a fit claims holds on new rows: bias, coverage, limits kept, and what it costs."""

@@ -1,1 +1,0 @@
-"""The tables and figures of Ghanbari, Li and Scheinberg 2019, measured again."""

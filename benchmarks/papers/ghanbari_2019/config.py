@@ -1,0 +1,153 @@
+r"""The sets of Tables 4.1 and 4.4, normal classes of random moments and real rows; printed values.
+
+The paper prints neither the moments of its artificial sets nor which class is positive in some
+real ones. Here:
+
+* Artificial: :math:`\mu_c` is a multiple of d standard normals, :math:`\Sigma_c` is
+  :math:`A A^\top / 2d` with A of d times 2d of them. The multiple is such that the best AUC of all
+  lines is the printed one of exact moments. On the first draw of data_1 to data_3 deviations four
+  times as large in one class or the other gave the same order of methods.
+* Real: "each feature does not exceed 1 in absolute value". Sets of which this is true are left as
+  they are; of others each feature is mapped to [-1, 1], as in the scaled files of LIBSVM. Division
+  by the greatest value was tried too: then the descent on :math:`F_{n01}` stays at one class for
+  all rows of diabetes and german, as it does not in print.
+* A column of ones is added. The paper writes :math:`w^\top x` and does not mention it, but Table
+  4.4 counts 11 features of ``poker``, which has 10, and logistic regression of ``fourclass`` has
+  the printed accuracy with it only.
+* ``poker`` is three of a kind against all other hands, which alone has the printed prior. The
+  letter of ``letter`` is Z: of A, B, O and Z the one where logistic regression has the printed
+  accuracy. ``segment`` has 2310 rows, not the printed 210, of which folds could not have the
+  printed deviation of 0.0022. Where the printed prior is that of the other class, labels are
+  swapped.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from benchmarks.harness.data import Rows, Split
+from benchmarks.harness.record import parse, read_rows
+from benchmarks.papers.ghanbari_2018.config import RealSet, known_moments
+from directrix import Moments
+from directrix._typing import FloatArray
+
+EXPECTED = Path(__file__).with_name("expected.csv")
+_TEST_SHARE = 0.2
+
+
+class Printed(NamedTuple):
+    """A cell of a table of the paper; the text that it was copied from has no pages."""
+
+    table: str
+    page: str
+    set: str
+    method: str
+    value: str
+
+
+def expected() -> dict[tuple[str, str, str], str]:
+    """Return what the paper prints: by table, set and method."""
+    cells = [parse(row, Printed) for row in read_rows(EXPECTED)]
+    return {(cell.table, cell.set, cell.method): cell.value for cell in cells}
+
+
+class Artificial(NamedTuple):
+    """A row of Table 4.1; outliers are a share of the training rows."""
+
+    features: int
+    rows: int
+    prior: float
+    outliers: float
+
+
+ARTIFICIAL = {
+    "data_1": Artificial(500, 5000, 0.05, 0.0),
+    "data_2": Artificial(500, 5000, 0.35, 0.05),
+    "data_3": Artificial(500, 5000, 0.5, 0.1),
+    "data_4": Artificial(1000, 5000, 0.15, 0.0),
+    "data_5": Artificial(1000, 5000, 0.4, 0.05),
+    "data_6": Artificial(1000, 5000, 0.5, 0.1),
+    "data_7": Artificial(2500, 5000, 0.1, 0.0),
+    "data_8": Artificial(2500, 5000, 0.35, 0.05),
+    "data_9": Artificial(2500, 5000, 0.5, 0.1),
+}
+#: In the order of the paper.
+REAL = {
+    "fourclass": RealSet("fourclass"),
+    "svm1": RealSet("svmguide1", swapped=True),
+    "diabetes": RealSet("diabetes"),
+    "shuttle": RealSet("shuttle"),
+    "vowel": RealSet("vowel"),
+    "magic": RealSet("magic04", swapped=True, name="magic04"),
+    "poker": RealSet("poker", positive="3"),
+    "letter": RealSet("letter", positive="Z"),
+    "segment": RealSet("segment"),
+    "svm3": RealSet("svmguide3"),
+    "ijcnn1": RealSet("ijcnn1", first=35000),
+    "german": RealSet("german"),
+    "satimage": RealSet("satimage", name="landsat satellite"),
+    "sonar": RealSet("sonar"),
+    "a9a": RealSet("a9a"),
+    "w8a": RealSet("w8a"),
+    "colon": RealSet("colon-cancer", swapped=True, name="colon-cancer"),
+    "covtype": RealSet("covtype"),
+}
+
+
+@cache
+def exact_moments(name: str) -> Moments:
+    """Return the moments that an artificial set is drawn from."""
+    recipe = ARTIFICIAL[name]
+    d = recipe.features
+    rng = np.random.default_rng(list(ARTIFICIAL).index(name))
+    means = rng.standard_normal((2, d))
+    factors = [rng.standard_normal((d, 2 * d)) for _ in means]
+    covariances = [factor @ factor.T / (2 * d) for factor in factors]
+    best = float(expected()["4.3", name, "exact moments"].split("±")[0])
+    gap = means[1] - means[0]
+    means *= ndtri(best) / np.sqrt(gap @ np.linalg.solve(covariances[0] + covariances[1], gap))
+    return known_moments(means, covariances, recipe.prior, rows=1)
+
+
+@cache
+def _roots(name: str) -> tuple[FloatArray, FloatArray]:
+    """Return what standard normals are multiplied by: of the negatives, of the positives."""
+    moments = exact_moments(name)
+    low, high = (np.linalg.cholesky(g.covariance).T for g in (moments.negative, moments.positive))
+    return low, high
+
+
+def drawn(name: str, repeat: int) -> Split:
+    """Draw rows of an artificial set, a fifth of them to test on; swap labels of the others."""
+    recipe, moments = ARTIFICIAL[name], exact_moments(name)
+    rng = np.random.default_rng((list(ARTIFICIAL).index(name), repeat, 1))
+    y = rng.random(recipe.rows) < recipe.prior
+    X = rng.standard_normal((recipe.rows, recipe.features))
+    groups = (moments.negative, moments.positive)
+    for label, root, group in zip((False, True), _roots(name), groups, strict=True):
+        X[y == label] = X[y == label] @ root + group.mean
+    train = recipe.rows - round(_TEST_SHARE * recipe.rows)
+    seen = y[:train].copy()
+    swapped = rng.choice(train, round(recipe.outliers * train), replace=False)
+    seen[swapped] = ~seen[swapped]
+    return Split(X[:train], seen, X[train:], y[train:])
+
+
+@cache
+def rows_of(name: str) -> Rows:
+    """Return a real set, as it is in its file but for the labels."""
+    return REAL[name].rows()
+
+
+def scaled(X: FloatArray) -> FloatArray:
+    """Map each feature to [-1, 1] if any exceeds it, and add a column of ones."""
+    if np.abs(X).max() > 1.0:
+        low, high = X.min(axis=0), X.max(axis=0)
+        half = np.where(high > low, (high - low) / 2.0, 1.0)
+        X = (X - (low + high) / 2.0) / half
+    return np.column_stack([X, np.ones(len(X))])

@@ -1,0 +1,201 @@
+r"""The methods of the tables: each fits a split and scores its test rows.
+
+The paper's, §4: :math:`\min_w F(w) + \lambda (1 - \|w\|^2)^2` for the risks of moments, and
+:math:`\min_w F(w) + \lambda \|w\|^2` for losses of rows; all by L-BFGS that remembers 20 steps,
+with Wolfe constants 1e-4 and 0.9, until the gradient is at most 1e-4, 500 iterations at most. Risks
+start at the part of the positives' mean that is orthogonal to the negatives', losses at random.
+
+Ours, with an intercept and features standardised: `MomentClassifier`, once from the moments alone
+("frontier") and once with the point of the family chosen by the training rows ("moments and rows");
+logistic regression, C of {0.01, 0.1, 1, 10, 100} with the least log-loss in three folds of the
+training rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.harness.data import Split
+from directrix import MomentClassifier, Moments
+from directrix._typing import AnyArray, FloatArray
+from directrix.losses import Logistic, Loss, PairwiseHinge
+from directrix.moments import ClassMoments
+from directrix.objectives import DataObjective, MomentObjective
+from directrix.risks import CostRisk, RankingRisk, Risk
+from directrix.solve import Solution, papers_lbfgs, part_of_mean
+
+RISKS: dict[str, Risk] = {"accuracy": CostRisk(), "AUC": RankingRisk()}
+LOSSES: dict[str, Loss] = {"accuracy": Logistic(), "AUC": PairwiseHinge(kappa=0.0)}
+SCALE_PENALTY = 1e-3
+_PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
+#: Adam, as in §4.
+_EPOCHS, _RATE, _BETAS, _EPSILON = 500, 1e-3, (0.9, 0.999), 1e-8
+
+
+class Outcome(NamedTuple):
+    """Scores of the test rows, and what they took: see `results.Fit`; times are still seconds."""
+
+    scores: FloatArray
+    iterations: int
+    seconds: float
+    moment_seconds: float = 0.0
+
+    def value(self, metric: str, y: AnyArray) -> float:
+        """Return accuracy with the threshold at zero, or AUC."""
+        if metric == "AUC":
+            return float(roc_auc_score(y, self.scores))
+        return float(((self.scores > 0) == y).mean())
+
+
+class WithoutIntercept:
+    """f(x; w) = w·x: an objective of lines, at those with an intercept of zero.
+
+    The last point is remembered, as the line search asks for value and gradient one by one.
+    """
+
+    def __init__(self, objective: Callable[[FloatArray], tuple[float, FloatArray]]) -> None:
+        self.objective = objective
+        self._last: tuple[bytes, tuple[float, FloatArray]] = (b"", (0.0, np.empty(0)))
+
+    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient by w."""
+        key = coef.tobytes()
+        if key != self._last[0]:
+            value, gradient = self.objective(np.append(coef, 0.0))
+            self._last = key, (value, gradient[:-1])
+        return self._last[1]
+
+
+class _Normalized(ClassMoments):
+    """Class moments whose covariance is made once, as the descent asks for it at every step."""
+
+    @cached_property
+    def covariance(self) -> Any:
+        """The scatter divided by the weight."""
+        return super().covariance
+
+
+def normalized(moments: Moments) -> Moments:
+    """Return the same moments, with covariances that are made once."""
+    groups = tuple(_Normalized(**vars(g)) for g in (moments.negative, moments.positive))
+    for group in groups:
+        group.covariance  # noqa: B018 - part of the time of the moments
+    return Moments(moments.n_features, moments.classes, (groups,))
+
+
+def least_risk(moments: Moments, metric: str, penalty: float, max_iter: int = 500) -> Solution:
+    """Minimise (3.3), or one minus AUC as a risk (3.8), plus λ(1 - |w|²)²."""
+    objective = WithoutIntercept(MomentObjective(moments, RISKS[metric], penalty))
+    start = part_of_mean(moments.positive.mean, moments.negative.mean)[:-1]
+    return papers_lbfgs(objective, start, max_iter=max_iter)
+
+
+def least_loss(
+    X: FloatArray, y: AnyArray, metric: str, penalty: float, rng: np.random.Generator
+) -> Solution:
+    """Minimise the logistic loss (2.4), or the pairwise hinge (2.8), plus λ|w|²."""
+    rows = DataObjective(X, y, np.ones(len(y)), LOSSES[metric], ridge=2.0 * penalty)
+    return papers_lbfgs(WithoutIntercept(rows), rng.standard_normal(X.shape[1]))
+
+
+def penalty_of_rows(y: AnyArray, metric: str) -> float:
+    """Return the paper's λ of losses: 1/n, or one over the root of the number of pairs."""
+    positives = int(y.sum())
+    return 1.0 / len(y) if metric == "accuracy" else 1.0 / np.sqrt(positives * (len(y) - positives))
+
+
+def by_moments(
+    split: Split, metric: str, penalty: float = SCALE_PENALTY, exact: Moments | None = None
+) -> Outcome:
+    """Fit the paper's way: moments of the training rows, or exact ones, then a descent."""
+    began = process_time()
+    moments = normalized(Moments.of(split.X, split.y) if exact is None else exact)
+    between = process_time()
+    solution = least_risk(moments, metric, penalty)
+    seconds = process_time() - between
+    return Outcome(split.X_test @ solution.coef, solution.n_iter, seconds, between - began)
+
+
+def by_rows(split: Split, metric: str, penalty: float, rng: np.random.Generator) -> Outcome:
+    """Fit the loss that is the paper's rival."""
+    began = process_time()
+    solution = least_loss(split.X, split.y, metric, penalty, rng)
+    return Outcome(split.X_test @ solution.coef, solution.n_iter, process_time() - began)
+
+
+def adam(
+    X: FloatArray, y: AnyArray, penalty: float, batch_size: int, rng: np.random.Generator
+) -> FloatArray:
+    r"""Minimise the logistic loss with a ridge by Adam, from a small random start.
+
+    .. math:: \min_w \frac1n \sum_i \log(1 + e^{-y_i w \cdot x_i}) + \lambda \|w\|^2
+
+    Steps of 0.001, :math:`\beta` of 0.9 and 0.999, :math:`\epsilon` of 1e-8, 500 epochs.
+    """
+    coef = 0.01 * rng.standard_normal(X.shape[1])
+    mean, square = np.zeros((2, X.shape[1]))
+    step = 0
+    for _ in range(_EPOCHS):
+        order = rng.permutation(len(y))
+        rows, labels = X[order], y[order].astype(float)
+        for first in range(0, len(y), batch_size):
+            batch = rows[first : first + batch_size]
+            slope = (expit(batch @ coef) - labels[first : first + batch_size]) / len(batch)
+            grad = slope @ batch + 2.0 * penalty * coef
+            step += 1
+            mean = _BETAS[0] * mean + (1.0 - _BETAS[0]) * grad
+            square = _BETAS[1] * square + (1.0 - _BETAS[1]) * grad**2
+            rate = _RATE * np.sqrt(1.0 - _BETAS[1] ** step) / (1.0 - _BETAS[0] ** step)
+            coef = coef - rate * mean / (np.sqrt(square) + _EPSILON)
+    return coef
+
+
+def by_adam(split: Split, batch_size: int, rng: np.random.Generator) -> Outcome:
+    """Fit the logistic loss by Adam."""
+    began = process_time()
+    coef = adam(split.X, split.y, 1.0 / len(split.y), batch_size, rng)
+    return Outcome(split.X_test @ coef, 0, process_time() - began)
+
+
+def by_estimator(split: Split, model: Any) -> Outcome:
+    """Fit an estimator of scikit-learn's kind."""
+    began = process_time()
+    model.fit(split.X, split.y)
+    seconds = process_time() - began
+    return Outcome(model.decision_function(split.X_test), 0, seconds)
+
+
+def estimator(method: str, metric: str) -> Any:
+    """Return the estimator that a name of the tables stands for."""
+    ours = "error" if metric == "accuracy" else "auc"
+    if method == "frontier":
+        return MomentClassifier(ours, choose="moments")
+    if method == "moments and rows":
+        return MomentClassifier(ours)
+    if method == "LDA":
+        return LinearDiscriminantAnalysis()
+    assert method == "logistic, tuned"
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+    grid = {"logisticregression__C": _PENALTIES}
+    return GridSearchCV(model, grid, scoring="neg_log_loss", cv=folds)
+
+
+def quietly(fit: Callable[[], Outcome]) -> Outcome:
+    """Fit; solvers that stop early are part of the experiment."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fit()

@@ -1,0 +1,171 @@
+"""The methods and protocols of the tables, one fit of them, and the files of both."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.svm import LinearSVC
+
+from benchmarks.harness.data import load
+from benchmarks.harness.record import Record, Row, read_rows
+from benchmarks.papers.hasan_pal_2015.noise import SETS, noisy
+from directrix import BetaBernoulliClassifier, SmoothClassifier
+from directrix._typing import AnyArray
+
+REVIEWS = ("amazon_books", "amazon_dvd", "amazon_electronics", "amazon_kitchen")
+NOISES = {"train": "none", "clean": "none", "flip": "flipped", "outl": "outliers"}
+_PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
+_ALPHAS_OF_REVIEWS = (0.1, 1.0, 10.0, 100.0)
+
+
+RECORD = Record(
+    Path(__file__).with_name("measured.csv"),
+    ("table", "protocol", "set", "method", "repeat", "fold", "rows", "errors", "wrong"),
+    ("protocol", "set", "method", "repeat", "fold"),
+)
+_EXPECTED = Path(__file__).with_name("expected.csv")
+_SHORT = {"liver-disorders": "liver", "diabetes": "pima"}
+
+
+@cache
+def expected() -> dict[tuple[int, str, str], str]:
+    """Return what the paper prints: by table, set and method."""
+    return {
+        (int(row["table"]), row["set"], row["method"]): row["value"] for row in read_rows(_EXPECTED)
+    }
+
+
+def short(name: str) -> str:
+    """Return the paper's name of a set."""
+    return _SHORT.get(name, name)
+
+
+class Fit(NamedTuple):
+    """Which test rows of a fold a method gets wrong."""
+
+    table: int
+    protocol: str
+    name: str
+    method: str
+    repeat: int
+    fold: int
+    wrong: AnyArray
+
+    @property
+    def key(self) -> tuple[str, str, str, int, int]:
+        """All but the outcome."""
+        return self.protocol, self.name, self.method, self.repeat, self.fold
+
+    def cells(self) -> tuple[object, ...]:
+        """Return a row of the file."""
+        bits = np.packbits(self.wrong).tobytes().hex()
+        return self.table, *self.key, len(self.wrong), int(self.wrong.sum()), bits
+
+    @classmethod
+    def of(cls, row: Row) -> Fit:
+        """Read a row of the file."""
+        packed = np.frombuffer(bytes.fromhex(row["wrong"]), dtype=np.uint8)
+        wrong = np.unpackbits(packed, count=int(row["rows"])).astype(bool)
+        texts = (row["protocol"], row["set"], row["method"])
+        return cls(int(row["table"]), *texts, int(row["repeat"]), int(row["fold"]), wrong)
+
+
+class Method(NamedTuple):
+    """A classifier, and how many repeats it has of those protocols that it is measured under."""
+
+    make: Any
+    train: int = 1
+    clean: int = 10
+    flip: int = 10
+    outl: int = 10
+    large: int = 0
+    reviews: int = 0
+
+
+class Protocol(NamedTuple):
+    """How the sets of a table are measured."""
+
+    tables: tuple[int, ...]
+    sets: tuple[str, ...]
+    folds: int
+
+
+def _tuned(model: Any, scaler: Any) -> Any:
+    name = type(model).__name__.lower()
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    return GridSearchCV(make_pipeline(scaler, model), {f"{name}__C": _PENALTIES}, cv=folds)
+
+
+def _bblr(**params: Any) -> BetaBernoulliClassifier:
+    return BetaBernoulliClassifier(**params)
+
+
+PROTOCOLS = {
+    "train": Protocol((3,), SETS, 1),
+    "clean": Protocol((4, 5, 8), SETS, 5),
+    "outl": Protocol((6, 7, 8), SETS, 5),
+    "flip": Protocol((6, 7, 8), SETS, 5),
+    "reviews": Protocol((12,), REVIEWS, 10),
+    "large": Protocol((10,), ("w8a",), 5),
+}
+_NEWTON, _SVM = LogisticRegression(solver="newton-cholesky"), LinearSVC(dual="auto")
+#: Quick ones first.
+METHODS = {
+    "logistic, C=1": Method(make_pipeline(StandardScaler(), _NEWTON)),
+    "logistic, tuned": Method(_tuned(_NEWTON, StandardScaler()), large=1),
+    "BBLR1, lbfgs": Method(_bblr(plateaus="weak")),
+    "BBLR2, lbfgs": Method(_bblr(plateaus="empirical")),
+    "BBLR4": Method(_bblr(plateaus="learned"), large=1),
+    "robust": Method(_bblr(), large=1),
+    "robust, tuned": Method(_bblr(alpha="auto")),
+    "SVM, tuned": Method(_tuned(_SVM, StandardScaler()), large=1),
+    "BBLR1, sla": Method(_bblr(plateaus="weak", solver="sla"), clean=0, flip=0, outl=0),
+    "SLA": Method(SmoothClassifier(loss="sigmoid", solver="sla"), clean=0, flip=0, outl=0),
+    "BBLR3": Method(_bblr(plateaus="empirical", solver="slam"), clean=1, flip=1, outl=1),
+    "BBLR2, sla": Method(_bblr(plateaus="empirical", solver="sla"), clean=3, flip=3, outl=3),
+    "BBLR4, tuned": Method(_bblr(plateaus="learned", alpha="auto"), clean=3, flip=3, outl=3),
+}
+#: Of sparse rows.
+METHODS_OF_REVIEWS = {
+    "logistic, tuned": _tuned(LogisticRegression(solver="liblinear"), MaxAbsScaler()),
+    "SVM, tuned": _tuned(_SVM, MaxAbsScaler()),
+    "robust, tuned": _bblr(alpha=_ALPHAS_OF_REVIEWS),
+    "BBLR4, tuned": _bblr(plateaus="learned", alpha=_ALPHAS_OF_REVIEWS),
+}
+SLOW = ("BBLR2, sla", "BBLR4, tuned", "BBLR3", "BBLR1, sla", "SLA")
+
+
+@cache
+def rows_of(name: str) -> tuple[Any, AnyArray]:
+    """Return a set; indices of sparse rows as short as liblinear wants them."""
+    X, y = load(name)
+    if hasattr(X, "indptr"):
+        X.indptr, X.indices = X.indptr.astype(np.int32), X.indices.astype(np.int32)
+    return X, y
+
+
+def measured(protocol: str, name: str, method: str, repeat: int, fold: int) -> Fit:
+    """Fit to the training rows of one fold, and return which test rows are wrong."""
+    X, y = rows_of(name)
+    table, folds_of_set = PROTOCOLS[protocol].tables[0], PROTOCOLS[protocol].folds
+    if protocol == "train":
+        train = test = np.arange(len(y))
+    else:
+        folds = StratifiedKFold(folds_of_set, shuffle=True, random_state=repeat)
+        train, test = list(folds.split(X, y))[fold]
+    rng = np.random.default_rng((repeat, fold))
+    rows = noisy(X[train], y[train], NOISES.get(protocol, "none"), rng)
+    make = METHODS_OF_REVIEWS[method] if protocol == "reviews" else METHODS[method].make
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # solvers that stop early
+        wrong = clone(make).fit(*rows).predict(X[test]) != y[test]
+    return Fit(table, protocol, name, method, repeat, fold, wrong)

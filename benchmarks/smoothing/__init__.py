@@ -1,8 +1,0 @@
-"""Smoothing a metric that has corners, against cutting planes.
-
-BLAS runs on one thread: the limit must be set before NumPy loads, and so stands here.
-"""
-
-import os
-
-os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS="1")

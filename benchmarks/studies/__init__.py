@@ -1,0 +1,1 @@
+"""Questions of our own: the frontier, two passes, training errors, features of features."""

@@ -1,0 +1,1 @@
+"""Whether what a fit claims holds on new rows: bias, coverage, limits kept, and the cost."""

@@ -1,1 +1,0 @@
-"""DirectClassifier in two passes, at size."""

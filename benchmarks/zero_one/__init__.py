@@ -1,1 +1,0 @@
-"""How few training errors a line can make."""

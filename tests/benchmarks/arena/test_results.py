@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from benchmarks.arena.results import MEASURED, Score, Verdict
+from benchmarks.rivals import TUNED
+
+
+def test_scores_are_read_as_they_were_written():
+    score = Score("a", 10, 2, 0, 1, TUNED, 0.5, {"error": 0.25, "AUC": 0.75})
+    row = dict(zip(MEASURED.columns, map(str, score.cells()), strict=True))
+    assert Score.of(row) == score
+
+
+class TestVerdict:
+    def test_it_is_the_corrected_t_test(self):
+        differences = np.array([0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01, 0.02, 0.03])
+        # Mean 0.02, deviation 0.00816; times the root of 1/10 + 1/4: t = 4.14 with 9 degrees.
+        verdict = Verdict.of(differences)
+        assert verdict.mean == pytest.approx(0.02)
+        assert verdict.p == pytest.approx(0.0025, abs=2e-4)
+        assert verdict.word == "win"
+        assert Verdict.of(-differences).word == "loss"
+
+    def test_equal_is_a_tie(self):
+        assert Verdict.of(np.zeros(5)).word == "tie"
+        assert Verdict.of(np.array([0.1, -0.1, 0.1, -0.1, 0.0])).word == "tie"

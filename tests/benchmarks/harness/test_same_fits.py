@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+pytest.importorskip("tqdm", reason="the tool needs the group 'benchmarks'")
+
+from benchmarks.harness import same_fits
+from benchmarks.harness.data import Rows
+
+
+@pytest.fixture
+def generated(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.3
+    rows = Rows(rng.normal(size=(400, 3)) + y[:, None], y)
+    monkeypatch.setattr(same_fits, "load", lambda _: rows)
+
+
+@pytest.mark.usefixtures("generated")
+def test_a_record_is_equal_to_itself_and_not_to_another(tmp_path, monkeypatch, capsys):
+    few = {"MomentClassifier": same_fits.CLASSIFIERS["MomentClassifier"]}
+    monkeypatch.setattr(same_fits, "CLASSIFIERS", few)
+    first, second = tmp_path / "first.npz", tmp_path / "second.npz"
+    same_fits.record(first, ("a", "b"))
+    same_fits.record(second, ("a",))
+    same_fits.record(second, ("a", "b"))
+    assert same_fits.compare(first, second, 0.0) == ""
+    assert "30 arrays: 30 are equal" in capsys.readouterr().out
+    fits = dict(np.load(first))
+    name = "a, MomentClassifier, auc: coef_"
+    fits[name] = fits[name] * (1.0 + 1e-6)
+    np.savez(second, **fits)
+    assert same_fits.compare(first, second, 1e-5) == ""
+    assert same_fits.compare(first, second, 1e-9) == "1 arrays are not the same"
+    assert name in capsys.readouterr().out
+    del fits[name]
+    np.savez(second, **fits)
+    assert same_fits.compare(first, second, 1.0) == "1 arrays are not the same"
+
+
+@pytest.mark.usefixtures("generated")
+def test_a_kernel_has_scores_instead_of_coefficients():
+    arrays = same_fits.fit("BetaBernoulliClassifier", "kernel", same_fits.rows_of("a"))
+    assert arrays.keys() == {"predict_proba", "decision_function"}
+
+
+def test_there_are_five_settings_of_four_classifiers():
+    assert [len(settings) for settings in same_fits.CLASSIFIERS.values()] == [5] * 4
+    assert len(same_fits.SETS) == 12

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from benchmarks.harness.data import Split
+from benchmarks.papers.ghanbari_2018 import config, report
+from benchmarks.papers.ghanbari_2018.methods import METRICS, outcomes_of
+from benchmarks.papers.ghanbari_2018.results import Fold, read
+from directrix import MomentClassifier
+from directrix.frontier import Frontier
+
+
+def first_split(name):
+    try:
+        return config.split_of(name, 0, 0)[0]
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_fold_measured_again_is_as_tracked(metric):
+    split = first_split("vowel")
+    again = outcomes_of(metric, split, config.seed_of("vowel", 0, 0))
+    tracked = read()[Fold(metric, "vowel", 0, 0)]
+    assert again.keys() == tracked.keys()
+    # Rounding of another BLAS may turn one row, and some pairs.
+    near = 1.0 / len(split.y_test) + 1e-4
+    for method, outcome in again.items():
+        assert outcome.value == pytest.approx(tracked[method].value, abs=near)
+        np.testing.assert_allclose(outcome.curve, tracked[method].curve, rtol=0, atol=near)
+        assert outcome.iterations == pytest.approx(tracked[method].iterations, abs=2)
+
+
+def test_only_lines_with_an_intercept_part_classes_on_one_side_of_zero():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2 == 0
+    X = np.where(y, 3.0, 6.0)[:, None] + 0.3 * rng.standard_normal((400, 1))
+    outcomes = outcomes_of("accuracy", Split(X[:300], y[:300], X[300:], y[300:]), rng)
+    for method, outcome in outcomes.items():
+        free = "intercept" in method or method in {"LDA", "ours"}
+        assert (outcome.value > 0.9) if free else (outcome.value == 0.5), method
+
+
+def test_artificial_moments_have_the_papers_best_area():
+    recipe = config.Recipe(20, 0.3, 0.05, 1)
+    split, exact = config.drawn(recipe, np.random.default_rng(1))
+    assert Frontier(exact, shrinkage=0.0).best("auc").risk == pytest.approx(1 - 0.9965, abs=1e-9)
+    model = MomentClassifier("auc").fit(split.X, split.y)
+    value = METRICS["AUC"].score(split.y_test, model.decision_function(split.X_test))
+    assert value == pytest.approx(0.9965, abs=0.004)
+
+
+def test_some_labels_of_training_rows_change_sides_and_none_of_test_rows():
+    clean, swapped = (
+        config.drawn(config.Recipe(4, 0.4, share, 1), np.random.default_rng(2))[0]
+        for share in (0.0, 0.1)
+    )
+    changed = clean.y != swapped.y
+    assert changed.sum() == 2 * int(0.1 * clean.y.sum())
+    assert changed[clean.y].sum() == changed[~clean.y].sum()
+    assert (clean.y_test == swapped.y_test).all()
+
+
+def test_the_tables_are_made_of_the_tracked_folds():
+    text = report.REPORT.read_text(encoding="utf-8")
+    assert text == "\n".join(report.lines(read())) + "\n"
+
+
+def test_printed_numbers_are_those_of_the_paper():
+    printed = config.expected()
+    assert printed["accuracy", "fourclass", "moments"] == (0.8782, 0.0162)
+    assert printed["AUC", "mnist", "surrogate"] == (0.9933, 0.0009)
+    assert printed["accuracy", "data9", "LDA"] == (0.8371, 0.0149)
+    assert {name for _, name, _ in printed} >= config.REAL.keys() | config.ARTIFICIAL.keys()

@@ -1,0 +1,21 @@
+"""The reports are made of the tracked measurements."""
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
+
+from benchmarks.studies import beyond_lines
+from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
+
+REPORTS = {
+    beyond_lines.REPORT: beyond_lines.lines,
+    claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),
+    discrete_columns.REPORT: discrete_columns.lines,
+    probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
+    quality.REPORT: lambda: quality.lines(quality.RECORD.rows()),
+}
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
+def test_report_says_what_was_measured(path):
+    assert path.read_text(encoding="utf-8").splitlines() == REPORTS[path]()
