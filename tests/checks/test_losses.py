@@ -110,9 +110,9 @@ class Overflows(Broken):
 
 class WritesToItsInput(Broken):
     def value_and_grad(self, positive, scores, weight):
-        found = super().value_and_grad(positive, scores, weight)
+        result = super().value_and_grad(positive, scores, weight)
         scores += 1.0
-        return found
+        return result
 
 
 class SaysItIsSeparable(PairwiseHinge):

@@ -164,8 +164,8 @@ def margins_of_scores(rows, ax=None):
 def margins_are_exact(display, rows):
     scores = line(kind_of(rows)).decision_function(rows.X)
     assert display.threshold == 0.0
-    for side, own in ((display.positive, rows.positive), (display.negative, ~rows.positive)):
-        s, w = scores[own], rows.weights[own]
+    for side, members in ((display.positive, rows.positive), (display.negative, ~rows.positive)):
+        s, w = scores[members], rows.weights[members]
         repeated = np.repeat(s, w.astype(int))
         assert side.mean == pytest.approx(repeated.mean())
         assert side.deviation == pytest.approx(repeated.std())
@@ -236,8 +236,8 @@ def tradeoff_is_exact(display, rows):
     classifier = line(kind_of(rows))
     scores = classifier.decision_function(rows.X)
     f1 = partial(fbeta_score, rows.positive, beta=1, sample_weight=rows.weight, zero_division=0)
-    own = f1(classifier.predict(rows.X) == np.unique(rows.y)[1])
-    assert display.point[1] == pytest.approx(own)
+    expected = f1(classifier.predict(rows.X) == np.unique(rows.y)[1])
+    assert display.point[1] == pytest.approx(expected)
     assert display.kept.all()
     w, positive = rows.weights, rows.positive
     for k in range(0, len(display.x), 25):
@@ -284,19 +284,19 @@ def losses(side, rows, ax=None):  # noqa: ARG001
 def losses_are_exact(display, rows):  # noqa: ARG001
     z = display.margins
     sign = -1.0 if display.side == "negative" else 1.0
-    for own in display.drawn:
+    for curve in display.drawn:
         score = sign * z
-        t = 1.0 if own.positive else -1.0
-        theta = 1 / 3 if own.positive else 2 / 3
+        t = 1.0 if curve.positive else -1.0
+        theta = 1 / 3 if curve.positive else 2 / 3
         by_hand = {
             "logistic": np.log1p(np.exp(-t * score)),
             "ramp": np.clip(1.0 - t * score, 0.0, 1.0),
             "uneven": -np.log(0.75 * theta + 0.25 / (1.0 + np.exp(-2.0 * t * score))),
-        }[own.name.split(",")[0]]
-        np.testing.assert_allclose(own.values, by_hand, atol=1e-12)
+        }[curve.name.split(",")[0]]
+        np.testing.assert_allclose(curve.values, by_hand, atol=1e-12)
         inner = np.abs(np.abs(z) % 1.0 - 0.5) < 0.4  # away from corners
-        slope = np.gradient(own.values, z)
-        np.testing.assert_allclose(own.slopes[inner], slope[inner], atol=2e-4)
+        slope = np.gradient(curve.values, z)
+        np.testing.assert_allclose(curve.slopes[inner], slope[inner], atol=2e-4)
 
 
 DISPLAYS = (
@@ -351,7 +351,7 @@ def flat(value):
     if isinstance(value, tuple):
         value = dict(enumerate(value))
     if isinstance(value, dict):
-        return {f"{key}.{k}": v for key, own in value.items() for k, v in flat(own).items()}
+        return {f"{key}.{k}": v for key, inner in value.items() for k, v in flat(inner).items()}
     return {"": value}
 
 
@@ -401,10 +401,10 @@ def test_plot_draws_a_new_figure_and_returns_the_display(plt, case):
 @every_display
 def test_plot_draws_into_the_axes_given(plt, case):
     figure, axes = plt.subplots(1, 3)
-    own = axes[: case.axes] if case.axes > 1 else axes[0]
-    display = case.make(plain(), ax=own)
+    target = axes[: case.axes] if case.axes > 1 else axes[0]
+    display = case.make(plain(), ax=target)
     assert plt.get_fignums() == [figure.number]
-    assert list(np.ravel(display.ax_)) == list(np.ravel(own))
+    assert list(np.ravel(display.ax_)) == list(np.ravel(target))
     assert [ax.has_data() for ax in axes] == [k < case.axes for k in range(3)]
     with pytest.raises(ValueError, match="axes, and ax has 3: give"):
         display.plot(axes)
@@ -505,5 +505,5 @@ def test_a_missing_matplotlib_is_said_before_anything_is_computed(monkeypatch, c
 
 def test_colours_are_written_once():
     pattern = re.compile(r"#[0-9a-fA-F]{6}\b|[\"'](red|blue|green|black|white|tab:\w+|C\d)[\"']")
-    found = {path.stem for path in ROOM.glob("*.py") if pattern.search(path.read_text("utf-8"))}
-    assert found == {"style"}
+    importing = {path.stem for path in ROOM.glob("*.py") if pattern.search(path.read_text("utf-8"))}
+    assert importing == {"style"}

@@ -56,10 +56,10 @@ def of_classifier(display, classifier, X=X, y=Y, **how):
 
 
 OF_ROWS = (FrontierDisplay, MarginDisplay, TradeoffDisplay)
-displays_of_rows = pytest.mark.parametrize("display", OF_ROWS, ids=lambda own: own.__name__)
+displays_of_rows = pytest.mark.parametrize("display", OF_ROWS, ids=lambda display: display.__name__)
 
 
-@pytest.mark.parametrize("display", [*OF_ROWS, PathDisplay], ids=lambda own: own.__name__)
+@pytest.mark.parametrize("display", [*OF_ROWS, PathDisplay], ids=lambda display: display.__name__)
 def test_unfitted_is_refused(display):
     with pytest.raises(NotFittedError, match="fit"):
         display.from_estimator(SmoothClassifier(), X, Y)
@@ -124,8 +124,8 @@ def test_of_a_pipeline_the_frontier_is_that_of_what_arrives_at_its_end():
     display = of_classifier(FrontierDisplay, last)
     expected = Frontier(Moments.of(StandardScaler().fit_transform(X), Y)).curve()
     np.testing.assert_allclose(display.frontier.tpr, expected.tpr)
-    own = make_pipeline(StandardScaler(), MomentClassifier("f1", choose="moments")).fit(X, Y)
-    assert of_classifier(TradeoffDisplay, own).metric == own[-1].operating_point_.metric
+    pipeline = make_pipeline(StandardScaler(), MomentClassifier("f1", choose="moments")).fit(X, Y)
+    assert of_classifier(TradeoffDisplay, pipeline).metric == pipeline[-1].operating_point_.metric
 
 
 def test_frontier_has_a_log_scale_where_the_limit_is_far_left():
@@ -148,7 +148,7 @@ def test_frontier_has_a_log_scale_where_the_limit_is_far_left():
         (RecallAtK(50), lambda f, t: 0.25 * t + 0.75 * f - 0.5),
         (PRBEP(), lambda f, t: 0.25 * t + 0.75 * f - 0.25),
     ],
-    ids=lambda own: own.label if hasattr(own, "risk") else "",
+    ids=lambda value: value.label if hasattr(value, "risk") else "",
 )
 def test_limits_are_where_they_are_kept_just_so(metric, holds):
     limit = boundary_of(metric, 0.25, 100.0)
@@ -231,9 +231,9 @@ def test_many_rows_make_few_points_with_both_ends():
     rng = np.random.default_rng(0)
     scores, y = rng.normal(size=5000), np.arange(5000) % 2
     display = MarginDisplay.from_predictions(y, scores)
-    for side, own in ((display.positive, scores[y == 1]), (display.negative, scores[y == 0])):
+    for side, members in ((display.positive, scores[y == 1]), (display.negative, scores[y == 0])):
         assert 150 <= len(side.seen) <= 200
-        ends = (own[[own.argmin(), own.argmax()]] - own.mean()) / own.std()
+        ends = (members[[members.argmin(), members.argmax()]] - members.mean()) / members.std()
         np.testing.assert_allclose(side.seen[[0, -1]], ends)
         assert np.abs(side.seen - side.expected)[20:-20].max() < 0.15  # they are normal
 

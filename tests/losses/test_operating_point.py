@@ -50,7 +50,7 @@ def test_a_quantile_whose_width_is_rounded_away_still_moves():
 
 
 @pytest.mark.parametrize("fpr", [0.0, 1.0, -0.1, np.nan])
-@pytest.mark.parametrize("kind", [TopNegatives, QuantileSigmoid])
-def test_fpr_is_a_share(kind, fpr):
+@pytest.mark.parametrize("loss_class", [TopNegatives, QuantileSigmoid])
+def test_fpr_is_a_share(loss_class, fpr):
     with pytest.raises(ValueError, match="fpr must be a share between 0 and 1"):
-        kind(fpr).value_and_grad(POSITIVE, SCORES, ALL)
+        loss_class(fpr).value_and_grad(POSITIVE, SCORES, ALL)

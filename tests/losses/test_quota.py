@@ -30,22 +30,24 @@ def test_the_gap_of_break_even_is_reached(n_pos, n_neg):
     assert exact - smooth == pytest.approx(loss.gap(positive, weight))
 
 
-@pytest.mark.parametrize("kind", [PrecisionTop, RecallTop])
-def test_what_no_ranking_can_avoid(kind):
+@pytest.mark.parametrize("loss_class", [PrecisionTop, RecallTop])
+def test_what_no_ranking_can_avoid(loss_class):
     scores = np.where(POSITIVE, 5.0, -5.0)
     for k in (1, 2, 4):
-        value = kind(k, kappa=0.0).value_and_grad(POSITIVE, scores, ALL)[0]
+        value = loss_class(k, kappa=0.0).value_and_grad(POSITIVE, scores, ALL)[0]
         precise = max(0.0, 1.0 - 2 / k)
-        assert value == pytest.approx(precise if kind is PrecisionTop else max(0.0, 1.0 - k / 2))
+        assert value == pytest.approx(
+            precise if loss_class is PrecisionTop else max(0.0, 1.0 - k / 2)
+        )
 
 
 def test_as_many_rows_as_positives_is_the_break_even():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=5)
     value, slope = BreakEven(0.2).value_and_grad(POSITIVE, scores, ALL)
-    for kind in (PrecisionTop, RecallTop):
+    for loss_class in (PrecisionTop, RecallTop):
         for k in (2, 0.4):
-            other, its = kind(k, 0.2).value_and_grad(POSITIVE, scores, ALL)
+            other, its = loss_class(k, 0.2).value_and_grad(POSITIVE, scores, ALL)
             assert other == pytest.approx(value, rel=1e-12)
             assert its == pytest.approx(slope, abs=1e-13)
 

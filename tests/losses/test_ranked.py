@@ -11,7 +11,7 @@ from directrix.losses._ranked import _FEW, Side, rising
     [
         lambda rng, n: rng.normal(size=n),
         lambda rng, n: np.round(rng.normal(size=n), 2),
-        lambda rng, n: 1.0 + 1e-14 * rng.normal(size=n),  # told apart by their last bits alone
+        lambda rng, n: 1.0 + 1e-14 * rng.normal(size=n),  # differing only in their last bits
         lambda rng, n: rng.choice([-np.inf, -0.0, 0.0, 5e-324, -5e-324, np.inf], n),
         lambda rng, n: np.exp(40.0 * rng.normal(size=n)) * rng.choice([-1.0, 1.0], n),
     ],

@@ -26,7 +26,9 @@ def test_many_rows_take_the_fast_sort_and_agree():
     positive = rng.random(n) < 0.5
     scores = np.round(rng.normal(size=n) + positive, 1)  # few levels, of which all pairs are few
     levels, at = np.unique(scores, return_inverse=True)
-    of_pos, of_neg = (np.bincount(at[own], minlength=len(levels)) for own in (positive, ~positive))
+    of_pos, of_neg = (
+        np.bincount(at[members], minlength=len(levels)) for members in (positive, ~positive)
+    )
     of_both = np.repeat([True, False], len(levels)), np.tile(levels, 2)
     few = PairwiseHinge().value_and_grad(*of_both, np.concatenate([of_pos, of_neg]).astype(float))
     value, slope = PairwiseHinge().value_and_grad(positive, scores, np.ones(n))

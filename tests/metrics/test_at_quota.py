@@ -12,7 +12,7 @@ def test_ties_at_the_boundary_are_the_mean_over_all_orders(seed):
     y = np.array([0, 1, *rng.integers(0, 2, 4)])
     s = rng.integers(0, 3, 6).astype(float)
     orders = np.array(list(permutations(range(6))))
-    # Each order breaks the ties its own way; a stable sort keeps the rest.
+    # Every order breaks the ties differently; a stable sort keeps the rest.
     ranked = np.array([order[np.argsort(-s[order], kind="stable")] for order in orders])
     for k in range(1, 6):
         caught = y[ranked[:, :k]].sum(axis=1)
@@ -54,22 +54,22 @@ def test_whole_number_of_numpy_counts_rows():
     assert PrecisionAtK(np.int64(2)).score(y, s) == 0.5
 
 
-@pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])
-def test_refuses_what_is_neither_rows_nor_a_share(kind):
+@pytest.mark.parametrize("metric_class", [PrecisionAtK, RecallAtK])
+def test_refuses_what_is_neither_rows_nor_a_share(metric_class):
     for k in (0, -3):
         with pytest.raises(ValueError, match=f"k must be at least one row, not {k}"):
-            kind(k)
+            metric_class(k)
     for k in (0.0, 1.0, 5.0, np.nan):
         with pytest.raises(ValueError, match="k, where it is not a whole number, must be a share"):
-            kind(k)
+            metric_class(k)
 
 
-@pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])
-def test_rows_are_a_share_of_rows_that_must_be_known(kind):
-    assert kind(50).risk(1000) == kind(0.05).risk() == kind(0.05).risk(1000)
+@pytest.mark.parametrize("metric_class", [PrecisionAtK, RecallAtK])
+def test_rows_are_a_share_of_rows_that_must_be_known(metric_class):
+    assert metric_class(50).risk(1000) == metric_class(0.05).risk() == metric_class(0.05).risk(1000)
     with pytest.raises(ValueError, match=r"\(k=50\) counts rows: say how many.*or give a share"):
-        kind(50).risk()
+        metric_class(50).risk()
     with pytest.raises(ValueError, match=r"\(k=50\) asks for all of the 50 rows"):
-        kind(50).risk(50)
+        metric_class(50).risk(50)
     with pytest.raises(ValueError, match="all of the 3 rows"):
-        kind(3).score([0, 1, 1], [1.0, 2.0, 3.0])
+        metric_class(3).score([0, 1, 1], [1.0, 2.0, 3.0])

@@ -38,10 +38,10 @@ def test_scorers_give_the_score_of_each_fold(data, text):
     X, y = data
     y = y if text else (y == "yes").astype(int)
     model, scorers = LogisticRegression(), {row.name: row.example.scorer() for row in TABLE}
-    found = cross_validate(model, X, y, scoring=scorers, cv=FOLDS, error_score="raise")
+    results = cross_validate(model, X, y, scoring=scorers, cv=FOLDS, error_score="raise")
     expected = by_hand(model, X, y)
     for row in TABLE:
-        assert found[f"test_{row.name}"].tolist() == expected[row.name]
+        assert results[f"test_{row.name}"].tolist() == expected[row.name]
     for name in ("error", "auc"):
         one = cross_val_score(model, X, y, scoring=scorers[name], cv=FOLDS, error_score="raise")
         assert one.tolist() == expected[name]
@@ -57,8 +57,8 @@ def test_grid_search_picks_the_best(data):
     expected = [by_hand(model, X, y) for model in models]
     for row in TABLE:
         means = [np.mean(values[row.name]) for values in expected]
-        found = search.cv_results_[f"mean_test_{row.name}"]
-        assert found == pytest.approx(means, abs=1e-14)
+        measured = search.cv_results_[f"mean_test_{row.name}"]
+        assert measured == pytest.approx(means, abs=1e-14)
         assert search.cv_results_[f"rank_test_{row.name}"].argmin() == np.argmax(means)
     assert search.best_params_["C"] == 1.0  # the cheaper, whose negated cost is the greater
     assert search.best_score_ < 0

@@ -7,6 +7,7 @@ import pytest
 
 import directrix.losses
 import directrix.metrics
+import directrix.risks
 from directrix.losses import Logistic, Loss, PairwiseHinge, PrecisionTop, Ramp, TopNegatives
 from directrix.metrics import (
     AUC,
@@ -68,7 +69,7 @@ def test_every_metric_has_a_row():
 
 
 def test_rooms_export_what_type_checkers_are_told():
-    for room in (directrix.losses, directrix.metrics):
+    for room in (directrix.losses, directrix.metrics, directrix.risks):
         lines = Path(room.__file__).read_text(encoding="utf-8").splitlines()
         listed = {line.split(" as ")[-1] for line in lines if "import" in line and " as " in line}
         assert listed <= set(room.__all__)

@@ -65,10 +65,10 @@ def test_best_threshold_between_very_different_variances(ratio):
     value = risk.value(numbers.above(risk.threshold(numbers)))
     narrow, width = (1.0, sd) if ratio < 1 else (0.0, 1.0)
     for centre in (narrow - 4 * width, narrow + 4 * width):
-        found = minimize_scalar(
+        solution = minimize_scalar(
             lambda t: risk.value(numbers.above(t)),
             bounds=(centre - 4 * width, centre + 4 * width),
             method="bounded",
             options={"xatol": 1e-12 * width},
         )
-        assert value <= found.fun + 1e-15
+        assert value <= solution.fun + 1e-15

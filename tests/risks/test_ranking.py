@@ -28,7 +28,7 @@ def test_partial_loss_is_the_mean_miss_rate():
 
 
 def test_a_sliver_is_the_miss_rate_there():
-    """Below 1e-9 the recall is all but constant: it grows by less than the end's own share."""
+    """Below 1e-9 the recall is all but constant: it grows by less than the share of the end."""
     value = PartialRankingRisk(1e-9).value(NUMBERS)
     assert MissAtFPR(1e-9).value(NUMBERS) < value < MissAtFPR(1e-11).value(NUMBERS)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray
     from directrix.risks import Risk
 
-#: Number of rows that a metric which counts rows is told.
+#: Number of rows passed to the risk of a metric that counts rows.
 N_ROWS = 1000
 _DRAWS = 25
 _SAMPLE = 200_000

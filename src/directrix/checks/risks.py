@@ -271,7 +271,7 @@ def profile_is_that_of_single_classifiers(risk: Risk) -> None:
         require_close(values[k], risk.value(at), "risk", absolute=1e-12 * unit_of(risk))
 
 
-#: Score moments of which large samples are drawn.
+#: Score moments from which large samples are drawn.
 SAMPLES = {
     "rare and wide": ScoreMoments(1.7, 2.25, -0.4, 1.0, 0.05),
     "frequent and narrow": ScoreMoments(1.0, 1.0, -1.0, 1.44, 0.4),

@@ -157,7 +157,7 @@ class RecallAtK(_AtK):
 
 @dataclass(frozen=True)
 class PRBEP(QuotaMetric):
-    """Precision-recall break-even point: precision where as many rows are flagged as positive."""
+    """Precision-recall break-even point: precision if as many rows are flagged as are positive."""
 
     label = "precision-recall break-even"
 

@@ -1,32 +1,31 @@
 """Risks: metrics as functions of the mean and variance of the scores of each class."""
 
-from directrix.risks.at_precision import MissAtPrecision
-from directrix.risks.base import RatesRisk, Risk
-from directrix.risks.confusion import FBetaRisk, FunctionRisk, GMeanRisk, MCCRisk
-from directrix.risks.error import CostRisk
-from directrix.risks.operating_point import (
-    AlarmAtRecall,
-    ImprecisionAtQuota,
-    ImprecisionAtRecall,
-    MissAtFPR,
-    MissAtQuota,
-)
-from directrix.risks.ranking import PartialRankingRisk, RankingRisk
+import sys
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "AlarmAtRecall",
-    "CostRisk",
-    "FBetaRisk",
-    "FunctionRisk",
-    "GMeanRisk",
-    "ImprecisionAtQuota",
-    "ImprecisionAtRecall",
-    "MCCRisk",
-    "MissAtFPR",
-    "MissAtPrecision",
-    "MissAtQuota",
-    "PartialRankingRisk",
-    "RankingRisk",
-    "RatesRisk",
-    "Risk",
-]
+from directrix._discovery import concrete_classes
+from directrix.risks.base import RatesRisk as RatesRisk
+from directrix.risks.base import Risk as Risk
+
+if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
+    from directrix.risks.at_precision import MissAtPrecision as MissAtPrecision
+    from directrix.risks.confusion import FBetaRisk as FBetaRisk
+    from directrix.risks.confusion import FunctionRisk as FunctionRisk
+    from directrix.risks.confusion import GMeanRisk as GMeanRisk
+    from directrix.risks.confusion import MCCRisk as MCCRisk
+    from directrix.risks.error import CostRisk as CostRisk
+    from directrix.risks.operating_point import AlarmAtRecall as AlarmAtRecall
+    from directrix.risks.operating_point import ImprecisionAtQuota as ImprecisionAtQuota
+    from directrix.risks.operating_point import ImprecisionAtRecall as ImprecisionAtRecall
+    from directrix.risks.operating_point import MissAtFPR as MissAtFPR
+    from directrix.risks.operating_point import MissAtQuota as MissAtQuota
+    from directrix.risks.ranking import PartialRankingRisk as PartialRankingRisk
+    from directrix.risks.ranking import RankingRisk as RankingRisk
+
+    def __getattr__(name: str) -> Any:
+        """Let a type checker accept a risk that is not listed above."""
+
+
+_CLASSES = concrete_classes(sys.modules[__name__], Risk)
+globals().update(_CLASSES)
+__all__ = sorted(["RatesRisk", "Risk", *_CLASSES])  # noqa: PLE0605 - a list of names, sorted
