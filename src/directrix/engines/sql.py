@@ -124,7 +124,7 @@ class SqlQueries:
         return f"{self._dialect.double(row[i])} AS dx_c_{i}"
 
     def _rows(self, label: str, used: Sequence[int]) -> str:
-        """Return the inner query for label, weight and some features of all rows with weight."""
+        """Return the inner query: label, weight and features of the rows of non-zero weight."""
         columns = [label]
         conditions = []
         if self.where is not None:
