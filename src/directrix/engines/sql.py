@@ -211,7 +211,7 @@ def moments_sql(
     GROUP BY dx_label
     """
     if dialect not in DIALECTS:
-        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
+        msg = f"no dialect {dialect!r}; the dialects are {', '.join(DIALECTS)}"
         raise ValueError(msg)
     if isinstance(features, str):
         msg = f"features must be a list of columns, not the text {features!r}"
