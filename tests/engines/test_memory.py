@@ -194,7 +194,7 @@ def test_an_array_has_no_names():
 
 
 def test_labels_must_be_given():
-    with pytest.raises(ValueError, match="say where the labels are: target= takes a column"):
+    with pytest.raises(ValueError, match="target= is missing: it takes the"):
         summarize(TABLE, target=None)
 
 

@@ -87,7 +87,7 @@ def test_a_key_is_no_feature_unless_it_is_asked_for():
 
 
 def test_one_fold_is_none():
-    with pytest.raises(ValueError, match="there must be two folds at least, not 1"):
+    with pytest.raises(ValueError, match="there must be at least two folds, not 1"):
         HashFolds(1)
 
 

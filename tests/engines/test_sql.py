@@ -409,7 +409,7 @@ def test_a_table_that_changes_between_the_queries_is_noticed(database):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"dialect": "mysql"}, ValueError, "no dialect 'mysql'; there are duckdb, postgres, "),
+        ({"dialect": "mysql"}, ValueError, "no dialect 'mysql'; the dialects are duckdb, p"),
         ({"features": "abc"}, TypeError, "features must be a list of columns, not the text 'abc'"),
         ({"features": []}, ValueError, "can summarise 1 to 300 features, not 0"),
         ({"features": range(301)}, ValueError, "can summarise 1 to 300 features, not 301: choose"),

@@ -554,5 +554,5 @@ def test_text_is_refused_by_name(named_engine, folders):
 
 
 def test_labels_must_be_given(engine, folders):
-    with pytest.raises(ValueError, match="say where the labels are: target= takes a column"):
+    with pytest.raises(ValueError, match="target= is missing: it takes the"):
         summary(engine, cut(frame(), 3), folders, target=None)

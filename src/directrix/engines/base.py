@@ -118,7 +118,7 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
     modules = (import_module(f"directrix.engines.{name}") for name in names)
     engine_module = next((module for module in modules if module.accepts(source)), None)
     if engine_module is None:
-        msg = f"the engine {engine!r} cannot read {type(source).__name__}; engine='auto' looks"
+        msg = f"the engine {engine!r} cannot read {type(source).__name__}; use engine='auto'"
         raise TypeError(msg)
     with progress_bar(wanted=progress, label=task.name) as counter:
         try:

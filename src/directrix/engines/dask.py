@@ -70,7 +70,7 @@ def _parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:
 def _array_parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:
     """Return the row blocks of an array with the labels and weights of each block."""
     if plan.target is None:
-        msg = "say where the labels are: target= takes a column's index, or the labels"
+        msg = "target= is missing: it takes the index of a column, or the labels"
         raise ValueError(msg)
     source = source.rechunk({1: -1})
     lengths = source.chunks[0]

@@ -29,7 +29,7 @@ def partials(
     """Yield the result of the task on all rows, as partition 0."""
     if is_table(source):
         if plan.target is None:
-            msg = "say where the labels are: target= takes a column's name or index, or the labels"
+            msg = "target= is missing: it takes the name or index of a column, or the labels"
             raise ValueError(msg)
         table, plan = _with_extra_columns(source, plan)
         yield 0, task(plan, Partition(0, progress.counted([table])))
@@ -85,7 +85,7 @@ def chunk_table(chunk: Any, plan: Plan) -> Table:
     """Return a chunk as a table; labels, weights and folds of a tuple become named columns."""
     if not isinstance(chunk, tuple):
         if plan.target is None:
-            msg = "say where the labels are: target= takes a column's name or index, or the labels"
+            msg = "target= is missing: it takes the name or index of a column, or the labels"
             raise ValueError(msg)
         return as_table(chunk)
     role_values = (plan.target, plan.features, plan.weight, plan.fold, plan.by)

@@ -53,7 +53,7 @@ class HashFolds:
 
     def __post_init__(self) -> None:
         if self.n_folds < 2:
-            msg = f"there must be two folds at least, not {self.n_folds}"
+            msg = f"there must be at least two folds, not {self.n_folds}"
             raise ValueError(msg)
 
     @property
@@ -184,11 +184,11 @@ class Plan:
     def needed(self, names: Any) -> list[Any]:
         """Return the columns to read; raise KeyError if one is missing."""
         if self.target is None:
-            msg = "say where the labels are: target= takes a column's name"
+            msg = "target= is missing: it takes the name of the column of labels"
             raise ValueError(msg)
         for role in ("target", "weight", "fold", "by"):
             if not names_a_column(getattr(self, role)):
-                msg = f"the rows are read as they come, so {role}= must name a column of them"
+                msg = f"the rows are read as a stream, so {role}= must be the name of a column"
                 raise ValueError(msg)
         needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
         missing = [name for name in needed_columns if name not in set(names)]

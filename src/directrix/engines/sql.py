@@ -124,7 +124,7 @@ class SqlQueries:
         return f"{self._dialect.double(row[i])} AS dx_c_{i}"
 
     def _rows(self, label: str, used: Sequence[int]) -> str:
-        """Return the inner query for label, weight and some features of all rows with weight."""
+        """Return the inner query: label, weight and features of the rows of non-zero weight."""
         columns = [label]
         conditions = []
         if self.where is not None:
@@ -211,7 +211,7 @@ def moments_sql(
     GROUP BY dx_label
     """
     if dialect not in DIALECTS:
-        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
+        msg = f"no dialect {dialect!r}; the dialects are {', '.join(DIALECTS)}"
         raise ValueError(msg)
     if isinstance(features, str):
         msg = f"features must be a list of columns, not the text {features!r}"

@@ -39,7 +39,7 @@ def require_squares(
         column = int(vanished.argmax())
         name = column if names is None else repr(names[column])
         msg = (
-            f"the squares of column {name} vanish (its values are of size {size[column]:.3g}): "
+            f"the squares of column {name} underflow (its values are of size {size[column]:.3g}): "
             "multiply it by a power of ten"
         )
         raise ValueError(msg)

@@ -26,7 +26,7 @@ def exact_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
 def exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ``high, low`` with ``high = fl(a b)`` and ``high + low = a b`` exactly.
 
-    Exact for magnitudes between about 1e-140 and 1e290; outside, the low part is zero.
+    Exact for magnitudes between about 1e-140 and 1e290; outside, the low part is dropped.
     """
     high = a * b
     a_high, a_low = _split(a)

@@ -193,7 +193,7 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         return RowScatter(self.blocks + other.blocks, mean, mean_tail, diagonal)
 
     def about(self, mean: FloatArray, mean_tail: FloatArray) -> RowScatter:
-        """Return the scatter of the same rows with the mean replaced by this more exact value."""
+        """Return the scatter of the same rows with its mean set to this value."""
         return RowScatter(self.blocks, mean, mean_tail, self._diagonal, self.factor)
 
     def affine(self, scale: FloatArray, center: FloatArray, offset: FloatArray) -> RowScatter:

@@ -40,7 +40,7 @@ def as_labels(labels: Any) -> AnyArray:
 
 def distinct(labels: AnyArray) -> AnyArray:
     """Return the sorted distinct labels, with the dtype that summaries store."""
-    return _readonly(np.unique(labels))
+    return _canonical(np.unique(labels))
 
 
 def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
@@ -57,14 +57,14 @@ def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArr
     if small_integers is not None:
         offsets, lowest = small_integers
         offsets_seen = _distinct_offsets(offsets)
-        occurring = _readonly((offsets_seen + lowest).astype(labels.dtype))
+        occurring = _canonical((offsets_seen + lowest).astype(labels.dtype))
         classes = occurring if classes is None else classes
         table = np.zeros(_SMALL_RANGE + 1, dtype=code_dtype(len(classes)))
         table[offsets_seen] = _class_indices(occurring, classes)
         identity = np.array_equal(table[offsets_seen], offsets_seen)
         return (offsets if identity else table[offsets]), classes
     occurring, inverse = np.unique(labels, return_inverse=True)
-    occurring = _readonly(occurring)
+    occurring = _canonical(occurring)
     classes = occurring if classes is None else classes
     indices = _class_indices(occurring, classes)
     return indices.astype(code_dtype(len(classes)))[inverse], classes
@@ -184,7 +184,8 @@ def _signed(array: AnyArray) -> AnyArray:
     return array.astype(np.int64)
 
 
-def _readonly(classes: AnyArray) -> AnyArray:
+def _canonical(classes: AnyArray) -> AnyArray:
+    """Return classes as a read-only array of bool, int64, float64 or str."""
     dtype = {"b": np.bool_, "i": np.int64, "f": np.float64}.get(classes.dtype.kind)
     if not classes.size:  # no labels have no dtype; a fixed one makes all empty summaries equal
         dtype = np.int64

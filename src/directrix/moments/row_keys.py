@@ -143,7 +143,7 @@ def folds_by_key(keys: AnyArray, n_folds: int) -> IntArray:
 
 
 def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray:
-    """Return folds of equal size within each stratum, assigned in turn in the order of the keys.
+    """Return folds balanced within each stratum: rows are assigned in turn, in the order of keys.
 
     Parameters
     ----------

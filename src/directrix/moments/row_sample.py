@@ -102,7 +102,10 @@ class RowSample:
         return merged._at_or_below(lesser)
 
     def at_most(self, n_per_class: int) -> RowSample:
-        """Return a sample of at most ``n_per_class`` rows of each class, those of lowest hash."""
+        """Return a sample of at most ``n_per_class`` rows of each class, those of lowest hash.
+
+        Wide rows reduce the number further. Rows of equal hash are kept or dropped together.
+        """
         n_per_class = max(1, min(n_per_class, _MOST_VALUES // max(self.X.shape[1], 1)))
         thresholds = dict(self.thresholds)
         for label in thresholds:

@@ -86,7 +86,7 @@ class Neighbours:
         moving = weight.sum() - fixed_weight[:, 0]
         first = 0.5 * (moving + cumulative_change[:, -1]) + fixed_weight[:, 1]
         self._errors_after = first[:, np.newaxis] - cumulative_change
-        self._moving_weight = weight.sum() - fixed_weight[:, 2]
+        self._counted_weight = weight.sum() - fixed_weight[:, 2]
         self._at_vertex = (self._crossing == 0) | (self._crossing == np.inf)
         # A step off the vertex can put each of its points on the right side.
         self._errors = np.minimum(self._change, 0.0) + self._errors_after
@@ -110,11 +110,11 @@ class Neighbours:
             errors = np.where(free[self._order], errors, np.inf)
             least = errors.min(initial=np.inf)
         # The other half of the pencil, beyond t = ∞, has the same hyperplanes with sides reversed.
-        if (self._moving_weight - self._errors_after.max(axis=1, initial=0.0)).min(
+        if (self._counted_weight - self._errors_after.max(axis=1, initial=0.0)).min(
             initial=np.inf
         ) < least:
             reversed_errors = (
-                self._moving_weight[:, np.newaxis]
+                self._counted_weight[:, np.newaxis]
                 - self._errors_after
                 - np.maximum(self._change, 0.0)
             )

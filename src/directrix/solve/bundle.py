@@ -90,7 +90,7 @@ def bundle(
         bound = max(bound, model_bound)
     converged = value - bound <= tolerance
     solution = Solution(best, value, norm, path.n_iter, converged, tuple(path.values), bound)
-    remainder = f"a gap of {value - bound:.1e} where {tolerance:.1e} was asked for"
+    remainder = f"a gap of {value - bound:.1e}, above the tolerance of {tolerance:.1e}"
     return solution if path.stopped else warn_not_converged(solution, "BMRM", remainder)
 
 

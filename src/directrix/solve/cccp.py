@@ -71,7 +71,7 @@ def cccp(
     norm = float(np.linalg.norm(grad))
     converged = decrease <= enough
     solution = Solution(coef, value, norm, path.n_iter, converged, tuple(path.values))
-    remainder = f"a last decrease of {decrease:.1e} where {enough:.1e} was asked for"
+    remainder = f"a last decrease of {decrease:.1e}, above the tolerance of {enough:.1e}"
     return solution if path.stopped else warn_not_converged(solution, "CCCP", remainder)
 
 

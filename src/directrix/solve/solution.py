@@ -94,13 +94,13 @@ class Path:
     ) -> Solution:
         """Return the solution; warn if the solver neither converged nor was stopped."""
         solution = Solution(coef, value, grad_norm, self.n_iter, converged, tuple(self.values))
-        remainder = f"a gradient of norm {grad_norm:.1e} where {tol:.1e} was asked for"
+        remainder = f"a gradient norm of {grad_norm:.1e}, above the tolerance of {tol:.1e}"
         return solution if self.stopped else warn_not_converged(solution, solver, remainder)
 
 
 def warn_unless_converged(solution: Solution, solver: str, tol: float) -> Solution:
     """Warn if a solver stopped before the gradient was small enough; return the solution."""
-    remainder = f"a gradient of norm {solution.grad_norm:.1e} where {tol:.1e} was asked for"
+    remainder = f"a gradient norm of {solution.grad_norm:.1e}, above the tolerance of {tol:.1e}"
     return warn_not_converged(solution, solver, remainder)
 
 
