@@ -1,4 +1,4 @@
-"""Two days of rows in files, summaries and models of them, and a way to call the commands."""
+"""Rows of two days in files, summaries and a model of them, and a fixture that runs commands."""
 
 import json
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def table(X, y, **more):
     return pa.table({**columns, "fraud": y, **more})
 
 
-class Called(SimpleNamespace):
+class CommandResult(SimpleNamespace):
     @property
     def json(self):
         return json.loads(self.out)
@@ -41,14 +41,14 @@ class Called(SimpleNamespace):
 
 @pytest.fixture
 def call():
-    """Return a function that runs a command and gives its exit code and what it printed."""
+    """Return a function that runs a command and gives its exit code and output."""
     runner = CliRunner()
 
     def run(*words):
-        done = runner.invoke(app, [str(word) for word in words], prog_name="directrix")
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Called(code=done.exit_code, out=done.stdout, err=done.stderr)
+        result = runner.invoke(app, [str(word) for word in words], prog_name="directrix")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return CommandResult(code=result.exit_code, out=result.stdout, err=result.stderr)
 
     return run
 

@@ -1,4 +1,8 @@
+"""Messages and exit codes of wrong calls, of data and models that cannot be used, and of bugs."""
+
 import builtins
+import errno
+import os
 import sys
 
 import pytest
@@ -6,13 +10,19 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import MomentClassifier, summarize
-from directrix.cli import main
-from directrix.cli.output.errors import describe_error
+from directrix.cli.output.errors import (
+    CALL_ERROR,
+    DATA_ERROR,
+    UsageError,
+    describe_error,
+    suggest_names,
+)
+from directrix.exceptions import ColumnNotFoundError, MissingLibraryError, NotNumericError
 from directrix.export import save
 
-DATA, USAGE = 1, 2
+DATA, USAGE = DATA_ERROR, CALL_ERROR
 
-#: Command, exit code, and what the message must say. {f} is the folder of the fixtures.
+#: Command, exit code, and a part of the message. {f} is the folder of the fixtures.
 WRONG = {
     "no file": ("summarize {f}/nothing.parquet -t fraud -o {o}", DATA, "no file at"),
     "no match": ("summarize {f}/no*.parquet -t fraud -o {o}", DATA, "or a pattern"),
@@ -148,13 +158,13 @@ def folder(files):
 
 
 @pytest.mark.parametrize("name", sorted(WRONG))
-def test_a_mistake_is_answered_in_words(call, folder, tmp_path, name):
-    command, code, words = WRONG[name]
-    done = call(*command.format(f=folder, o=tmp_path / "out").split())
-    assert done.code == code, done.err
-    assert words in done.err
-    assert "Traceback" not in done.err
-    assert done.out == ""
+def test_a_command_that_fails_says_why(call, folder, tmp_path, name):
+    command, code, message = WRONG[name]
+    result = call(*command.format(f=folder, o=tmp_path / "out").split())
+    assert result.code == code, result.err
+    assert message in result.err
+    assert "Traceback" not in result.err
+    assert result.out == ""
     assert not (tmp_path / "out").exists()
 
 
@@ -175,58 +185,93 @@ def test_a_mistake_is_answered_in_words(call, folder, tmp_path, name):
 def test_a_missing_library_is_named_with_its_extra(
     call, folder, tmp_path, monkeypatch, library, command, extra
 ):
-    hide(monkeypatch, library)
-    done = call(*command.format(f=folder, o=tmp_path / "out").split())
-    assert done.code == USAGE
-    assert extra in done.err
-
-
-def test_without_its_own_libraries_it_says_so(monkeypatch, capsys):
-    hide(monkeypatch, "typer")
-    for name in [own for own in sys.modules if own.startswith("directrix.cli.")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == USAGE
-    told = capsys.readouterr().err
-    assert told == "the command line needs typer and rich: pip install 'directrix[cli]'\n"
+    real_import = builtins.__import__
 
-
-def hide(monkeypatch, library):
-    """Make a library one that is not installed."""
-    for name in [own for own in sys.modules if own.partition(".")[0] == library]:
-        monkeypatch.delitem(sys.modules, name)
-    real = builtins.__import__
-
-    def without(name, *rest):
+    def import_without(name, *rest):
         if name.partition(".")[0] == library:
             msg = f"No module named {name!r}"
             raise ModuleNotFoundError(msg, name=name)
-        return real(name, *rest)
+        return real_import(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(builtins, "__import__", import_without)
+    result = call(*command.format(f=folder, o=tmp_path / "out").split())
+    assert result.code == USAGE
+    assert extra in result.err
 
 
 def test_debug_shows_the_traceback(call, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("DIRECTRIX_DEBUG", "1")
-    with pytest.raises(KeyError):
+    with pytest.raises(ColumnNotFoundError):
         call("summarize", folder / "monday.parquet", "-t", "fruad", "-o", tmp_path / "out")
 
 
-def test_an_error_of_ours_says_how_to_see_it():
-    words, code = describe_error(ZeroDivisionError("division by zero"))
-    assert code == DATA
-    assert "DIRECTRIX_DEBUG" in words
+COLUMNS = [f"column{index}" for index in range(14)]
+MANY = "The columns are " + ", ".join(COLUMNS[:12]) + " and 2 more."
+#: Errors, and the messages that are made from their fields.
+DESCRIPTIONS = [
+    (
+        ColumnNotFoundError("fruad", ["amount", "fraud"]),
+        "no column named 'fruad'; did you mean 'fraud'? The columns are amount, fraud.",
+    ),
+    (ColumnNotFoundError("x", COLUMNS), f"no column named 'x'. {MANY}"),
+    (
+        NotNumericError("town", "string"),
+        (
+            "column 'town' holds string, not numbers: leave it out with --drop town, or encode it "
+            "as numbers first"
+        ),
+    ),
+    (
+        MissingLibraryError("displays are drawn with matplotlib", "matplotlib"),
+        "displays are drawn with matplotlib: pip install 'directrix[plot]'",
+    ),
+    (
+        ModuleNotFoundError("No module named 'dask.array'", name="dask.array"),
+        "this needs dask: pip install 'directrix[dask]'",
+    ),
+    (ImportError("cannot import name 'a'", name="numpy"), "cannot import name 'a'"),
+    (UsageError("no rows"), "no rows"),
+    (ValueError("wrong value"), "wrong value"),
+    (KeyError("a message, not a repr"), "a message, not a repr"),
+    (
+        FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "a.csv"),
+        "a.csv: there is no such file or folder",
+    ),
+    (
+        IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "rows"),
+        "rows: it is a folder, not a file",
+    ),
+    (
+        PermissionError(errno.EACCES, os.strerror(errno.EACCES), "a.csv"),
+        "a.csv: permission to read or write it is denied",
+    ),
+    (OSError(errno.ENOSPC, "disk full", "a.csv"), "a.csv: disk full"),
+    (OSError("disk full"), "disk full"),
+    (
+        MemoryError("3 GB"),
+        "the rows do not fit in memory: fit with --two-passes, or from a summary. 3 GB",
+    ),
+    (
+        ZeroDivisionError("division by zero"),
+        "ZeroDivisionError: division by zero. Set DIRECTRIX_DEBUG=1 to see the traceback.",
+    ),
+]
 
 
-def test_warnings_are_notes(call, folder, tmp_path):
-    # Of one feature that says nothing, nothing beats logistic regression.
-    options = ["-t", "fraud", "--features", "clock", "--time-budget", 0.2]
-    done = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx")
-    assert done.code == 0, done.err
-    more = ["--force", "--json"]
-    told = call("fit", folder / "monday.parquet", *options, "-o", tmp_path / "m.dx", *more)
-    assert told.err == ""
-    notes = told.json["warnings"]
-    assert notes
-    assert all(f"Note: {note}" in done.err for note in notes)
+@pytest.mark.parametrize(("error", "message"), DESCRIPTIONS)
+def test_a_message_is_made_from_the_fields_of_an_error(error, message):
+    code = USAGE if isinstance(error, ImportError) else DATA
+    assert describe_error(error) == (message, code)
+
+
+def test_the_error_of_a_spark_worker_is_its_last_line():
+    error = type("PythonException", (Exception,), {"__module__": "pyspark.errors"})
+    text = "Traceback:\n  File 'a.py'\nValueError: the row\n\nJVM stacktrace:\nat java.lang\n"
+    assert describe_error(error(text)) == ("Spark: ValueError: the row", DATA)
+
+
+def test_similar_names_are_suggested():
+    assert suggest_names("Amuont", ["amount", "age"]) == "; did you mean 'amount'?"
+    assert suggest_names("xyz", ["amount", "age"]) == ""

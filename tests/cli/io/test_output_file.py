@@ -1,4 +1,4 @@
-"""No command overwrites a file that it reads, nor any other without being told to."""
+"""No command overwrites a file that it reads, nor any other file without ``--force``."""
 
 import json
 import os
@@ -30,7 +30,7 @@ COMMANDS = {
 
 DRAWN = ("plot", "report")
 
-#: Commands, and which of the files that they read they are told to write.
+#: Commands, and an input that they are asked to write.
 INPUTS = [
     ("summarize {f}/monday.parquet -t fraud", "monday.parquet"),
     ("summarize {f}/monday.parquet {f}/tuesday.parquet -t fraud", "tuesday.parquet"),
@@ -60,9 +60,9 @@ INPUTS = [
 
 
 @pytest.fixture
-def own(files, tmp_path, call):
-    """Return a folder with files that a command may destroy."""
-    folder = tmp_path / "own"
+def copies(files, tmp_path, call):
+    """Return a folder with copies of the files, which a command may destroy."""
+    folder = tmp_path / "copies"
     (folder / "days").mkdir(parents=True)
     for name in ("monday.parquet", "tuesday.parquet", "monday.moments", "tuesday.moments"):
         shutil.copy(files / name, folder)
@@ -80,7 +80,7 @@ def contents(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_every_command_that_writes_is_here():
+def test_every_command_that_writes_a_file_is_tested():
     commands = get_command(app).commands
     writing = {
         name
@@ -95,26 +95,26 @@ def test_every_command_that_writes_is_here():
 
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize(("command", "name"), INPUTS)
-def test_what_is_read_is_never_overwritten(call, own, command, name, force):
-    before = contents(own)
+def test_an_input_is_never_overwritten(call, copies, command, name, force):
+    before = contents(copies)
     more = ["--force"] if force else []
-    done = call(*command.format(f=own).split(), "-o", own / name, *more)
-    assert done.code == USAGE, done.err
-    assert "--output" in done.err
-    assert "give another name" in " ".join(done.err.split())
-    assert contents(own) == before
+    result = call(*command.format(f=copies).split(), "-o", copies / name, *more)
+    assert result.code == USAGE, result.err
+    assert "--output" in result.err
+    assert "give another name" in " ".join(result.err.split())
+    assert contents(copies) == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
-@pytest.mark.parametrize("how", ["symbolic link", "hard link", "link is read", "linked folder"])
-def test_a_link_to_what_is_read_is_the_same_file(call, own, tmp_path, how):
-    rows = own / "days" / "monday.parquet"
-    read, output = own / "days", tmp_path / "out.parquet"
-    if how == "symbolic link":
+@pytest.mark.parametrize("link", ["symbolic link", "hard link", "link is read", "linked folder"])
+def test_a_link_to_an_input_is_the_same_file(call, copies, tmp_path, link):
+    rows = copies / "days" / "monday.parquet"
+    read, output = copies / "days", tmp_path / "out.parquet"
+    if link == "symbolic link":
         output.symlink_to(rows)
-    elif how == "hard link":
+    elif link == "hard link":
         output.hardlink_to(rows)
-    elif how == "link is read":
+    elif link == "link is read":
         output = rows
         read = tmp_path / "link.parquet"
         read.symlink_to(rows)
@@ -122,37 +122,37 @@ def test_a_link_to_what_is_read_is_the_same_file(call, own, tmp_path, how):
         output = rows
         read = tmp_path / "all"
         read.mkdir()
-        (read / "part").symlink_to(own / "days")
+        (read / "part").symlink_to(copies / "days")
         (read / "part" / "around").symlink_to(read)  # in a circle
-    before = contents(own)
-    done = call("predict", own / "model.dx", read, "-o", output, "--force")
-    assert done.code == USAGE, done.err
-    assert "is read by this command" in " ".join(done.err.split())
-    assert contents(own) == before
+    before = contents(copies)
+    result = call("predict", copies / "model.dx", read, "-o", output, "--force")
+    assert result.code == USAGE, result.err
+    assert "is read by this command" in " ".join(result.err.split())
+    assert contents(copies) == before
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_an_existing_file_is_overwritten_only_if_told_to(call, own, tmp_path, name):
+def test_an_existing_file_is_overwritten_only_with_force(call, copies, tmp_path, name):
     if name in DRAWN:
         pytest.importorskip("matplotlib")
-    command = COMMANDS[name].format(f=own).split()
+    command = COMMANDS[name].format(f=copies).split()
     output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
     output.write_bytes(b"precious")
     refused = call(*command, "-o", output)
     assert refused.code == USAGE
     assert "--force" in refused.err
     assert output.read_bytes() == b"precious"
-    done = call(*command, "-o", output, "--force")
-    assert done.code == 0, done.err
+    result = call(*command, "-o", output, "--force")
+    assert result.code == 0, result.err
     assert output.read_bytes() != b"precious"
     assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_a_failed_write_leaves_the_old_file(call, own, tmp_path, name, monkeypatch):
+def test_a_failed_write_leaves_the_old_file(call, copies, tmp_path, name, monkeypatch):
     if name in DRAWN:
         pytest.importorskip("matplotlib")
-    command = COMMANDS[name].format(f=own).split()
+    command = COMMANDS[name].format(f=copies).split()
     output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
     output.write_bytes(b"precious")
 
@@ -161,20 +161,20 @@ def test_a_failed_write_leaves_the_old_file(call, own, tmp_path, name, monkeypat
         raise OSError(msg)
 
     monkeypatch.setattr("pathlib.Path.replace", full)
-    done = call(*command, "-o", output, "--force")
-    assert done.code == 1
-    assert "disk full" in done.err
+    result = call(*command, "-o", output, "--force")
+    assert result.code == 1
+    assert "disk full" in result.err
     assert output.read_bytes() == b"precious"
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_folder_is_no_file(call, own, tmp_path):
-    done = call("fit", own / "monday.moments", "-o", tmp_path, "--force")
-    assert done.code == USAGE
-    assert "is a folder" in " ".join(done.err.split())
+def test_a_folder_is_no_file(call, copies, tmp_path):
+    result = call("fit", copies / "monday.moments", "-o", tmp_path, "--force")
+    assert result.code == USAGE
+    assert "is a folder" in " ".join(result.err.split())
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no such device")  # noqa: PTH110
-def test_a_device_keeps_nothing_that_could_be_lost(call, own):
-    assert call("export", own / "model.dx", "--to", "json", "-o", "/dev/null").code == 0
+def test_a_device_is_written_without_force(call, copies):
+    assert call("export", copies / "model.dx", "--to", "json", "-o", "/dev/null").code == 0
     assert os.stat("/dev/null").st_rdev  # noqa: PTH116

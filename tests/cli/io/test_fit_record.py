@@ -22,7 +22,7 @@ RIGHT = {
 }
 MISSING = object()
 
-#: The way to a field, what it holds instead, and what is said of it.
+#: Path to a field, the value that it holds instead, and the message.
 WRONG = [
     (["classifier"], MISSING, "it lacks the field 'classifier'"),
     (["classifier"], 3, "its field 'classifier' must be text, not 3"),
@@ -48,15 +48,15 @@ WRONG = [
 ]
 
 
-def changed(way, value):
+def changed(path, value):
     record = deepcopy(RIGHT)
     inner = record
-    for step in way[:-1]:
+    for step in path[:-1]:
         inner = inner[step]
     if value is MISSING:
-        del inner[way[-1]]
+        del inner[path[-1]]
     else:
-        inner[way[-1]] = value
+        inner[path[-1]] = value
     return record
 
 
@@ -70,22 +70,22 @@ def write(tmp_path):
     return to
 
 
-def test_what_a_fit_printed_is_read(call, files, tmp_path, write):
+def test_the_output_of_a_fit_is_read(call, files, tmp_path, write):
     options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx", "--json"]
-    told = call("fit", files / "monday.parquet", *options)
-    record = read_fit_record(write(told.out))
-    assert record.chosen == told.json["chosen"]
-    assert [own._asdict() for own in record.candidates] == told.json["candidates"]
-    assert record.expected._asdict() == told.json["expected_on_new_rows"]
+    fit = call("fit", files / "monday.parquet", *options)
+    record = read_fit_record(write(fit.out))
+    assert record.chosen == fit.json["chosen"]
+    assert [candidate._asdict() for candidate in record.candidates] == fit.json["candidates"]
+    assert record.expected._asdict() == fit.json["expected_on_new_rows"]
     assert record.expected.low < record.expected.value < record.expected.high
 
 
-@pytest.mark.parametrize(("way", "value", "words"), WRONG)
-def test_a_wrong_field_is_named(write, way, value, words):
-    path = write(changed(way, value))
+@pytest.mark.parametrize(("field", "value", "message"), WRONG)
+def test_a_wrong_field_is_named(write, field, value, message):
+    path = write(changed(field, value))
     with pytest.raises(UsageError) as caught:
         read_fit_record(path)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).startswith(path)
     assert len(str(caught.value)) < len(path) + 200
 
@@ -94,14 +94,14 @@ def test_a_wrong_field_is_named(write, way, value, words):
     "content",
     [b"", b"{", b"[1, 2]", b'"text"', b"null", b"\xf6", pytest.param(b"[" * 10**5, id="deep")],
 )
-def test_something_else_is_refused(tmp_path, content):
+def test_another_file_is_refused(tmp_path, content):
     path = tmp_path / "fit.json"
     path.write_bytes(content)
     with pytest.raises(UsageError, match=r"fit\.json is not .*directrix fit --json"):
         read_fit_record(str(path))
 
 
-def test_numbers_that_are_not_known(write):
+def test_unknown_numbers_are_none(write):
     record = read_fit_record(write(changed(["better_than_logistic", "mean"], None)))
     assert record.gap == Estimate(None, None, None)
     text = json.dumps(changed(["candidates", 0, "metric"], float("nan")))
@@ -113,30 +113,3 @@ def test_numbers_that_are_not_known(write):
 def test_a_fit_without_candidates_has_no_record(write):
     assert read_fit_record(write({"classifier": "MomentClassifier"})) is None
     assert read_fit_record(write(changed(["candidates"], []))) is None
-
-
-@pytest.mark.parametrize(
-    ("way", "value", "words"),
-    [(["chosen"], MISSING, "'chosen'"), (["candidates"], 5, "'candidates' must be a list")],
-)
-def test_the_report_says_which_field_is_wrong(call, files, tmp_path, write, way, value, words):
-    rows = [files / "tuesday.parquet", "-t", "fraud", "--fit", write(changed(way, value))]
-    done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
-    assert done.code == 1
-    assert "fit.json is not what directrix fit --json prints" in done.err
-    assert words in done.err
-    assert not (tmp_path / "r.html").exists()
-
-
-def test_the_report_leaves_out_what_is_not_known(call, files, tmp_path, write):
-    pytest.importorskip("matplotlib")
-    fit = changed(["better_than_logistic", "mean"], None)
-    fit["candidates"][0]["metric"] = None
-    fit["expected_on_new_rows"]["value"] = None
-    rows = [files / "tuesday.parquet", "-t", "fraud", "--fit", write(fit)]
-    done = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
-    assert done.code == 0, done.err
-    page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "2 candidates were compared on held-out rows" in page
-    assert "Better than logistic" not in page
-    assert "Expected on new rows" not in page

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from directrix.classifiers.evaluation.diagnose import delong
+from directrix.classifiers.evaluation.measures import (
+    ScoredRows,
+    brier_score,
+    measure_binary,
+    measure_multiclass,
+)
+from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
+
+
+def scored_rows(n=500, *, weighted=False):
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    scores = rng.normal(size=n) + 1.5 * y - 0.5
+    weight = rng.integers(1, 4, n).astype(float) if weighted else None
+    return ScoredRows(y, scores, 1.0 / (1.0 + np.exp(-scores)), weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_are_those_of_scikit_learn(weighted):
+    scored = scored_rows(weighted=weighted)
+    measures = measure_binary(scored, RecallAtFPR(0.1), "recall at 10 %", [False, True])
+    y, scores, w = scored.y, scored.scores, scored.weight
+    predicted = scores > 0
+    values = {measure.name: measure.value for measure in measures.at_threshold}
+    assert values == pytest.approx(
+        {
+            "error": 1 - metrics.accuracy_score(y, predicted, sample_weight=w),
+            "AUC": metrics.roc_auc_score(y, scores, sample_weight=w),
+            "recall": metrics.recall_score(y, predicted, sample_weight=w),
+            "FPR": np.average(predicted[~y], weights=None if w is None else w[~y]),
+            "precision": metrics.precision_score(y, predicted, sample_weight=w),
+            "F1": metrics.f1_score(y, predicted, sample_weight=w),
+            "Brier score": metrics.brier_score_loss(y, scored.probability, sample_weight=w),
+        }
+    )
+    total = np.ones(len(y)) if w is None else w
+    assert measures.rows == total.sum()
+    assert measures.positives == total[y].sum()
+    assert measures.flagged == total[predicted].sum()
+    assert measures.metric.name == "recall at 10 %"
+    assert measures.metric.value == pytest.approx(RecallAtFPR(0.1).score(y, scores, w))
+    for measure in (measures.metric, *measures.at_threshold):
+        assert measure.low < measure.value < measure.high
+
+
+@pytest.mark.parametrize(
+    ("metric", "method"),
+    [(AUC(), "DeLong"), (PartialAUC(0.2), "DeLong"), (Error(), "posterior draws")],
+)
+def test_the_interval_of_the_metric_names_its_method(metric, method):
+    assert measure_binary(scored_rows(), metric, "metric", [False, True]).metric.how == method
+
+
+def test_the_interval_of_auc_is_delongs():
+    scored = scored_rows()
+    measures = measure_binary(scored, AUC(), "AUC", [False, True])
+    interval = delong(scored.y, scored.scores, np.ones(len(scored.y)))
+    assert (measures.metric.low, measures.metric.high) == interval
+
+
+def test_rows_of_one_class_are_refused():
+    scored = scored_rows()._replace(y=np.ones(500, dtype=bool))
+    with pytest.raises(ValueError, match="all rows are of class True"):
+        measure_binary(scored, Error(), "error", [False, True])
+
+
+def test_several_classes():
+    rng = np.random.default_rng(0)
+    classes = np.array(["a", "b", "c", "d"])
+    y = rng.choice(classes[:3], 300)  # no row of the last class
+    scores = rng.normal(size=(300, 4)) + 2.0 * (y[:, None] == classes)
+    probability = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    error, *recalls, brier = measure_multiclass(ScoredRows(y, scores, probability), classes)
+    predicted = classes[scores.argmax(axis=1)]
+    assert error.value == pytest.approx(1 - metrics.accuracy_score(y, predicted))
+    expected = metrics.recall_score(y, predicted, labels=classes[:3], average=None)
+    assert [measure.name for measure in recalls] == ["recall of a", "recall of b", "recall of c"]
+    assert [measure.value for measure in recalls] == pytest.approx(expected.tolist())
+    squares = ((probability - (y[:, None] == classes)) ** 2).sum(axis=1)
+    assert brier.value == pytest.approx(squares.mean())
+
+
+def test_the_interval_of_the_brier_score_is_that_of_a_mean():
+    residuals = np.array([0.1, -0.3, 0.5, 0.7])
+    squares = residuals**2
+    measure = brier_score(residuals, np.ones(4))
+    half_width = 1.959963984540054 * squares.std() / 2.0
+    assert measure.value == pytest.approx(squares.mean())
+    assert measure.high == pytest.approx(squares.mean() + half_width)
+    assert measure.low == pytest.approx(max(squares.mean() - half_width, 0.0))

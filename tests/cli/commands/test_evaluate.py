@@ -1,0 +1,82 @@
+import pytest
+from sklearn import metrics
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+from pyarrow import parquet
+
+from directrix.export import load
+from directrix.metrics import RecallAtFPR
+
+
+@pytest.fixture
+def tuesday(files):
+    rows = parquet.read_table(files / "tuesday.parquet").to_pandas()
+    return rows[["amount", "age", "clock"]], rows["fraud"].to_numpy()
+
+
+def test_values_are_those_of_scikit_learn(call, files, tuesday):
+    command = ["evaluate", files / "model.dx", files / "tuesday.parquet", "-t", "fraud"]
+    result = call(*command, "--json")
+    assert result.code == 0, result.err
+    X, y = tuesday
+    model = load(files / "model.dx")
+    scores, predicted = model.decision_function(X), model.predict(X)
+    values = {name: measure["value"] for name, measure in result.json["at_threshold"].items()}
+    assert values == pytest.approx(
+        {
+            "error": 1 - metrics.accuracy_score(y, predicted),
+            "AUC": metrics.roc_auc_score(y, scores),
+            "recall": metrics.recall_score(y, predicted),
+            "FPR": predicted[~y].mean(),
+            "precision": metrics.precision_score(y, predicted),
+            "F1": metrics.f1_score(y, predicted),
+            "Brier score": metrics.brier_score_loss(y, model.predict_proba(X)[:, 1]),
+        }
+    )
+    assert result.json["metric"]["value"] == pytest.approx(RecallAtFPR(0.1).score(y, scores))
+    for measure in (*result.json["at_threshold"].values(), result.json["metric"]):
+        assert measure["low"] < measure["value"] < measure["high"]
+
+
+def test_another_metric_and_text(call, files):
+    rows = [files / "tuesday.csv", "-t", "fraud"]
+    result = call("evaluate", files / "model.dx", *rows, "--metric", "f1")
+    assert result.code == 0
+    first, _, heading, *_ = result.out.splitlines()
+    assert first.startswith("600 rows, ")
+    assert "of class True" in first
+    assert heading == "metric"
+    assert "F1" in result.out
+    assert "\x1b" not in result.out + result.err
+
+
+def test_columns_are_selected_by_name(call, files, tmp_path):
+    table = parquet.read_table(files / "tuesday.parquet")
+    permuted = table.select(["fraud", "clock", "age", "amount"])
+    parquet.write_table(permuted, tmp_path / "permuted.parquet")
+    values = [
+        call("evaluate", files / "model.dx", path, "-t", "fraud", "--json").json["metric"]
+        for path in (files / "tuesday.parquet", tmp_path / "permuted.parquet")
+    ]
+    assert values[0] == values[1]
+
+
+def test_weights_need_not_be_whole(call, files, tmp_path):
+    table = parquet.read_table(files / "rich.parquet")
+    half = table.append_column("half", [[0.5] * 599 + [0.75]])
+    parquet.write_table(half, tmp_path / "half.parquet")
+    rows = [tmp_path / "half.parquet", "-t", "fraud", "--weight", "half"]
+    result = call("evaluate", files / "model.dx", *rows)
+    assert result.code == 0, result.err
+    assert result.out.startswith("300.25 rows, ")
+
+
+def test_more_than_two_classes(call, files, tmp_path):
+    options = ["--features", "amount,age,clock", "-t", "three", "--time-budget", 0.3]
+    result = call("fit", files / "rich.parquet", *options, "-o", tmp_path / "m.dx")
+    assert result.code == 0, result.err
+    result = call("evaluate", tmp_path / "m.dx", files / "rich.parquet", "-t", "three", "--json")
+    assert 0.5 < result.json["at_threshold"]["error"]["value"] < 0.8
+    assert "recall of 2" in result.json["at_threshold"]

@@ -1,0 +1,41 @@
+import pytest
+
+pytest.importorskip("typer")
+
+from directrix.export import load, to_json, to_python, to_sql
+
+
+@pytest.mark.parametrize("to", ["json", "python"])
+def test_text_is_that_of_the_library(call, files, to):
+    expected = {"json": to_json, "python": to_python}[to](load(files / "model.dx"))
+    result = call("export", files / "model.dx", "--to", to)
+    assert result.code == 0, result.err
+    assert result.out.rstrip() == expected.rstrip()
+
+
+def test_sql_of_a_table(call, files, tmp_path):
+    expected = to_sql(load(files / "model.dx"), dialect="postgres").select("shop.rows", keep=["id"])
+    options = ["--to", "sql", "--dialect", "postgres", "--table", "shop.rows", "--keep", "id"]
+    assert call("export", files / "model.dx", *options).out.rstrip() == expected
+    result = call("export", files / "model.dx", *options, "-o", tmp_path / "a.sql")
+    assert result.out == ""
+    assert (tmp_path / "a.sql").read_text(encoding="utf-8").rstrip() == expected
+
+
+def test_onnx(call, files, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    output = tmp_path / "m.onnx"
+    assert call("export", files / "model.dx", "--to", "onnx", "-o", output).code == 0
+    assert [value.name for value in onnx.load(output).graph.input] == ["X"]
+
+
+@pytest.mark.parametrize("dtype", [None, "float64", "float32"])
+def test_onnx_has_the_given_type(call, files, tmp_path, dtype):
+    onnx = pytest.importorskip("onnx")
+    output = tmp_path / "m.onnx"
+    more = [] if dtype is None else ["--dtype", dtype]
+    result = call("export", files / "model.dx", "--to", "onnx", "-o", output, *more)
+    assert result.code == 0, result.err
+    (value,) = onnx.load(output).graph.input
+    elem_type = onnx.TensorProto.FLOAT if dtype == "float32" else onnx.TensorProto.DOUBLE
+    assert value.type.tensor_type.elem_type == elem_type

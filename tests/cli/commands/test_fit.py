@@ -1,0 +1,116 @@
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+
+from directrix import MomentClassifier, Moments
+from directrix.export import load
+from directrix.metrics import RecallAtFPR
+
+
+def test_a_fit_of_summaries_is_the_library_call(call, files, tmp_path):
+    days = [files / "monday.moments", files / "tuesday.moments"]
+    result = call("fit", *days, "--metric", "recall@fpr=0.05", "-o", tmp_path / "m.dx")
+    assert result.code == 0, result.err
+    assert "from a summary of 1,200 rows" in result.out
+    moments = Moments.load(days[0]) + Moments.load(days[1])
+    expected = MomentClassifier(RecallAtFPR(0.05)).fit_moments(moments)
+    model = load(tmp_path / "m.dx")
+    assert (model.coef_ == expected.coef_).all()
+    assert model.feature_names_in_.tolist() == ["amount", "age", "clock"]
+
+
+def test_a_prior_is_stated(call, files, tmp_path):
+    output = tmp_path / "m.dx"
+    call("fit", files / "monday.moments", "--prior", 0.01, "-o", output)
+    moments = Moments.load(files / "monday.moments").with_prior(0.01)
+    expected = MomentClassifier().fit_moments(moments)
+    assert load(output).intercept_ == pytest.approx(expected.intercept_)
+
+
+def test_rows_are_fitted_by_the_direct_classifier(call, files, tmp_path):
+    options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx"]
+    result = call("fit", files / "monday.parquet", *options, "--json")
+    assert result.code == 0, result.err
+    values = result.json
+    assert values["classifier"] == "DirectClassifier"
+    assert values["chosen"] in [candidate["name"] for candidate in values["candidates"]]
+    assert values["operating_points"][0]["measured"]["metric"] < 0.3
+    assert load(tmp_path / "m.dx").feature_names_in_.tolist() == values["features"]
+
+
+def test_the_text_has_the_choice_among_the_candidates(call, files, tmp_path):
+    options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx"]
+    result = call("fit", files / "monday.parquet", *options)
+    assert result.code == 0, result.err
+    choice = result.out[result.out.index("chosen from") :].splitlines()
+    assert re.match(r"chosen from \d+ candidates on held-out rows: .", choice[0])
+    assert choice[1].startswith("because ")
+    assert re.match(r"expected error rate on new rows: 0\.\d{4} \(0\.\d{4} to", choice[2])
+    assert re.match(r"better than logistic regression by [+-]0\.\d{4}", choice[3])
+
+
+def test_several_classes_have_a_report_each(call, files, tmp_path):
+    rows = [files / "rich.parquet", "--features", "amount,age,clock", "-t", "three"]
+    options = ["--time-budget", 0.3, "-o", tmp_path / "m.dx"]
+    result = call("fit", *rows, *options)
+    assert result.code == 0, result.err
+    for label in (0, 1, 2):
+        assert f"operating point for class {label} against the others: " in result.out
+        _, _, report = result.out.partition(f"\nclass {label} against the others\n")
+        assert report.startswith("chosen from ")
+    values = call("fit", *rows, *options, "--force", "--json").json
+    assert [report["class"] for report in values["reports"]] == [0, 1, 2]
+    for report in values["reports"]:
+        assert report["chosen"] in [candidate["name"] for candidate in report["candidates"]]
+        assert report.keys() >= {"why", "compared_on", "expected_on_new_rows"}
+    assert "candidates" not in values
+
+
+@pytest.mark.parametrize("name", ["moment", "smooth", "beta-bernoulli"])
+def test_other_classifiers(call, files, tmp_path, name):
+    options = ["-t", "fraud", "-c", name, "-o", tmp_path / "m.dx"]
+    result = call("fit", files / "monday.parquet", *options)
+    assert result.code == 0, result.err
+    assert type(load(tmp_path / "m.dx")).__name__.lower().startswith(name[:4])
+    assert "chosen from" not in result.out
+
+
+def test_two_passes(call, files, tmp_path):
+    options = ["-t", "fraud", "-c", "moment", "--two-passes", "-m", "auc", "-o", tmp_path / "m.dx"]
+    result = call("fit", files / "*day.parquet", *options)
+    assert result.code == 0, result.err
+    assert "held-out rows" in result.out
+
+
+def test_a_label_is_chosen_as_positive(call, files, tmp_path):
+    options = ["-t", "kind", "--features", "amount,age,clock", "-c", "moment"]
+    output = tmp_path / "m.dx"
+    result = call("fit", files / "rich.parquet", *options, "--positive", "bad", "-o", output)
+    assert result.code == 0, result.err
+    model = load(output)
+    assert model.classes_.tolist() == [False, True]
+    assert model.coef_[0, 0] > 0  # positive is "bad", not the last label, "good"
+    rows = [files / "rich.parquet", "-t", "kind"]
+    refused = call("evaluate", output, *rows)
+    assert refused.code == 1
+    assert "--positive" in refused.err
+    values = call("evaluate", output, *rows, "--positive", "bad", "--json").json
+    assert values["at_threshold"]["error"]["value"] < 0.3
+
+
+def test_weights_count(call, files, tmp_path):
+    options = ["-t", "fraud", "--features", "amount,age", "-c", "moment", "-m", "error"]
+    for name, more in (("a", []), ("b", ["--weight", "weight"])):
+        assert call("fit", files / "rich.parquet", *options, *more, "-o", tmp_path / name).code == 0
+    assert load(tmp_path / "b").intercept_[0] != load(tmp_path / "a").intercept_[0]
+
+
+def test_libsvm(call, files, tmp_path):
+    result = call("fit", files / "tuesday.svm", "-c", "moment", "-o", tmp_path / "m.dx")
+    assert result.code == 0, result.err
+    values = call("evaluate", tmp_path / "m.dx", files / "tuesday.svm", "--json").json
+    assert values["rows"] == 600
+    assert np.isfinite(values["at_threshold"]["Brier score"]["value"])
