@@ -1,4 +1,4 @@
-"""The site. Build it with ``make docs``, or ``sphinx-build -W --keep-going docs build/site``."""
+"""Sphinx settings. Build the site with ``make docs``."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 project = "directrix"
 author = "The directrix maintainers"
-copyright = author  # noqa: A001 - Sphinx calls it so
+copyright = author  # noqa: A001 - the name that Sphinx expects
 version = release = directrix.__version__
 
 extensions = [
@@ -33,12 +33,12 @@ default_role = "autolink"
 nitpicky = True
 nitpick_ignore = [("py:obj", "math")]  # of the standard library
 
-# Pages: Markdown, as the repository shows it, with formulas between dollars.
+# Pages are Markdown, with formulas between dollar signs.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
 
-# The reference: docstrings. Types are in them, in words.
+# The API reference comes from docstrings, which describe the types.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = True
@@ -47,7 +47,7 @@ autosummary_imported_members = False
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
-# The gallery: every example runs.
+# Every example of the gallery is executed.
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
@@ -88,7 +88,7 @@ html_sidebars = {
 
 
 def _without_blank_ends(_, doctree):
-    """Take away the blank line that ends an example in Markdown, for doctest's sake."""
+    """Remove the blank line at the end of code blocks, which doctest needs in Markdown."""
     for block in doctree.findall(nodes.literal_block):
         if len(block.children) == 1:
             block.rawsource = block.astext().rstrip("\n")
@@ -97,5 +97,5 @@ def _without_blank_ends(_, doctree):
 
 
 def setup(app):
-    """Tidy each page as it is read."""
+    """Register the clean-up of code blocks."""
     app.connect("doctree-read", _without_blank_ends)

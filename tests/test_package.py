@@ -1,7 +1,10 @@
+import ast
 import importlib.metadata
 import re
 import subprocess
 import sys
+import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,8 @@ import pytest
 import directrix
 
 SOURCE = Path(directrix.__file__).parent
+ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
 CORE = {"numpy", "scipy", "scikit-learn", "safetensors"}
 OPTIONAL = {
     "dask",
@@ -97,3 +102,194 @@ def test_files_stay_short():
         for path in SOURCE.rglob("*.py")
     }
     assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
+
+
+# ── the tree and the layers that CONTRIBUTING.md draws ────────────────────────────────────────────
+
+
+def block(heading):
+    """Return the lines of the first code block below a heading of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return text.split(f"## {heading}\n")[1].split("```\n")[1].splitlines()
+
+
+def drawn():
+    """Return the paths of the tree, folders with a slash at the end."""
+    paths, parents = [], []
+    for line in block("Folders"):
+        depth = (len(line) - len(line.lstrip())) // 2
+        parents[depth:] = [line.split()[0]]
+        paths.append("".join(parents))
+    return paths
+
+
+def test_every_path_of_the_tree_exists():
+    missing = [path for path in drawn() if not (ROOT / path).exists()]
+    assert missing == []
+    assert [path for path in drawn() if (ROOT / path).is_dir() != path.endswith("/")] == []
+
+
+def test_every_package_and_top_level_module_is_in_the_tree():
+    packages = {path.parent for path in SOURCE.rglob("__init__.py")} - {SOURCE}
+    expected = {f"src/directrix/{path.relative_to(SOURCE).as_posix()}/" for path in packages}
+    expected |= {f"src/directrix/{path.name}" for path in SOURCE.glob("*.py")}
+    assert {path for path in drawn() if path.startswith("src/directrix/")} - {
+        "src/directrix/"
+    } == expected
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "docs"])
+def test_every_folder_is_in_the_tree(folder):
+    written = {"api", "gallery", "repository"}  # while the site is built
+    folders = {
+        f"{folder}/{path.name}/"
+        for path in (ROOT / folder).iterdir()
+        if path.name not in written
+        and any(file.is_file() and file.suffix != ".pyc" for file in path.rglob("*"))
+    }
+    assert {path for path in drawn() if re.fullmatch(f"{folder}/[^/]+/", path)} == folders
+
+
+def test_layers_are_those_of_import_linter():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    assert block("Direction of imports") == contract["layers"]
+
+
+# ── where tests are ───────────────────────────────────────────────────────────────────────────────
+
+#: Internal modules that are tested only through the modules that use them. This list may only
+#: become shorter: give a module a test file of its own, and remove it here.
+TESTED_THROUGH_OTHERS = {
+    "_discovery.py",
+    "_typing.py",
+    "checks/check.py",
+    "classifiers/base.py",
+    "classifiers/beta_bernoulli/fit.py",
+    "classifiers/direct/report.py",
+    "classifiers/evaluation/measures.py",
+    "classifiers/fitting/choice.py",
+    "classifiers/fitting/folds.py",
+    "classifiers/fitting/progress.py",
+    "classifiers/moment/checks.py",
+    "classifiers/smooth/initialization.py",
+    "displays/scored.py",
+    "displays/style.py",
+    "engines/tables.py",
+    "engines/tasks.py",
+    "export/model_file_error.py",
+    "export/scoring_formula.py",
+    "export/state_arrays.py",
+    "export/state_json.py",
+    "integrations/spark_columns.py",
+    "moments/_column_sizes.py",
+    "moments/from_sql.py",
+    "solve/solution.py",
+}
+
+
+def modules():
+    """Return the modules of the package by name."""
+    paths = (path for path in SOURCE.rglob("*.py") if not path.stem.startswith("__"))
+    return {
+        ".".join(("directrix", *path.relative_to(SOURCE).with_suffix("").parts)): path
+        for path in paths
+    }
+
+
+def test_file_of(path):
+    """Return the test file of the same name as a module."""
+    folder = TESTS / path.parent.relative_to(SOURCE)
+    return folder / f"test_{path.stem.lstrip('_')}.py"
+
+
+test_file_of.__test__ = False
+
+
+@cache
+def imported_names(path):
+    """Return what a file imports from the package: pairs of module and name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "directrix"
+        for alias in node.names
+    }
+
+
+def defining_module(module, name):
+    """Return the module that a name is imported from, behind the packages that pass it on."""
+    known = modules()
+    if f"{module}.{name}" in known:
+        return f"{module}.{name}"
+    if module in known:
+        return module
+    package = SOURCE.joinpath(*module.split(".")[1:], "__init__.py")
+    passed_on = imported_names(package) if package.is_file() else set()
+    sources = {inner for inner, passed in passed_on if passed == name}
+    return defining_module(sources.pop(), name) if sources else module
+
+
+def untested():
+    """Return the modules without a test file of their own that no test imports."""
+    reached = {
+        defining_module(*names) for path in TESTS.rglob("*.py") for names in imported_names(path)
+    }
+    return {
+        path.relative_to(SOURCE).as_posix()
+        for name, path in modules().items()
+        if not test_file_of(path).is_file()
+        and name not in reached
+        and not name.startswith("directrix.cli.")  # the commands are run, see below
+    }
+
+
+def test_every_module_is_tested_by_name_or_imported_by_a_test():
+    assert untested() - TESTED_THROUGH_OTHERS == set()
+
+
+def test_the_list_of_modules_tested_through_others_only_shrinks():
+    assert TESTED_THROUGH_OTHERS - untested() == set()
+
+
+@cache
+def names_in(path):
+    """Return every name that a file defines or imports, at any depth."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+    return names
+
+
+def test_tests_import_names_that_exist():
+    # pytest skips a test file that it cannot import, as examples of an optional library may be:
+    # after a module is renamed its tests would no longer run, and nothing would fail.
+    known = modules()
+    packages = {
+        ".".join(("directrix", *path.parent.relative_to(SOURCE).parts)): path
+        for path in SOURCE.rglob("__init__.py")
+    }
+    broken = [
+        (str(path.relative_to(TESTS)), module, name)
+        for path in sorted(TESTS.rglob("*.py"))
+        for module, name in sorted(imported_names(path))
+        if f"{module}.{name}" not in {*known, *packages}
+        and (
+            module not in {*known, *packages} or name not in names_in({**known, **packages}[module])
+        )
+    ]
+    assert broken == []
+
+
+def test_every_command_is_run_by_a_test():
+    app = pytest.importorskip("directrix.cli.app", reason="commands need the extra 'cli'").app
+    text = "".join(path.read_text(encoding="utf-8") for path in (TESTS / "cli").glob("*.py"))
+    names = [command.name for command in app.registered_commands]
+    assert names
+    assert [name for name in names if f'"{name}"' not in text] == []

@@ -13,7 +13,7 @@ from oracle import ORDERS, cases, draw_case, exact, mean_error, scaled_error
 from scipy import sparse
 
 from directrix import Moments, summarize
-from directrix.moments import CancellationError, dense_rows, sparse_rows
+from directrix.moments import CancellationError, _dense_rows, _sparse_rows
 from directrix.moments.class_moments import SMALLEST_REMAINDER
 
 EPS = np.finfo(float).eps
@@ -53,14 +53,14 @@ def in_random_tree(case):
 @contextmanager
 def blocks_of(size, gathered):
     with (
-        patch.object(dense_rows, "block_rows", lambda *_: size),
-        patch.object(dense_rows, "gathered_rows", lambda *_: gathered),
+        patch.object(_dense_rows, "block_rows", lambda *_: size),
+        patch.object(_dense_rows, "gathered_rows", lambda *_: gathered),
     ):
         yield
 
 
 def always_sparse():
-    return patch.object(sparse_rows, "DENSE_SHARE", 2.0)
+    return patch.object(_sparse_rows, "DENSE_SHARE", 2.0)
 
 
 def truths(case):

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from directrix.classifiers.rows_at_hand import RowsAtHand, calibrated
 from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
@@ -10,6 +9,8 @@ from directrix.classifiers.fitting.calibration import (
     calibration_from_moments,
     calibration_from_scores,
 )
+from directrix.classifiers.fitting.finalize import _calibrated
+from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import FIRST_ROWS
 from directrix.moments.projection import ScoreMoments
 
@@ -146,8 +147,8 @@ def test_of_very_many_rows_a_sample_is_fitted():
     n = 3 * FIRST_ROWS + 1
     positive, scores, _ = scored(2 * n)
     weight = np.ones(2 * n)
-    fit = calibrated(RowsAtHand(None, positive, weight, None), scores, None)
-    whole = calibration_from_scores(positive, scores, weight, "the rows themselves")
+    fit = _calibrated(TrainingRows(None, positive, weight, None), scores, None)
+    whole = calibration_from_scores(positive, scores, weight, "the training rows")
     assert fit.how == whole.how
     assert fit(GRID) != pytest.approx(whole(GRID), abs=1e-7)
     # Of 5,000 rows a class: slopes vary by some hundredths.

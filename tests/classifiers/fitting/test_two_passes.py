@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import DirectClassifier, MomentClassifier, summarize
-from directrix.classifiers.fitting.two_passes import pick
+from directrix.classifiers.fitting.two_passes import select_from_histograms
 from directrix.engines import HashFolds
 from directrix.metrics import RecallAtFPR, resolve
 from directrix.moments.score_histogram import BINS, ScoreHistogram, centres
@@ -351,10 +351,10 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
     halves = slice(0, 7_000), slice(7_000, None)
     folds = tuple(ScoreHistogram.of(X[own], positive[own], lines) for own in halves)
     metric = resolve(metric)
-    picked = pick(metric, folds, (1.0, 1.0), None)
-    assert picked.place == 1
-    above = X[:, 1] > picked.final.threshold
-    rates = picked.final.empirical
+    picked = select_from_histograms(metric, folds, (1.0, 1.0))
+    assert picked.index == 1
+    above = X[:, 1] > picked.threshold
+    rates = picked.assessment.empirical
     assert rates.fpr == pytest.approx(above[~positive].mean(), abs=1e-12)
     assert rates.tpr == pytest.approx(above[positive].mean(), abs=1e-12)
 
@@ -363,10 +363,10 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     counts = np.zeros((1, 2, BINS))
     counts[0, 0, BINS // 2], counts[0, 1, BINS // 2] = 99.0, 1.0
     histogram = ScoreHistogram(counts, np.array([99.0, 1.0]), np.array([99.0, 1.0]))
-    picked = pick(resolve("error"), (histogram,), (1.0, 1.0), None)
-    assert picked.final.threshold > centres()[BINS // 2]
-    picked = pick(resolve("error"), (histogram,), (1.0, 1e4), None)
-    assert picked.final.threshold < centres()[BINS // 2]
+    picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1.0))
+    assert picked.threshold > centres()[BINS // 2]
+    picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1e4))
+    assert picked.threshold < centres()[BINS // 2]
 
 
 # ── a data set ────────────────────────────────────────────────────────────────────────────────────

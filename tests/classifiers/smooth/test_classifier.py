@@ -24,7 +24,7 @@ from directrix.classifiers.fitting.solvers import SOLVERS
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.smooth.history import certified_gap
 from directrix.frontier import Frontier
-from directrix.frontier.row_frontier import at_most
+from directrix.frontier.row_frontier import stop_after
 from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
 from directrix.metrics import AUC, TABLE, BalancedError, Error, RecallAtFPR
 from directrix.objectives import DataObjective
@@ -76,7 +76,7 @@ CERTIFIED = [
 def test_no_line_is_better_by_more_than_the_certified_gap(loss, iterations):
     X, y = rows(120, 2)
     objective = DataObjective(X - X.mean(axis=0), y, np.ones(len(y)), loss, 1e-2)
-    solution = lbfgs(objective, np.array([0.3, 1.0, 0.0]), callback=at_most(iterations))
+    solution = lbfgs(objective, np.array([0.3, 1.0, 0.0]), callback=stop_after(iterations))
     sharp = objective.sharpened(np.inf)
     closer = lbfgs(sharp, solution.coef, tol=1e-9, ftol=0.0).value
     with catch_warnings():

@@ -1,10 +1,10 @@
 """
-Losses of a row
-===============
+Compare margin losses and their derivatives
+===========================================
 
-A loss charges a row by its margin: the score, turned by the label. Convex losses charge rows far on
-the wrong side without end; the others reach a plateau, and let go of them. These are Figures 2 to 5
-of Hasan and Pal (2015).
+A margin loss is a function of the margin, the score of a row multiplied by its label. Convex losses
+grow without bound for rows far on the wrong side. Losses with a plateau are bounded, so that such
+rows stop influencing the fit. The example reproduces Figures 2 to 5 of Hasan and Pal (2015).
 """
 
 import matplotlib.pyplot as plt
@@ -23,20 +23,20 @@ from directrix.losses import (
 # %%
 # Loss and derivative
 # -------------------
-# The derivative is how hard a row pulls at the line. Beyond the plateau it is zero.
+# The derivative is the influence of a row on the fit. On a plateau it is zero.
 
 display = LossDisplay.from_losses(
     {"logistic": Logistic(), "hinge": Hinge(), "Beta-Bernoulli": BetaBernoulli(gamma=2.0)}
 )
-print(
-    "pull at a margin of -3:", {own.name: round(float(own.slopes[0]), 3) for own in display.drawn}
-)
+slopes = {curve.name: round(float(curve.slopes[0]), 3) for curve in display.drawn}
+print("derivative at a margin of -3:", slopes)
 
 # %%
-# The figures of the paper
-# ------------------------
-# Beta-Bernoulli with a weak prior (2) and a strong one (5); smoothed hinge and zero-one losses (3);
-# the ramp (4); plateaus that differ between the classes (5, right).
+# Figures 2 to 5 of the paper
+# ---------------------------
+# Figure 2 shows the Beta-Bernoulli loss with a weak prior, Figure 3 smoothed hinge and zero-one
+# losses, Figure 4 the ramp loss, and Figure 5 the Beta-Bernoulli loss with a strong prior and (on
+# the right) with plateaus that differ between the classes.
 
 weak, strong = 0.02 / 1.02, 0.5
 figure, axes = plt.subplots(3, 2, figsize=(6.0, 8.4), layout="constrained")

@@ -1,9 +1,10 @@
 """
-Keep thirty days, forget the thirty-first
-=========================================
+Maintain a summary of the last thirty days
+==========================================
 
-Each day's rows are summarised once and the summary is stored. A window of thirty days is the sum
-of thirty files; tomorrow's window adds a day and takes one out, and no row is read again.
+The rows of each day are summarised once, and the summary is stored in a file. A window of thirty
+days is the sum of thirty files. To move the window, add the newest day and subtract the oldest one;
+no row is read again.
 """
 
 from pathlib import Path
@@ -18,7 +19,7 @@ names = ["amount", "age", "clock"]
 
 
 def rows_of(day):
-    """Return the transactions of a day; the clock runs on, so its mean drifts."""
+    """Return the transactions of one day. The mean of the clock column increases every day."""
     X = rng.normal(size=(5_000, 3)) * [40.0, 12.0, 0.3] + [55.0, 41.0, 86_400.0 * day]
     return X, rng.random(5_000) < 0.01
 
@@ -37,4 +38,4 @@ print("days 1 to 30:", moved)
 
 again = sum(days[1:31], start=Moments.empty(3))
 gap = np.abs(moved.positive.scatter / again.positive.scatter - 1).max()
-print(f"against adding the thirty days up afresh: relative difference {gap:.0e}")
+print(f"relative difference to adding the thirty days again: {gap:.0e}")
