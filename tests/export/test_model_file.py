@@ -56,10 +56,10 @@ def test_what_the_model_knows_is_kept(classifier, path):
     assert again.get_params() == classifier.get_params()
     assert repr(again) == repr(classifier)
     gone = set(vars(classifier)) - set(vars(again))
-    about_the_fit = {"moments_", "frontier_", "report_", "candidates_", "history_"}
+    about_the_fit = {"moments_", "frontier_", "reports_", "candidates_", "history_"}
     assert gone <= about_the_fit | {"certified_gap_", "_units"}
     assert set(vars(again)) <= set(vars(classifier))
-    for name in ("calibration_", "operating_point_", "loss_", "alpha_", "plateaus_", "prior_"):
+    for name in ("calibrations_", "operating_points_", "loss_", "alpha_", "plateaus_", "prior_"):
         assert getattr(again, name, None) == getattr(classifier, name, None)
     for name in ("held_out_", "n_iter_", "n_features_in_", "n_support_", "shrinkage_", "_shift"):
         assert getattr(again, name, None) == getattr(classifier, name, None)
@@ -73,10 +73,10 @@ def test_what_the_model_knows_is_kept(classifier, path):
 def test_intervals_and_text_of_operating_points_are_kept(fitted, path):
     for name in ("odd_names", "direct", "three_classes", "text_labels"):
         save(fitted(name), path)
-        own, other = fitted(name).operating_point_, load(path).operating_point_
-        for one, same in zip(np.atleast_1d(own), np.atleast_1d(other), strict=True):
-            assert str(one) == str(same)
-            assert one.intervals == same.intervals is not None
+        before, after = fitted(name).operating_points_, load(path).operating_points_
+        for point, again in zip(before, after, strict=True):
+            assert str(point) == str(again)
+            assert point.intervals == again.intervals is not None
 
 
 def test_rows_of_a_kernel_expansion_keep_type_and_order(fitted, path):

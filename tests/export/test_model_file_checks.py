@@ -83,7 +83,7 @@ def test_a_missing_entry_is_refused_at_any_depth(saved):
         del where[way[-1]]
         saved.write_bytes(put_together(json.dumps(header), arrays))
         if way[0] == "operating_point" and way[-1] == "expected":  # which older files do not have
-            assert np.atleast_1d(load(saved).operating_point_)[way[1]].expected is None
+            assert load(saved).operating_points_[way[1]].expected is None
             continue
         if way == ("params", "limits"):  # nor this parameter, whose default they get
             assert load(saved).limits is None
@@ -127,7 +127,7 @@ WRONG_HEADERS = {
     "no features": (setting("n_features", to=0), "number of features"),
     "a number for a name": (setting("feature_names", 0, to=1), "not 7 names"),
     "a layout": (setting("layout", to="csc"), "unknown way"),
-    "a layout of a kernel": (setting("layout", to="dense"), "has no kernel"),
+    "a layout of a kernel": (setting("layout", to="dense"), "lacks the array rows"),
     "three labels": (setting("classes", "values", to=[False, True, True]), "sorted and different"),
     "one label": (setting("classes", "values", to=[True]), "number of classes"),
     "labels reversed": (setting("classes", "values", to=[True, False]), "sorted"),
@@ -222,9 +222,13 @@ WRONG_KERNELS = {
     "shift": (setting("facts", "shift", to=None), "shift"),
     "held-out losses": (setting("facts", "held_out", to={"dict": [["a", 1.0]]}), "held-out"),
     "a prior": (setting("facts", "prior", to={"share": 1.0}), "prior"),
-    "no layout": (setting("layout", to=None), "lacks the array coef"),
+    "no layout": (setting("layout", to=None), "do not have a layout"),
     "another layout": (setting("layout", to="csr_array"), "lacks the array rows_data"),
-    "a calibration": (setting("calibration", to=[]), "its own probabilities"),
+    "no calibrations": (setting("calibration", to=[]), "calibration for each"),
+    "a calibration": (
+        setting("calibration", to=[{"offset": 0.0, "below": 1.0, "above": 1.0, "how": ""}]),
+        "its own probabilities",
+    ),
 }
 
 

@@ -80,6 +80,11 @@ def from_plain(plain: Any) -> Any:
     raise ModelFileError("a parameter is of an unknown kind")  # noqa: EM101, TRY003
 
 
+def is_encoded(plain: dict[str, Any]) -> bool:
+    """Return whether `to_plain` could have written this object; see `from_plain`."""
+    return any(sorted(plain) == sorted(keys) for keys in _READERS)
+
+
 def _named_fields(value: Any) -> dict[str, Any]:
     noun, known = ("metric", METRICS) if isinstance(value, Metric) else ("loss", LOSSES)
     name = type(value).__name__

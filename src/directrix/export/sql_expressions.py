@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
-from directrix.export.scoring_formula import Plateaus, ScoringFormula, Sigmoid
+from directrix.export.scoring_formula import scoring_formula
 
 #: Terms in one pair of brackets: a database parses a long sum into a tree as deep as the sum is
 #: long, and some end at a thousand.
@@ -135,7 +136,7 @@ def to_sql(
     if dialect not in DIALECTS:
         msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
         raise ValueError(msg)
-    formula = ScoringFormula.of(classifier, columns)
+    formula = scoring_formula(classifier, columns)
     if formula.features is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
@@ -164,29 +165,22 @@ class _Writer:
         lines = []
         for coefficients, intercept in zip(formula.coefficients, formula.intercepts, strict=True):
             terms = [double(intercept)]
-            pairs = zip(coefficients, values, strict=True)
-            terms += [f"{double(own)} * {value}" for own, value in pairs if own]
+            weighted = zip(coefficients, values, strict=True)
+            terms += [f"{double(weight)} * {value}" for weight, value in weighted if weight]
             lines.append(_sum(terms))
         if formula.two_classes:
             return tuple(lines)
-        return tuple(map(self._log_odds, formula.responses, lines))
+        pairs = zip(formula.one_vs_rest, lines, strict=True)
+        return tuple(sigmoid.log_odds(line, self) for sigmoid, line in pairs)
 
     def probabilities(self, scores: Sequence[str]) -> tuple[str, ...]:
         """Return the probability of the last class, or of each of several."""
-        double = self.dialect.double
-        if self.formula.two_classes:
-            (response,), (score,) = self.formula.responses, scores
-            if isinstance(response, Plateaus):
-                moved = f"{double(response.gamma)} * ({score} + {double(response.shift)})"
-                share = self._sigmoid(moved)
-                sure = f"{double(response.low)} + {double(response.rise)} * {share}"
-                own = f"LEAST({double(response.high)}, {sure})"
-            else:
-                own = self._sigmoid(self._log_odds(response, score))
-            return (f"CASE WHEN {self._is_number(score)} THEN {own} END",)
-        each = [self._sigmoid(score) for score in scores]
         known = " AND ".join(map(self._is_number, scores))
-        return tuple(f"CASE WHEN {known} THEN {own} / {_sum(each)} END" for own in each)
+        if self.formula.response is not None:
+            probability = self.formula.response.probability(scores[0], self)
+            return (f"CASE WHEN {known} THEN {probability} END",)
+        sigmoids = [self.sigmoid(score) for score in scores]
+        return tuple(f"CASE WHEN {known} THEN {part} / {_sum(sigmoids)} END" for part in sigmoids)
 
     def prediction(self, scores: Sequence[str]) -> str:
         """Return the label: the last class above zero, or of several that of the greatest score."""
@@ -205,22 +199,33 @@ class _Writer:
             cases.append(f"WHEN {wins} THEN {label}")
         return f"CASE WHEN {known} THEN CASE {' '.join(cases)} ELSE {labels[-1]} END END"
 
-    def _log_odds(self, response: Any, score: str) -> str:
+    def add(self, value: str, number: float) -> str:
+        """Return the value plus a number."""
+        return f"({self.dialect.double(number)} + {value})"
+
+    def multiply(self, value: str, number: float) -> str:
+        """Return the value times a number."""
+        return f"{self.dialect.double(number)} * {value}"
+
+    def slopes(self, value: str, below: float, above: float) -> str:
+        """Return the value times one number where it is below zero, and times another elsewhere."""
         double = self.dialect.double
-        assert isinstance(response, Sigmoid)  # noqa: S101 - plateaus have none
-        slope = double(response.above)
-        if response.below != response.above:
-            zero, below = double(0.0), double(response.below)
-            slope = f"CASE WHEN {score} < {zero} THEN {below} ELSE {slope} END"
-        return f"({double(response.offset)} + {slope} * {score})"
+        if below == above:
+            return self.multiply(value, above)
+        negative = f"{value} < {double(0.0)}"
+        return f"CASE WHEN {negative} THEN {double(below)} ELSE {double(above)} END * {value}"
 
-    def _sigmoid(self, log_odds: str) -> str:
-        """Return the sigmoid, which no log-odds make overflow.
+    def at_most(self, value: str, number: float) -> str:
+        """Return the lesser of the value and a number."""
+        return f"LEAST({self.dialect.double(number)}, {value})"
 
-        LEAST and GREATEST leave NULL out in some dialects: it has been asked for before.
+    def sigmoid(self, value: str) -> str:
+        """Return 1 / (1 + exp(-value)), which never overflows.
+
+        LEAST and GREATEST leave NULL out in some dialects: `_is_number` is asked before.
         """
         one, far = self.dialect.double(1.0), self.dialect.double(_FAR)
-        near = f"LEAST({far}, GREATEST(-{far}, {log_odds}))"
+        near = f"LEAST({far}, GREATEST(-{far}, {value}))"
         return f"({one} / ({one} + EXP(-{near})))"
 
     def _is_number(self, score: str) -> str:

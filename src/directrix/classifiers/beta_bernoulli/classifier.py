@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
@@ -13,15 +14,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
 from directrix.classifiers.beta_bernoulli.fit import Fitted, Recipe
-from directrix.classifiers.beta_bernoulli.plateaus import even_score, pair_of, probability
+from directrix.classifiers.beta_bernoulli.plateaus import (
+    PlateauResponse,
+    even_score,
+    pair_of,
+    probability,
+)
+from directrix.classifiers.beta_bernoulli.state import (
+    kernel_facts,
+    prior_facts,
+    restored_attributes,
+)
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.smooth.initialization import validate_grid
+from directrix.classifiers.state import Facts
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
+    from directrix.classifiers.scoring import ScoringFormula
+    from directrix.classifiers.state import ModelState
     from directrix.losses.beta_bernoulli import BetaBernoulli
 
 _ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -259,6 +273,50 @@ class BetaBernoulliClassifier(LinearClassifier):
         scores = self.decision_function(X) + self._shift
         positive = probability(self.loss_, expit(self.loss_.gamma * scores))
         return np.column_stack([1.0 - positive, positive])
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row; raise ValueError with a kernel."""
+        check_is_fitted(self)
+        if self._kernel is not None:
+            msg = (
+                "a kernel model is a sum over rows, and no line that could be written down as "
+                "SQL, ONNX, JSON or Python: keep it with directrix.export.save, or put "
+                "sklearn.kernel_approximation.Nystroem before a classifier without kernel"
+            )
+            raise ValueError(msg)
+        even = even_score(self.loss_)
+        return replace(
+            super().scoring_formula(),
+            response=PlateauResponse.of(self.loss_, float(self._shift)),
+            always=int(even < 0) if isinf(even) else None,
+        )
+
+    def _state_arrays(self) -> dict[str, Any]:
+        support = np.asarray(self.support_, dtype=np.int64)
+        arrays = {"intercept": self.intercept_, "support": support}
+        if self._kernel is None:
+            return arrays | {"coef": self.coef_}
+        return arrays | {
+            "dual_coef": self.dual_coef_,
+            "unit_mean": self._units.mean,
+            "unit_scale": self._units.scale,
+            "rows": self.support_vectors_,
+        }
+
+    def _state_facts(self) -> Facts:
+        return Facts(
+            alpha=self.alpha_,
+            held_out=self.held_out_,
+            kernel=kernel_facts(self._kernel),
+            loss=self.loss_,
+            n_iter=self.n_iter_,
+            prior=prior_facts(self.prior_),
+            shift=float(self._shift),
+        )
+
+    @classmethod
+    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
+        return restored_attributes(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from directrix.classifiers.scoring import Arithmetic, Response, Value
 from directrix.losses.beta_bernoulli import BetaBernoulli
 
 if TYPE_CHECKING:
@@ -102,9 +104,13 @@ def pair_of(loss: BetaBernoulli) -> tuple[float, float]:
 def probability(loss: BetaBernoulli, share: FloatArray) -> FloatArray:
     """Return μ, the probability of the positive class (eq. 19), where σ(γ s) is this."""
     a, b = pair_of(loss)
-    # What is left of a and b is taken as it is: 1 − a − b would be rounded below zero.
-    mu: FloatArray = np.clip(a + b * share, a, 1.0 - loss.mixing * (1.0 - loss.prior_mean))
+    mu: FloatArray = np.clip(a + b * share, a, _upper_plateau(loss))
     return mu
+
+
+def _upper_plateau(loss: BetaBernoulli) -> float:
+    """Return a + b, computed so that one minus it is not rounded below zero."""
+    return 1.0 - loss.mixing * (1.0 - loss.prior_mean)
 
 
 def even_score(loss: BetaBernoulli) -> float:
@@ -121,3 +127,41 @@ def even_score(loss: BetaBernoulli) -> float:
     if above <= 0:
         return inf
     return log(below / above) / loss.gamma
+
+
+@dataclass(frozen=True)
+class PlateauResponse(Response):
+    r"""Probability at score s: :math:`\min(h, l + r\, \sigma(\gamma (s + t)))`.
+
+    Parameters
+    ----------
+    low, rise, high : float
+        l, r and h. But for rounding, h is l + r.
+    gamma, shift : float
+        γ and t.
+    """
+
+    name: ClassVar[str] = "plateaus"
+    low: float
+    rise: float
+    high: float
+    gamma: float
+    shift: float
+
+    @classmethod
+    def of(cls, loss: BetaBernoulli, shift: float) -> PlateauResponse:
+        """Return the probability of a loss whose scores are moved by ``shift``."""
+        low, rise = pair_of(loss)
+        return cls(low, rise, _upper_plateau(loss), loss.gamma, shift)
+
+    def probability(self, score: Value, arithmetic: Arithmetic[Value]) -> Value:
+        """Return the probability at a score."""
+        moved = arithmetic.add(score, self.shift)
+        share = arithmetic.sigmoid(arithmetic.multiply(moved, self.gamma))
+        risen = arithmetic.add(arithmetic.multiply(share, self.rise), self.low)
+        return arithmetic.at_most(risen, self.high)
+
+    @property
+    def greatest_slope(self) -> float:
+        """The greatest change of the log-odds with the score."""
+        return abs(self.gamma)
