@@ -126,7 +126,7 @@ WRONG_HEADERS = {
     "features": (setting("n_features", to=8), "feature names are not 8"),
     "no features": (setting("n_features", to=0), "number of features"),
     "a number for a name": (setting("feature_names", 0, to=1), "not 7 names"),
-    "a layout": (setting("layout", to="csc"), "unknown way"),
+    "a layout": (setting("layout", to="csc"), "unknown layout"),
     "a layout of a kernel": (setting("layout", to="dense"), "lacks the array rows"),
     "three labels": (setting("classes", "values", to=[False, True, True]), "sorted and different"),
     "one label": (setting("classes", "values", to=[True]), "number of classes"),
@@ -157,7 +157,7 @@ WRONG_HEADERS = {
         setting("params", "metric", "fields", to={"recall": 0.1}),
         "fields of the metric RecallAtFPR",
     ),
-    "an unknown parameter": (setting("params", "metric", to={"code": "1"}), "unknown kind"),
+    "an unknown parameter": (setting("params", "metric", to={"code": "1"}), "of an unknown type"),
     "a parameter beyond": (setting("params", "shrinkage", to={"float": "1e5"}), "not a number"),
     "an array of text": (
         setting("params", "shrinkage", to={"array": ["a"], "dtype": "float64"}),
@@ -165,7 +165,7 @@ WRONG_HEADERS = {
     ),
     "an array of objects": (
         setting("params", "shrinkage", to={"array": [1], "dtype": "O"}),
-        "an array of no numbers",
+        "an array of an unknown type",
     ),
     "an array beyond 64 bits": (
         setting("params", "shrinkage", to={"array": [2**63], "dtype": "int64"}),
@@ -173,7 +173,7 @@ WRONG_HEADERS = {
     ),
     "a key that is a list": (
         setting("params", "class_weight", to={"dict": [[[], 1]]}),
-        "no list of pairs",
+        "not a list of pairs",
     ),
     "a key that is NaN": (
         setting("params", "class_weight", to={"dict": [[float("nan"), 1]]}),
@@ -227,7 +227,7 @@ WRONG_KERNELS = {
     "no calibrations": (setting("calibration", to=[]), "calibration for each"),
     "a calibration": (
         setting("calibration", to=[{"offset": 0.0, "below": 1.0, "above": 1.0, "how": ""}]),
-        "its own probabilities",
+        "has no calibration and no operating point",
     ),
 }
 
@@ -321,11 +321,11 @@ def test_a_number_that_is_none_is_refused(value, saved):
         ("rows_indptr", 0, 1, "contradict themselves"),
         ("rows_indptr", -1, 2**40, "contradict themselves"),
         ("rows_indptr", 2, -5, "contradict themselves"),
-        ("rows_data", 0, -1.0, "as they are, above zero"),
-        ("unit_mean", 0, 1.0, "as they are, above zero"),
-        ("unit_scale", 0, 2.0, "as they are, above zero"),
-        ("unit_scale", 0, 0.0, "a unit is not above zero"),
-        ("support", 0, -1, "support counts from zero"),
+        ("rows_data", 0, -1.0, "as given, and never negative"),
+        ("unit_mean", 0, 1.0, "as given, and never negative"),
+        ("unit_scale", 0, 2.0, "as given, and never negative"),
+        ("unit_scale", 0, 0.0, "unit_scale is not above zero"),
+        ("support", 0, -1, "support has a negative index"),
     ],
 )
 def test_arrays_that_contradict_themselves_are_refused(name, place, value, words, fitted, path):

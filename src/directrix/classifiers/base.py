@@ -218,9 +218,9 @@ class ThresholdClassifier(LinearClassifier):
         attributes = super()._restored_attributes(state)
         calibrations, points = state.calibrations or (), state.operating_points
         complete = len(calibrations) == state.n_lines
-        require(complete, "it does not have a calibration for each line")
+        require(complete, "it does not have a calibration for each row of coefficients")
         complete = len(points) in (0, state.n_lines)
-        require(complete, "it does not have an operating point for each line")
+        require(complete, "it does not have an operating point for each row of coefficients")
         return attributes | {"calibrations_": calibrations, "operating_points_": points}
 
     def _prepare_rows(

@@ -143,5 +143,7 @@ def restored_loss_fit(facts: Facts) -> dict[str, Any]:
     require(isinstance(facts["loss"], Loss), "it has no loss")
     alpha = facts["alpha"]
     require(is_number(alpha) and alpha >= 0, "its alpha is not a number from zero up")
-    require(is_count(facts["n_iter"]), "its number of iterations is not one")
+    require(
+        is_count(facts["n_iter"]), "its number of iterations is not a whole number from zero up"
+    )
     return {"loss_": facts["loss"], "alpha_": alpha, "n_iter_": facts["n_iter"]}

@@ -1,7 +1,7 @@
-"""The file of a fitted classifier: safetensors with one JSON header; see ``docs/model-file.md``.
+"""The model file: a fitted classifier as safetensors with a JSON header (``docs/model-file.md``).
 
 A file holds numbers, names and parameters, and nothing that could be executed. Nothing in it is
-trusted: `load` checks every length, type, shape and value before it uses one, and raises
+trusted: `load` checks every length, type, shape and value before using it, and raises
 `ModelFileError` for any file that `save` could not have written.
 """
 
@@ -40,7 +40,7 @@ _KEYS = [
     *("calibration", "class", "classes", "facts", "feature_names", "format", "layout"),
     *("n_features", "operating_point", "params", "version", "writer"),
 ]
-#: Parameters that files before 0.2 do not have; theirs are the defaults.
+#: Parameters that files before 0.2 do not have; they are set to their defaults.
 _LATER_PARAMS = {"limits"}
 _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
@@ -52,15 +52,22 @@ _LABEL_TYPES: dict[str, type] = {
 
 
 def save(classifier: Any, path: str | PathLike[str]) -> None:
-    """Write a fitted classifier; the file appears whole or not at all.
+    """Write a fitted classifier to a file, completely or not at all.
 
-    Equal models give equal bytes. What a fit tells about itself besides the operating point
-    (reports, candidates, the summary of a `MomentClassifier`) is not kept.
+    Equal models give equal bytes. Parameters, coefficients, calibration and operating points are
+    stored; reports, candidates and the moments of a `MomentClassifier` are not.
 
     Parameters
     ----------
     classifier : classifier of directrix, fitted
+        Of a pipeline, the last step.
     path : str or path
+
+    Raises
+    ------
+    TypeError
+        If it is another estimator, or a parameter is code: a metric or a loss of your own, or a
+        kernel that is a function.
 
     Examples
     --------
@@ -108,16 +115,20 @@ def save(classifier: Any, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a classifier that `save` wrote: its scores, labels and probabilities bit for bit.
+    """Read a classifier from a file; its scores and probabilities are equal to the last bit.
 
     Parameters
     ----------
     path : str or path
 
+    Returns
+    -------
+    classifier of directrix, fitted
+
     Raises
     ------
     ModelFileError
-        Where the file is damaged, of another version, or something else.
+        If the file is damaged, has another version, or is no model.
     """
     path = Path(path)
     try:
@@ -164,7 +175,8 @@ def _check_param_names(params: Any, classifier_type: Any) -> None:
 
 def _check_header(header: Any) -> None:
     """Check the entries of the header that do not depend on the classifier."""
-    require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
+    is_model = isinstance(header, dict) and header.get("format") == FORMAT
+    require(is_model, "it is something else than a model")
     written = header.get("version")
     require(type(written) is int, "its version is not a whole number")
     newer = f"its version is {written}, and this program reads {VERSION}: install a newer directrix"
@@ -174,14 +186,16 @@ def _check_header(header: Any) -> None:
     known = isinstance(class_name, str) and class_name in CLASSIFIERS
     require(known, f"it holds a classifier that this version does not know: {class_name!r}")
     require(type(header["writer"]) is str, "an entry of its header is of the wrong type")
-    require(type(d) is int and 0 < d < 1 << 31, "its number of features is not one")
+    require(
+        type(d) is int and 0 < d < 1 << 31, "its number of features is not a positive whole number"
+    )
     named = names is None or (
         isinstance(names, list) and len(names) == d and all(type(name) is str for name in names)
     )
     require(named, f"its feature names are not {d} names")
     layout = header["layout"]
     known = layout is None or (isinstance(layout, str) and layout in LAYOUTS)
-    require(known, "its rows lie in memory in an unknown way")
+    require(known, "its rows have an unknown layout")
     check_classes(header["classes"], _LABEL_TYPES)
 
 

@@ -1,13 +1,13 @@
-"""The one error of a model file that cannot be read."""
+"""The error raised for a model file that cannot be read."""
 
 from __future__ import annotations
 
 
 class ModelFileError(ValueError):
-    """The file is not a model this version can read, or it is damaged."""
+    """The file is not a model that this version can read, or it is damaged."""
 
 
 def require(condition: object, otherwise: str) -> None:
-    """Raise the one documented error unless a condition holds."""
+    """Raise `ModelFileError` with a message unless a condition holds."""
     if not condition:
         raise ModelFileError(otherwise)

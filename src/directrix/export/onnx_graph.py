@@ -19,12 +19,12 @@ _DTYPES = ("float64", "float32")
 
 #: Greatest relative error of a number that is rounded to float32.
 _ROUNDING = 2.0**-24
-#: Change of the log-odds that is no longer negligible: a probability of 0.5 becomes 0.5025.
-_MATERIAL = 0.01
+#: Least change of the log-odds that matters: a probability of 0.5 becomes 0.5025.
+_LEAST_CHANGE = 0.01
 
 
 class Float32PrecisionWarning(UserWarning):
-    """Features in float32 have too few digits for the scores of this classifier."""
+    """Features rounded to float32 have too few digits for the scores of the classifier."""
 
 
 def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
@@ -37,10 +37,10 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     ----------
     classifier : classifier of directrix, fitted, without a kernel
     dtype : "float64" or "float32"
-        Type of the input, the probabilities and the score; float64 gives the labels of the
-        classifier. Choose float32 only if what calls the model has nothing else: features are
-        then rounded to about seven digits before they come in, which is too few where they are
-        far from zero compared with their spread. Sums inside are in float64 either way.
+        Type of the input, the probabilities and the score; float64, the default, gives the labels
+        of the classifier. Choose float32 only for callers that have nothing else: features are
+        then rounded to about seven digits first, which is too few if they are far from zero
+        compared with their spread. Sums inside the graph are in float64 either way.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     -----
     Float32PrecisionWarning
         If rounding features to float32 can change the log-odds near the threshold by more than
-        0.01. This is judged from the intercept, and from the means of the features where the
-        classifier keeps them (a `MomentClassifier` that was not loaded from a file).
+        0.01. This is judged from the intercept, and from the means of the features if the
+        classifier has them (a `MomentClassifier` that was not loaded from a file).
 
     Examples
     --------
@@ -67,11 +67,11 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
         raise ValueError(msg)
     formula = scoring_formula(classifier)
     if dtype == "float32":
-        _warn_of_rounding(classifier, formula)
+        _warn_about_rounding(classifier, formula)
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
-        msg = "a model is written as ONNX with the package onnx: pip install 'directrix[onnx]'"
+        msg = "to_onnx needs the package onnx: pip install 'directrix[onnx]'"
         raise ImportError(msg) from None
 
     graph = _Graph()
@@ -117,24 +117,24 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     return model
 
 
-def _warn_of_rounding(classifier: Any, formula: ScoringFormula) -> None:
+def _warn_about_rounding(classifier: Any, formula: ScoringFormula) -> None:
     r"""Warn if features in float32 lose digits that labels and probabilities depend on.
 
     Rounding changes a score by up to :math:`2^{-24} \sum_j |w_j x_j|`. Near the threshold, where
-    :math:`w \cdot x = -b`, the sum is at least :math:`|b|`; at the mean of a class it is known
-    where the means are.
+    :math:`w \cdot x = -b`, the sum is at least :math:`|b|`; at the mean of a class it is known if
+    the classifier has the means.
     """
     moments = getattr(classifier, "moments_", None)
     groups = [] if moments is None else moments.by_class.values()
     means = np.array([group.mean for group in groups if group.count])
     worst = 0.0
-    lines = zip(formula.coefficients, formula.intercepts, formula.responses, strict=True)
-    for coefficients, intercept, response in lines:
+    parts = zip(formula.coefficients, formula.intercepts, formula.responses, strict=True)
+    for coefficients, intercept, response in parts:
         size = abs(intercept)
         if means.size:
             size = max(size, float((np.abs(means) @ np.abs(coefficients)).max()))
         worst = max(worst, _ROUNDING * size * response.greatest_slope)
-    if worst > _MATERIAL:
+    if worst > _LEAST_CHANGE:
         msg = (
             f"rounding the features to float32 can change the log-odds by {worst:.2g}, and labels "
             "with them, as features are far from zero compared with their spread: use "

@@ -102,7 +102,7 @@ def to_python(classifier: Any) -> str:
     """Return the source of a module with functions ``score``, ``probability`` and ``predict``.
 
     They take a row: a mapping from names to numbers, or a sequence of numbers. The module runs
-    on Python 3.6 and later, and imports `math` alone.
+    on Python 3.6 and later, and imports only `math`.
 
     Parameters
     ----------

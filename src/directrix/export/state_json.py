@@ -58,7 +58,7 @@ def calibrations_from_json(plain: Any, n_lines: int) -> tuple[Calibration, ...] 
     """Return the calibration of each linear score, or None if the model has none."""
     if plain is None:
         return None
-    require(_is_list(plain, n_lines), "it does not have a calibration for each line")
+    require(_is_list(plain, n_lines), "it does not have a calibration for each row of coefficients")
     return tuple(map(_calibration, plain))
 
 
@@ -96,7 +96,9 @@ def points_from_json(plain: Any, n_lines: int) -> tuple[OperatingPoint, ...]:
     """Return the operating point of each linear score, or none if the model has none."""
     if plain is None:
         return ()
-    require(_is_list(plain, n_lines), "it does not have an operating point for each line")
+    require(
+        _is_list(plain, n_lines), "it does not have an operating point for each row of coefficients"
+    )
     return tuple(map(_point_from_json, plain))
 
 

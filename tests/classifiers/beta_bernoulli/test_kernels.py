@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd, slope_of
+from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd, row_slope
 from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, intersection
 from directrix.losses.beta_bernoulli import BetaBernoulli
 
@@ -78,35 +78,39 @@ class TestExpansion:
     @pytest.mark.parametrize("name", ["rbf", "linear", "min"])
     def test_coordinates_keep_scores_and_norm(self, name):
         X, _ = counts()
-        space = KernelExpansion.on(Kernel(name), X)
+        space = KernelExpansion.from_rows(Kernel(name), X)
         weight = np.random.default_rng(1).normal(size=space.X.shape[1])
-        a = space.back(weight)
+        a = space.coefficients(weight)
         np.testing.assert_allclose(space.columns @ a, space.X @ weight, atol=1e-7)
-        assert a @ space.of(space.rows) @ a == pytest.approx(weight @ weight)
-        np.testing.assert_allclose(space.of(X[:3]), space.columns[:3], atol=1e-12)
-        np.testing.assert_array_equal(X[space.centers][space.center_of], X)
+        assert a @ space.columns_for(space.rows) @ a == pytest.approx(weight @ weight)
+        np.testing.assert_allclose(space.columns_for(X[:3]), space.columns[:3], atol=1e-12)
+        np.testing.assert_array_equal(X[space.centers][space.center_index], X)
 
     def test_a_linear_kernel_has_as_many_coordinates_as_features(self):
-        assert KernelExpansion.on(Kernel("linear"), counts()[0]).X.shape == (90, 6)
+        assert KernelExpansion.from_rows(Kernel("linear"), counts()[0]).X.shape == (90, 6)
 
     def test_rows_that_are_equal_have_one_coefficient(self):
         X, _ = counts(10)
-        space = KernelExpansion.on(Kernel("rbf"), np.vstack([X, X[:4]]))
+        space = KernelExpansion.from_rows(Kernel("rbf"), np.vstack([X, X[:4]]))
         assert space.columns.shape == (14, 10)
         assert space.rows.shape == (10, 6)
         np.testing.assert_array_equal(space.columns[10:], space.columns[:4])
 
     def test_what_is_no_kernel_is_refused(self):
-        with pytest.raises(ValueError, match="the kernel is not one: its matrix has an eigenvalue"):
-            KernelExpansion.on(lambda X, Y: -X @ Y.T, counts()[0])
+        with pytest.raises(
+            ValueError, match="not positive semi-definite: its matrix has the eigenvalue"
+        ):
+            KernelExpansion.from_rows(lambda X, Y: -X @ Y.T, counts()[0])
 
     def test_what_is_not_finite_is_refused(self):
         with pytest.raises(ValueError, match="the kernel is not finite"):
-            KernelExpansion.on(lambda X, Y: np.log(X @ Y.T * 0.0 - 1.0), np.ones((2, 2)) * np.nan)
+            KernelExpansion.from_rows(
+                lambda X, Y: np.log(X @ Y.T * 0.0 - 1.0), np.ones((2, 2)) * np.nan
+            )
 
     def test_too_many_rows_are_told_what_to_do(self):
         with pytest.raises(ValueError, match=r"20001 rows are too many .*Nystroem"):
-            KernelExpansion.on(Kernel("rbf"), np.arange(20_001.0)[:, None])
+            KernelExpansion.from_rows(Kernel("rbf"), np.arange(20_001.0)[:, None])
 
 
 class TestClassifier:
@@ -177,10 +181,10 @@ class TestStochasticGradient:
         for positive in (True, False):
             side = np.full(5, positive)
             expected = 5.0 * loss.value_and_grad(side, scores, np.ones(5))[1]
-            ours = [slope_of(score, positive, loss) for score in scores]
+            ours = [row_slope(score, positive, loss) for score in scores]
             np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-13)
         assert np.isfinite(
-            [slope_of(far, bool(y), loss) for far in (-1e6, 1e6) for y in (0, 1)]
+            [row_slope(far, bool(y), loss) for far in (-1e6, 1e6) for y in (0, 1)]
         ).all()
 
     def test_it_comes_near_the_least_objective(self):

@@ -66,5 +66,5 @@ def test_support_names_every_coefficient():
 def test_the_intersection_kernel_takes_features_as_they_are():
     state = BetaBernoulliClassifier(kernel="min").fit(X, Y).export_state()
     arrays = state.arrays | {"unit_scale": np.full(3, 2.0)}
-    with pytest.raises(StateError, match="takes features as they are"):
+    with pytest.raises(StateError, match="takes features as given"):
         BetaBernoulliClassifier.from_state(replace(state, arrays=arrays))

@@ -1,4 +1,4 @@
-"""The state of a fitted BetaBernoulliClassifier: how it is written down, and checked when read."""
+"""The state of a fitted BetaBernoulliClassifier as facts and arrays, and its checks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def restored_attributes(state: ModelState) -> dict[str, Any]:
     if kernel is not None and kernel.as_given:
         _require_unscaled(attributes)
     calibrated = state.calibrations is not None or state.operating_points
-    require(not calibrated, "BetaBernoulliClassifier has its own probabilities")
+    require(not calibrated, "BetaBernoulliClassifier has no calibration and no operating point")
     return attributes
 
 
@@ -85,7 +85,7 @@ def _expansion_attributes(arrays: StateArrays, n_features: int) -> dict[str, Any
     attributes["dual_coef_"] = arrays.take("dual_coef", (1, n_rows), "float64")
     mean = arrays.take("unit_mean", (n_features,), "float64")
     scale = arrays.take("unit_scale", (n_features,), "float64")
-    require((scale > 0).all(), "a unit is not above zero")
+    require((scale > 0).all(), "unit_scale is not above zero")
     attributes["_units"] = Standardization(mean, scale)
     attributes["support_vectors_"] = arrays.take("rows", (n_rows, n_features), "float32", "float64")
     return attributes
@@ -93,7 +93,7 @@ def _expansion_attributes(arrays: StateArrays, n_features: int) -> dict[str, Any
 
 def _common_attributes(arrays: StateArrays) -> dict[str, Any]:
     support = arrays.take("support", (None,), "int64")
-    require((support >= 0).all(), "support counts from zero")
+    require((support >= 0).all(), "support has a negative index")
     intercept = arrays.take("intercept", (1,), "float64")
     return {"support_": support, "n_support_": len(support), "intercept_": intercept}
 
@@ -107,7 +107,7 @@ def _restored_facts(facts: Facts) -> dict[str, Any]:
     require(inside, "its plateaus are not probabilities")
     require(is_number(facts["shift"]), "its shift is not a number")
     held_out = facts["held_out"]
-    # An empty JSON object would be Facts, which is not what a fit leaves.
+    # Nested Facts are not a dictionary of floats, even if they are empty.
     numbers = type(held_out) is dict and all(
         type(number) is float for pair in held_out.items() for number in pair
     )
@@ -125,7 +125,10 @@ def _restored_prior(facts: Any) -> GaussianLaplace | None:
     if facts is None:
         return None
     complete = isinstance(facts, Facts) and sorted(facts) == list(_PRIOR_PARAMS)
-    require(complete and all(map(is_number, facts.values())), "its prior is not one")
+    require(
+        complete and all(map(is_number, facts.values())),
+        "its prior is not a share, a variance and a scale",
+    )
     return GaussianLaplace(**facts)
 
 
@@ -148,4 +151,7 @@ def _require_unscaled(attributes: dict[str, Any]) -> None:
     units, rows = attributes["_units"], attributes["support_vectors_"]
     unscaled = not units.mean.any() and (units.scale == 1.0).all()
     values = rows.data if sparse.issparse(rows) else rows
-    require(unscaled and (values >= 0).all(), "its kernel takes features as they are, above zero")
+    require(
+        unscaled and (values >= 0).all(),
+        "its kernel takes features as given, and never negative ones",
+    )
