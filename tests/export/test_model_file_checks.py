@@ -54,9 +54,9 @@ def entries(value, way=()):
     """Return the way to every entry of nested JSON."""
     yield way
     inside = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, own in inside if isinstance(value, dict | list) else ():
-        if isinstance(own, dict | list):
-            yield from entries(own, (*way, key))
+    for key, entry in inside if isinstance(value, dict | list) else ():
+        if isinstance(entry, dict | list):
+            yield from entries(entry, (*way, key))
         else:
             yield (*way, key)
 
@@ -267,7 +267,7 @@ def test_an_array_missing_or_too_many_is_refused(saved):
     for name in arrays_in(saved):
         refused(saved, "lacks the array|support", arrays_edit=lambda arrays, n=name: arrays.pop(n))
         saved.write_bytes(content)
-    refused(saved, "do not belong there: x", arrays_edit=lambda own: own.update(x=np.ones(2)))
+    refused(saved, "do not belong there: x", arrays_edit=lambda entry: entry.update(x=np.ones(2)))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "int32", "bool", "uint64"])
@@ -314,7 +314,7 @@ def test_a_number_that_is_none_is_refused(value, saved):
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "value", "words"),
+    ("name", "index", "value", "words"),
     [
         ("rows_indices", 0, 3, "contradict themselves"),
         ("rows_indices", 0, -1, "contradict themselves"),
@@ -328,11 +328,11 @@ def test_a_number_that_is_none_is_refused(value, saved):
         ("support", 0, -1, "support has a negative index"),
     ],
 )
-def test_arrays_that_contradict_themselves_are_refused(name, place, value, words, fitted, path):
+def test_arrays_that_contradict_themselves_are_refused(name, index, value, words, fitted, path):
     save(fitted("sparse_min"), path)
 
     def edit(arrays):
-        arrays[name][place] = value
+        arrays[name][index] = value
 
     refused(path, words, arrays_edit=edit)
 

@@ -204,11 +204,11 @@ class ThresholdClassifier(LinearClassifier):
 
     def scoring_formula(self) -> ScoringFormula:
         """Return what this classifier computes for a row, as numbers that an export writes."""
+        formula = super().scoring_formula()
         sigmoids = tuple(
             Sigmoid(calibration.offset, calibration.below, calibration.above)
             for calibration in self.calibrations_
         )
-        formula = super().scoring_formula()
         if formula.two_classes:
             return replace(formula, response=sigmoids[0])
         return replace(formula, one_vs_rest=sigmoids)

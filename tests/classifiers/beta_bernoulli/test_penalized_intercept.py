@@ -46,11 +46,11 @@ def test_an_intercept_without_a_best_value_has_one():
     np.testing.assert_allclose(other, line, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
-def test_polishing_ends_at_the_minimum_to_rounding(kind):
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array])
+def test_polishing_ends_at_the_minimum_to_rounding(container):
     plain = objective()
     ours = PenalizedInterceptObjective(
-        kind(plain.X), plain.positive, plain.weight, plain.loss, plain.ridge
+        container(plain.X), plain.positive, plain.weight, plain.loss, plain.ridge
     )
     near = lbfgs(ours, np.zeros(4)).coef
     line = newton_refine(ours, near)
