@@ -155,6 +155,8 @@ class _PythonArithmetic:
 
     def slopes(self, value: str, below: float, above: float) -> str:
         """Return the value times one number where it is below zero, and times another elsewhere."""
+        if below == above:
+            return self.multiply(value, above)
         return f"({below!r} if {value} < 0 else {above!r}) * {value}"
 
     def at_most(self, value: str, number: float) -> str:
