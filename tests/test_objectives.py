@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from benchmarks.frontier.problems import random_moments
+from benchmarks.studies.random_moments import random_moments
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk

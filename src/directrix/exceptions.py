@@ -205,6 +205,19 @@ class ModelFileError(_FileError):
     _noun = "model"
 
 
+class StateError(ValueError):
+    """A state is not one that a fitted classifier of its class could have.
+
+    Parameters
+    ----------
+    reason : str
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
 class OutOfReachError(ValueError):
     """No threshold keeps a limit with the confidence that is asked for.
 

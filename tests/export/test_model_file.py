@@ -43,11 +43,11 @@ def test_scores_labels_and_probabilities_are_equal_to_the_last_bit(classifier, p
     again = load(path)
     assert type(again) is type(classifier)
     for X in inputs(classifier):
-        for own, other in zip(answers(classifier, X), answers(again, X), strict=True):
-            np.testing.assert_array_equal(own, other)
-            assert own.dtype.kind == other.dtype.kind
-            if own.dtype.kind == "f":
-                assert own.tobytes() == other.tobytes()
+        for before, after in zip(answers(classifier, X), answers(again, X), strict=True):
+            np.testing.assert_array_equal(before, after)
+            assert before.dtype.kind == after.dtype.kind
+            if before.dtype.kind == "f":
+                assert before.tobytes() == after.tobytes()
 
 
 def test_what_the_model_knows_is_kept(classifier, path):
@@ -56,38 +56,38 @@ def test_what_the_model_knows_is_kept(classifier, path):
     assert again.get_params() == classifier.get_params()
     assert repr(again) == repr(classifier)
     gone = set(vars(classifier)) - set(vars(again))
-    about_the_fit = {"moments_", "frontier_", "report_", "candidates_", "history_"}
+    about_the_fit = {"moments_", "frontier_", "reports_", "candidates_", "history_"}
     assert gone <= about_the_fit | {"certified_gap_", "_units"}
     assert set(vars(again)) <= set(vars(classifier))
-    for name in ("calibration_", "operating_point_", "loss_", "alpha_", "plateaus_", "prior_"):
+    for name in ("calibrations_", "operating_points_", "loss_", "alpha_", "plateaus_", "prior_"):
         assert getattr(again, name, None) == getattr(classifier, name, None)
     for name in ("held_out_", "n_iter_", "n_features_in_", "n_support_", "shrinkage_", "_shift"):
         assert getattr(again, name, None) == getattr(classifier, name, None)
     for name in ("classes_", "feature_names_in_", "support_", "coef_", "intercept_", "dual_coef_"):
-        own, other = getattr(classifier, name, None), getattr(again, name, None)
-        np.testing.assert_array_equal(own, other)
-        if own is not None:
-            assert own.dtype.kind == other.dtype.kind
+        before, after = getattr(classifier, name, None), getattr(again, name, None)
+        np.testing.assert_array_equal(before, after)
+        if before is not None:
+            assert before.dtype.kind == after.dtype.kind
 
 
 def test_intervals_and_text_of_operating_points_are_kept(fitted, path):
     for name in ("odd_names", "direct", "three_classes", "text_labels"):
         save(fitted(name), path)
-        own, other = fitted(name).operating_point_, load(path).operating_point_
-        for one, same in zip(np.atleast_1d(own), np.atleast_1d(other), strict=True):
-            assert str(one) == str(same)
-            assert one.intervals == same.intervals is not None
+        before, after = fitted(name).operating_points_, load(path).operating_points_
+        for point, again in zip(before, after, strict=True):
+            assert str(point) == str(again)
+            assert point.intervals == again.intervals is not None
 
 
 def test_rows_of_a_kernel_expansion_keep_type_and_order(fitted, path):
     for name in ("rbf", "rbf_by_column", "rbf_of_float32", "sparse_min", "sparse_polynomial"):
         save(fitted(name), path)
-        own, other = fitted(name).support_vectors_, load(path).support_vectors_
-        assert type(own) is type(other)
-        assert own.dtype == other.dtype
-        if isinstance(own, np.ndarray):
+        before, after = fitted(name).support_vectors_, load(path).support_vectors_
+        assert type(before) is type(after)
+        assert before.dtype == after.dtype
+        if isinstance(before, np.ndarray):
             # Products of matrices depend on the order in their last digit.
-            assert own.flags.c_contiguous == other.flags.c_contiguous
+            assert before.flags.c_contiguous == after.flags.c_contiguous
 
 
 def test_equal_models_give_equal_bytes(classifier, path, tmp_path):
@@ -109,8 +109,8 @@ def test_a_link_stays_a_link_and_a_private_file_private(fitted, path):
 
 
 def test_two_fits_to_the_same_rows_give_equal_bytes(path, tmp_path):
-    for place in (path, tmp_path / "other"):
-        save(MomentClassifier("f1").fit(X, Y), place)
+    for file in (path, tmp_path / "other"):
+        save(MomentClassifier("f1").fit(X, Y), file)
     assert path.read_bytes() == (tmp_path / "other").read_bytes()
 
 

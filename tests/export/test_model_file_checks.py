@@ -54,9 +54,9 @@ def entries(value, way=()):
     """Return the way to every entry of nested JSON."""
     yield way
     inside = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, own in inside if isinstance(value, dict | list) else ():
-        if isinstance(own, dict | list):
-            yield from entries(own, (*way, key))
+    for key, entry in inside if isinstance(value, dict | list) else ():
+        if isinstance(entry, dict | list):
+            yield from entries(entry, (*way, key))
         else:
             yield (*way, key)
 
@@ -83,7 +83,7 @@ def test_a_missing_entry_is_refused_at_any_depth(saved):
         del where[way[-1]]
         saved.write_bytes(put_together(json.dumps(header), arrays))
         if way[0] == "operating_point" and way[-1] == "expected":  # which older files do not have
-            assert np.atleast_1d(load(saved).operating_point_)[way[1]].expected is None
+            assert load(saved).operating_points_[way[1]].expected is None
             continue
         if way == ("params", "limits"):  # nor this parameter, whose default they get
             assert load(saved).limits is None
@@ -126,8 +126,8 @@ WRONG_HEADERS = {
     "features": (setting("n_features", to=8), "feature names are not 8"),
     "no features": (setting("n_features", to=0), "number of features"),
     "a number for a name": (setting("feature_names", 0, to=1), "not 7 names"),
-    "a layout": (setting("layout", to="csc"), "unknown way"),
-    "a layout of a kernel": (setting("layout", to="dense"), "has no kernel"),
+    "a layout": (setting("layout", to="csc"), "unknown layout"),
+    "a layout of a kernel": (setting("layout", to="dense"), "lacks the array rows"),
     "three labels": (setting("classes", "values", to=[False, True, True]), "sorted and different"),
     "one label": (setting("classes", "values", to=[True]), "number of classes"),
     "labels reversed": (setting("classes", "values", to=[True, False]), "sorted"),
@@ -157,7 +157,7 @@ WRONG_HEADERS = {
         setting("params", "metric", "fields", to={"recall": 0.1}),
         "fields of the metric RecallAtFPR",
     ),
-    "an unknown parameter": (setting("params", "metric", to={"code": "1"}), "unknown kind"),
+    "an unknown parameter": (setting("params", "metric", to={"code": "1"}), "of an unknown type"),
     "a parameter beyond": (setting("params", "shrinkage", to={"float": "1e5"}), "not a number"),
     "an array of text": (
         setting("params", "shrinkage", to={"array": ["a"], "dtype": "float64"}),
@@ -165,7 +165,7 @@ WRONG_HEADERS = {
     ),
     "an array of objects": (
         setting("params", "shrinkage", to={"array": [1], "dtype": "O"}),
-        "an array of no numbers",
+        "an array of an unknown type",
     ),
     "an array beyond 64 bits": (
         setting("params", "shrinkage", to={"array": [2**63], "dtype": "int64"}),
@@ -173,7 +173,7 @@ WRONG_HEADERS = {
     ),
     "a key that is a list": (
         setting("params", "class_weight", to={"dict": [[[], 1]]}),
-        "no list of pairs",
+        "not a list of pairs",
     ),
     "a key that is NaN": (
         setting("params", "class_weight", to={"dict": [[float("nan"), 1]]}),
@@ -222,9 +222,13 @@ WRONG_KERNELS = {
     "shift": (setting("facts", "shift", to=None), "shift"),
     "held-out losses": (setting("facts", "held_out", to={"dict": [["a", 1.0]]}), "held-out"),
     "a prior": (setting("facts", "prior", to={"share": 1.0}), "prior"),
-    "no layout": (setting("layout", to=None), "lacks the array coef"),
+    "no layout": (setting("layout", to=None), "do not have a layout"),
     "another layout": (setting("layout", to="csr_array"), "lacks the array rows_data"),
-    "a calibration": (setting("calibration", to=[]), "its own probabilities"),
+    "no calibrations": (setting("calibration", to=[]), "calibration for each"),
+    "a calibration": (
+        setting("calibration", to=[{"offset": 0.0, "below": 1.0, "above": 1.0, "how": ""}]),
+        "has no calibration and no operating point",
+    ),
 }
 
 
@@ -263,7 +267,7 @@ def test_an_array_missing_or_too_many_is_refused(saved):
     for name in arrays_in(saved):
         refused(saved, "lacks the array|support", arrays_edit=lambda arrays, n=name: arrays.pop(n))
         saved.write_bytes(content)
-    refused(saved, "do not belong there: x", arrays_edit=lambda own: own.update(x=np.ones(2)))
+    refused(saved, "do not belong there: x", arrays_edit=lambda entry: entry.update(x=np.ones(2)))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "int32", "bool", "uint64"])
@@ -310,25 +314,25 @@ def test_a_number_that_is_none_is_refused(value, saved):
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "value", "words"),
+    ("name", "index", "value", "words"),
     [
         ("rows_indices", 0, 3, "contradict themselves"),
         ("rows_indices", 0, -1, "contradict themselves"),
         ("rows_indptr", 0, 1, "contradict themselves"),
         ("rows_indptr", -1, 2**40, "contradict themselves"),
         ("rows_indptr", 2, -5, "contradict themselves"),
-        ("rows_data", 0, -1.0, "as they are, above zero"),
-        ("unit_mean", 0, 1.0, "as they are, above zero"),
-        ("unit_scale", 0, 2.0, "as they are, above zero"),
-        ("unit_scale", 0, 0.0, "a unit is not above zero"),
-        ("support", 0, -1, "support counts from zero"),
+        ("rows_data", 0, -1.0, "as given, and never negative"),
+        ("unit_mean", 0, 1.0, "as given, and never negative"),
+        ("unit_scale", 0, 2.0, "as given, and never negative"),
+        ("unit_scale", 0, 0.0, "unit_scale is not above zero"),
+        ("support", 0, -1, "support has a negative index"),
     ],
 )
-def test_arrays_that_contradict_themselves_are_refused(name, place, value, words, fitted, path):
+def test_arrays_that_contradict_themselves_are_refused(name, index, value, words, fitted, path):
     save(fitted("sparse_min"), path)
 
     def edit(arrays):
-        arrays[name][place] = value
+        arrays[name][index] = value
 
     refused(path, words, arrays_edit=edit)
 

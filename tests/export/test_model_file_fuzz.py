@@ -41,10 +41,10 @@ def forge_header(rng, content):
     while isinstance(where[key], dict | list) and where[key] and rng.random() < 0.8:
         where = where[key]
         key = rng.choice(sorted(where)) if isinstance(where, dict) else rng.randrange(len(where))
-    kind = rng.randrange(6)
-    if kind == 0:
+    choice = rng.randrange(6)
+    if choice == 0:
         del where[key]
-    elif kind == 1 and isinstance(where, dict):
+    elif choice == 1 and isinstance(where, dict):
         where[rng.choice(["x", "Class", "", "fields"])] = rng.choice(VALUES)
     else:
         where[key] = rng.choice(VALUES)
@@ -55,14 +55,14 @@ def forge_arrays(rng, content):
     text, arrays = take_apart(content)
     name = rng.choice(sorted(arrays))
     array = arrays[name]
-    kind = rng.randrange(6)
+    choice = rng.randrange(6)
     with np.errstate(invalid="ignore", over="ignore"):
-        if kind <= 2 and array.size:
+        if choice <= 2 and array.size:
             number = np.array(rng.choice([*NUMBERS, rng.gauss(0, 1)])).astype(array.dtype)
             array.flat[rng.randrange(array.size)] = number
-        elif kind == 3:
+        elif choice == 3:
             arrays[name] = array.astype(rng.choice(["float32", "int64", "float64", "bool", "int8"]))
-        elif kind == 4:
+        elif choice == 4:
             arrays[name] = rng.choice([array[:-1], array[..., :-1], array[None], array.T])
         else:
             arrays[rng.choice(["x", "Coef", name])] = arrays.pop(name)
@@ -108,7 +108,7 @@ def require_it_scores(model, again):
 
 def test_a_damaged_or_forged_file_gives_the_model_back_or_is_refused(tmp_path, fitted, figure):
     path, again = tmp_path / "damaged", tmp_path / "again"
-    bases = [own.read_bytes() for own in GOLDEN]
+    bases = [file.read_bytes() for file in GOLDEN]
     for name in ("odd_names", "text_labels", "three_classes", "plateaus", "rbf", "sparse_min"):
         save(fitted(name), path)
         bases.append(path.read_bytes())

@@ -93,11 +93,11 @@ def blobs(center, signs=(1.0, 1.0)):
 
 def test_input_and_outputs_have_names_and_shapes(fitted):
     graph = to_onnx(fitted("three_classes")).graph
-    assert [one.name for one in graph.input] == ["X"]
-    assert [one.name for one in graph.output] == ["label", "probabilities", "score"]
+    assert [value.name for value in graph.input] == ["X"]
+    assert [value.name for value in graph.output] == ["label", "probabilities", "score"]
     shapes = [
-        [axis.dim_param or axis.dim_value for axis in one.type.tensor_type.shape.dim]
-        for one in (*graph.input, *graph.output)
+        [axis.dim_param or axis.dim_value for axis in value.type.tensor_type.shape.dim]
+        for value in (*graph.input, *graph.output)
     ]
     assert shapes == [["n", 2], ["n"], ["n", 3], ["n", 3]]
 

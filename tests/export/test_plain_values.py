@@ -13,10 +13,10 @@ from directrix.metrics import TABLE, FromRates
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(
     SCALARS,
-    lambda own: (
-        st.lists(own)
-        | st.lists(own).map(tuple)
-        | st.dictionaries(st.booleans() | st.text() | st.integers(), own)
+    lambda values: (
+        st.lists(values)
+        | st.lists(values).map(tuple)
+        | st.dictionaries(st.booleans() | st.text() | st.integers(), values)
     ),
 )
 

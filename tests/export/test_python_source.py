@@ -31,16 +31,18 @@ def test_several_classes_have_probabilities_however_far_out_a_row_is(fitted):
     classifier = deepcopy(fitted("three_classes"))
     classifier.intercept_ -= 1e4  # every class is improbable
     X = 1e3 * np.array([[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-0.2, 1.0]])
-    each = [module(classifier)["probability"](row) for row in X.tolist()]
-    np.testing.assert_allclose(each, classifier.predict_proba(X), rtol=0, atol=1e-9)
+    probabilities = [module(classifier)["probability"](row) for row in X.tolist()]
+    np.testing.assert_allclose(probabilities, classifier.predict_proba(X), rtol=0, atol=1e-9)
 
 
 def test_a_row_may_be_a_mapping_an_array_or_a_tuple(fitted):
     classifier = fitted("odd_names")
     scope, row = module(classifier), np.linspace(-1.0, 1.0, 7)
     by_name = dict(zip(classifier.feature_names_in_, row, strict=True))
-    told = {scope["score"](one) for one in (row, tuple(row), by_name, {"other": 1.0, **by_name})}
-    assert len(told) == 1
+    scores = {
+        scope["score"](form) for form in (row, tuple(row), by_name, {"other": 1.0, **by_name})
+    }
+    assert len(scores) == 1
 
 
 def test_a_row_of_the_wrong_length_or_without_names_is_refused(fitted):

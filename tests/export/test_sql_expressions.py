@@ -40,13 +40,13 @@ def query(classifier, dialect, table="t"):
     return sql.select(table, keep=[KEY])
 
 
-def distances(told, classifier, expected):
+def distances(result, classifier, expected):
     """Return the greatest distance of scores and of probabilities; labels must be equal."""
-    told = sorted(map(tuple, told))
+    result = sorted(map(tuple, result))
     k = 1 if len(classifier.classes_) == 2 else len(classifier.classes_)
-    scores = np.array([row[1 : 1 + k] for row in told], dtype=float).reshape(expected[0].shape)
-    probability = np.array([row[1 + k : -1] for row in told], dtype=float)
-    labels = [row[-1] for row in told]
+    scores = np.array([row[1 : 1 + k] for row in result], dtype=float).reshape(expected[0].shape)
+    probability = np.array([row[1 + k : -1] for row in result], dtype=float)
+    labels = [row[-1] for row in result]
     assert labels == expected[2].tolist()
     assert {type(label) for label in labels} == {type(label) for label in expected[2].tolist()}
     return (
@@ -85,8 +85,8 @@ def run_duckdb(statement, table):
 
 def test_duckdb_scores_as_the_estimator(linear, many_rows, answer, figure):
     X = many_rows(linear)
-    told = run_duckdb(query(linear, "duckdb"), frame(linear, X))
-    score, probability = distances(told, linear, answer(linear, X))
+    result = run_duckdb(query(linear, "duckdb"), frame(linear, X))
+    score, probability = distances(result, linear, answer(linear, X))
     figure(f"SQL in DuckDB, {type(linear).__name__}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
 
@@ -94,8 +94,8 @@ def test_duckdb_scores_as_the_estimator(linear, many_rows, answer, figure):
 def test_postgres_scores_as_the_estimator(linear, many_rows, answer, postgres, figure):
     X = many_rows(linear)
     fill_postgres(postgres, frame(linear, X))
-    told = postgres.execute(query(linear, "postgres")).fetchall()
-    score, probability = distances(told, linear, answer(linear, X))
+    result = postgres.execute(query(linear, "postgres")).fetchall()
+    score, probability = distances(result, linear, answer(linear, X))
     figure(f"SQL in PostgreSQL, {type(linear).__name__}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
 
@@ -111,8 +111,8 @@ def test_spark_scores_as_the_estimator(name, fitted, many_rows, answer, tmp_path
     frame(classifier, X).to_parquet(tmp_path / "t.parquet")
     session = spark_cluster.session()
     session.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
-    told = session.sql(query(classifier, "spark")).collect()
-    score, probability = distances(told, classifier, answer(classifier, X))
+    result = session.sql(query(classifier, "spark")).collect()
+    score, probability = distances(result, classifier, answer(classifier, X))
     figure(f"SQL in Spark, {name}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
 
@@ -122,9 +122,9 @@ def test_other_dialects_say_the_same(dialect, linear, many_rows, answer):
     # Parsed as what they are, and run as what DuckDB calls it.
     X = many_rows(linear)[:200]
     tree = sqlglot.parse_one(query(linear, dialect), read=dialect)
-    told = run_duckdb(tree.sql(dialect="duckdb"), frame(linear, X))
+    result = run_duckdb(tree.sql(dialect="duckdb"), frame(linear, X))
     expected = answer(linear, X)
-    assert max(distances(told, linear, expected)) < CLOSE
+    assert max(distances(result, linear, expected)) < CLOSE
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_other_dialects_say_the_same(dialect, linear, many_rows, answer):
 def test_names_and_labels_are_quoted(dialect, fitted):
     named, labelled = fitted("odd_names"), fitted("text_labels")
     tree = sqlglot.parse_one(to_sql(named, dialect=dialect).score, read=dialect)
-    found = [column.name for column in tree.find_all(exp.Column)]
-    assert sorted(found) == sorted(named.feature_names_in_)
+    columns = [column.name for column in tree.find_all(exp.Column)]
+    assert sorted(columns) == sorted(named.feature_names_in_)
     sql = to_sql(labelled, dialect=dialect, columns=["a", "b", "c"])
     tree = sqlglot.parse_one(sql.prediction, read=dialect)
-    texts = {own.this for own in tree.find_all(exp.Literal) if own.is_string}
+    texts = {literal.this for literal in tree.find_all(exp.Literal) if literal.is_string}
     assert set(labelled.classes_.tolist()) <= texts
 
 
@@ -168,28 +168,28 @@ def test_null_gives_null_and_so_does_nan(where, name, fitted, request):
     table = frame(classifier, np.zeros((1, classifier.n_features_in_)))
     first = columns_of(classifier)[0].replace('"', '""')
     for value in ("NULL", "'NaN'", "'Infinity'"):
-        others = ", ".join('"' + own.replace('"', '""') + '"' for own in table.columns[1:])
+        others = ", ".join('"' + name.replace('"', '""') + '"' for name in table.columns[1:])
         view = f'SELECT CAST({value} AS DOUBLE PRECISION) AS "{first}", {others} FROM t'  # noqa: S608
         statement = sql.select("t", keep=[KEY]).replace('FROM "t"', f"FROM ({view}) AS u")
-        ((_, *told),) = run_somewhere(where, statement, table, postgres)
+        ((_, *result),) = run_somewhere(where, statement, table, postgres)
         n_scores = len(sql.scores)
-        assert told[n_scores:] == [None] * (len(told) - n_scores)
+        assert result[n_scores:] == [None] * (len(result) - n_scores)
         if value == "NULL":
-            assert told[:n_scores] == [None] * n_scores
+            assert result[:n_scores] == [None] * n_scores
 
 
 @needs_spark
 def test_null_and_nan_give_null_in_spark(fitted):
     classifier = fitted("one_side")
     sql = to_sql(classifier, dialect="spark", columns=["a", "b"])
-    told = [
+    result = [
         spark_cluster.session()
         .sql(sql.select("t").replace("FROM `t`", f"FROM (SELECT {value} AS a, 1.0 AS b)"))
         .collect()
         for value in ("NULL", "double('NaN')", "double('Infinity')")
     ]
-    assert [tuple(row)[1:] for (row,) in told] == [(None, None)] * 3
-    assert told[0][0].score is None
+    assert [tuple(row)[1:] for (row,) in result] == [(None, None)] * 3
+    assert result[0][0].score is None
 
 
 def test_a_column_without_coefficient_is_not_read(fitted):
@@ -208,8 +208,8 @@ def test_numbers_are_doubles_with_all_digits():
     sql = to_sql(classifier, columns=["x"])
     with duckdb.connect() as connection:
         given = "(SELECT CAST(1 AS DECIMAL(9, 2)) AS x) AS t"
-        told = connection.execute(f"SELECT {sql.score}, typeof({sql.score}) FROM {given}")  # noqa: S608
-        assert told.fetchall() == [(0.1 + 0.2 - 1e-17, "DOUBLE")]
+        result = connection.execute(f"SELECT {sql.score}, typeof({sql.score}) FROM {given}")  # noqa: S608
+        assert result.fetchall() == [(0.1 + 0.2 - 1e-17, "DOUBLE")]
 
 
 def test_thousands_of_columns_are_not_nested_too_deeply(fitted):

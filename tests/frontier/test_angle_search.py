@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.frontier.problems import random_moments
+from benchmarks.studies.random_moments import random_moments
 from directrix.frontier._angle_search import best_angle
 from directrix.frontier._pencil import EigenPencil, SolvedPencil, angle_at
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve

@@ -18,7 +18,7 @@ if spark_cluster.why_not() is None:
     from pyspark.ml.feature import VectorAssembler
     from pyspark.ml.linalg import Vectors
     from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
-    from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
     from directrix.integrations.spark_ml import SparkDirectClassifier, SparkMomentClassifier
     from directrix.integrations.spark_model import SparkLinearModel
@@ -59,10 +59,10 @@ def assembler():
 
 def scored(frame, *columns):
     """Return what a model has added, in the order of the rows, as one array for each column."""
-    found = frame.select("id", *columns).orderBy("id").collect()
-    assert [row["id"] for row in found] == list(range(N))
+    result = frame.select("id", *columns).orderBy("id").collect()
+    assert [row["id"] for row in result] == list(range(N))
     return [
-        np.array([np.asarray(getattr(row[name], "array", row[name])) for row in found])
+        np.array([np.asarray(getattr(row[name], "array", row[name])) for row in result])
         for name in columns
     ]
 
@@ -86,20 +86,20 @@ def test_a_pipeline_is_cross_validated_saved_loaded_and_scored(rows, tmp_path):
         numFolds=2,
         seed=1,
     )
-    found = search.fit(rows)
+    result = search.fit(rows)
     gc.collect()
-    assert len(set(found.avgMetrics)) == 2
-    assert min(found.avgMetrics) > 0.7
-    chosen = metrics[int(np.argmax(found.avgMetrics))]
+    assert len(set(result.avgMetrics)) == 2
+    assert min(result.avgMetrics) > 0.7
+    chosen = metrics[int(np.argmax(result.avgMetrics))]
 
-    found.write().overwrite().save(str(tmp_path / "search"))
+    result.write().overwrite().save(str(tmp_path / "search"))
     best = CrossValidatorModel.load(str(tmp_path / "search")).bestModel
     best.write().overwrite().save(str(tmp_path / "best"))
     loaded = PipelineModel.load(str(tmp_path / "best"))
     moments = summarize(assembler().transform(rows), target="label", features="features")
     expected = MomentClassifier(chosen).fit_moments(moments)
     scores = expected.decision_function(X)
-    for model in (found.bestModel, best, loaded):
+    for model in (result.bestModel, best, loaded):
         raw, probability, prediction = scored(
             model.transform(rows), "rawPrediction", "probability", "prediction"
         )
@@ -233,10 +233,10 @@ def test_a_model_is_saved_and_loaded(vectors, tmp_path):
     assert loaded.getMetric() == "RecallAtFPR(fpr=0.1)"
     assert loaded.extractParamMap() == model.extractParamMap()
     before, after = (
-        scored(one.transform(vectors), "rawPrediction", "probability", "prediction")
-        for one in (model, loaded)
+        scored(version.transform(vectors), "rawPrediction", "probability", "prediction")
+        for version in (model, loaded)
     )
-    assert all((own == its).all() for own, its in zip(before, after, strict=True))
+    assert all((old == new).all() for old, new in zip(before, after, strict=True))
 
 
 def test_defaults_are_those_of_the_classifier():
@@ -295,7 +295,7 @@ def test_direct_classifier_is_a_stage_too(rows, vectors, tmp_path):
     )
     np.testing.assert_allclose(model.coefficients.toArray(), alone.coef_[0], rtol=1e-6)
     scored = model.transform(vectors).orderBy("id").collect()
-    scores = [own["rawPrediction"][1] for own in scored]
+    scores = [row["rawPrediction"][1] for row in scored]
     np.testing.assert_allclose(scores, X @ alone.coef_[0] + alone.intercept_[0], atol=1e-9)
     stage.save(str(tmp_path / "stage"))
     assert SparkDirectClassifier.load(str(tmp_path / "stage")).getMetric() == "recall@fpr=0.05"

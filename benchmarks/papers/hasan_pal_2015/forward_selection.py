@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective
+from directrix.classifiers.beta_bernoulli.penalized_intercept import PenalizedInterceptObjective
 from directrix.classifiers.beta_bernoulli.plateaus import loss_of
 from directrix.losses.beta_bernoulli import BetaBernoulli
 from directrix.solve import lbfgs
@@ -76,7 +76,7 @@ def _fitted(
     weight = np.ones(len(matrix))
     loss = BetaBernoulli(mixing=0.0)
     X = matrix[:, support] @ (vectors / root)
-    objective = SteadyObjective(X, positive, weight, loss, alpha / len(matrix))
+    objective = PenalizedInterceptObjective(X, positive, weight, loss, alpha / len(matrix))
     if start is None:
         begin = lbfgs(objective, np.zeros(X.shape[1] + 1), **_ENOUGH).coef
     else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows
+from directrix.classifiers.scoring import ScoringFormula, Sigmoid
+from directrix.classifiers.state import Facts, ModelState, StateArrays, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +70,68 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         above = (self.decision_function(X) > 0).astype(np.intp)
         labels: AnyArray = self.classes_[above]
         return labels
+
+    def export_state(self) -> ModelState:
+        """Return all that scores rows; `from_state` makes an equal classifier from it."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return ModelState(
+            params=self.get_params(deep=False),
+            classes=self.classes_,
+            n_features=int(self.n_features_in_),
+            feature_names=None if names is None else tuple(map(str, names)),
+            arrays=self._state_arrays(),
+            facts=self._state_facts(),
+        )
+
+    @classmethod
+    def from_state(cls, state: ModelState) -> Self:
+        """Return a fitted classifier with this state; raise `StateError` if none can have it."""
+        classifier = cls(**state.params)
+        n_classes, tags = len(state.classes), classifier.__sklearn_tags__()
+        possible = n_classes == 2 or (n_classes > 2 and tags.classifier_tags.multi_class)
+        require(possible, f"{cls.__name__} has another number of classes")
+        attributes = {"classes_": state.classes, "n_features_in_": state.n_features}
+        if state.feature_names is not None:
+            attributes["feature_names_in_"] = np.array(state.feature_names, dtype=object)
+        classifier.__dict__.update(attributes | cls._restored_attributes(state))
+        return classifier
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row, as numbers that an export writes."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return ScoringFormula(
+            classes=tuple(self.classes_.tolist()),
+            features=None if names is None else tuple(map(str, names)),
+            coefficients=tuple(map(tuple, self.coef_.tolist())),
+            intercepts=tuple(self.intercept_.tolist()),
+        )
+
+    def _state_arrays(self) -> dict[str, Any]:
+        """Return the arrays of `export_state`."""
+        return {"coef": self.coef_, "intercept": self.intercept_}
+
+    def _state_facts(self) -> Facts:
+        """Return the facts of `export_state`."""
+        return Facts()
+
+    @classmethod
+    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
+        """Return the attributes of a fitted classifier with this state, after checking it."""
+        arrays = StateArrays(state.arrays)
+        attributes = {
+            "intercept_": arrays.take("intercept", (state.n_lines,), "float64"),
+            "coef_": arrays.take("coef", (state.n_lines, state.n_features), "float64"),
+        }
+        arrays.require_empty()
+        return attributes | cls._restored_facts(state.facts)
+
+    @classmethod
+    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+        """Return the attributes that these facts are, after checking them."""
+        facts.require_names()
+        return {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,6 +193,35 @@ class ThresholdClassifier(LinearClassifier):
         scores = self.decision_function(X)
         positive = self.calibration_(scores)
         return np.column_stack([1.0 - positive, positive])
+
+    def export_state(self) -> ModelState:
+        """Return all that scores rows, with calibrations and operating points."""
+        return replace(
+            super().export_state(),
+            calibrations=self.calibrations_,
+            operating_points=self.operating_points_,
+        )
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row, as numbers that an export writes."""
+        formula = super().scoring_formula()
+        sigmoids = tuple(
+            Sigmoid(calibration.offset, calibration.below, calibration.above)
+            for calibration in self.calibrations_
+        )
+        if formula.two_classes:
+            return replace(formula, response=sigmoids[0])
+        return replace(formula, one_vs_rest=sigmoids)
+
+    @classmethod
+    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
+        attributes = super()._restored_attributes(state)
+        calibrations, points = state.calibrations or (), state.operating_points
+        complete = len(calibrations) == state.n_lines
+        require(complete, "it does not have a calibration for each row of coefficients")
+        complete = len(points) in (0, state.n_lines)
+        require(complete, "it does not have an operating point for each row of coefficients")
+        return attributes | {"calibrations_": calibrations, "operating_points_": points}
 
     def _prepare_rows(
         self,

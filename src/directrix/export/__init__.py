@@ -1,4 +1,4 @@
-"""A fitted classifier as a file, and as SQL, ONNX, JSON or Python that scores rows elsewhere."""
+"""Export fitted classifiers: as a model file, and as SQL, ONNX, JSON or Python that scores rows."""
 
 from directrix.exceptions import Float32PrecisionWarning, ModelFileError
 from directrix.export.model_file import load, save

@@ -1,7 +1,7 @@
-"""The file of a fitted classifier: safetensors with one JSON header; see ``docs/model-file.md``.
+"""The model file: a fitted classifier as safetensors with a JSON header (``docs/model-file.md``).
 
 A file holds numbers, names and parameters, and nothing that could be executed. Nothing in it is
-trusted: `load` checks every length, type, shape and value before it uses one, and raises
+trusted: `load` checks every length, type, shape and value before using it, and raises
 `ModelFileError` for any file that `save` could not have written.
 """
 
@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray
-from directrix.export.model_file_error import ModelFileError, require
+from directrix.classifiers.state import ModelState
+from directrix.exceptions import ModelFileError, MomentsFileError, StateError
+from directrix.export.model_file_error import require
 from directrix.export.plain_values import from_plain, to_plain
-from directrix.export.state_arrays import LAYOUTS, arrays_of, attributes_of, check_as_given
+from directrix.export.registry import CLASSIFIERS, known_names
+from directrix.export.state_arrays import LAYOUTS, arrays_from_file, arrays_to_file
 from directrix.export.state_json import (
-    CLASSIFIERS,
-    calibrations_from_plain,
-    calibrations_to_plain,
-    facts_from_plain,
-    facts_to_plain,
-    points_from_plain,
-    points_to_plain,
+    calibrations_from_json,
+    calibrations_to_json,
+    facts_from_json,
+    facts_to_json,
+    points_from_json,
+    points_to_json,
 )
-from directrix.moments import MomentsFileError
 from directrix.moments._storage_checks import check_classes, check_label_room
 from directrix.moments.storage import read_parts, signed_preamble, write_whole
 
@@ -40,9 +40,9 @@ _KEYS = [
     *("calibration", "class", "classes", "facts", "feature_names", "format", "layout"),
     *("n_features", "operating_point", "params", "version", "writer"),
 ]
-#: Parameters that files before 0.2 do not have; theirs are the defaults.
-_ADDED = {"limits"}
-_LABELS: dict[str, type] = {
+#: Parameters that files before 0.2 do not have; they are set to their defaults.
+_LATER_PARAMS = {"limits"}
+_LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,
     "object": str,
@@ -52,15 +52,22 @@ _LABELS: dict[str, type] = {
 
 
 def save(classifier: Any, path: str | PathLike[str]) -> None:
-    """Write a fitted classifier; the file appears whole or not at all.
+    """Write a fitted classifier to a file, completely or not at all.
 
-    Equal models give equal bytes. What a fit tells about itself besides the operating point
-    (reports, candidates, the summary of a `MomentClassifier`) is not kept.
+    Equal models give equal bytes. Parameters, coefficients, calibration and operating points are
+    stored; reports, candidates and the moments of a `MomentClassifier` are not.
 
     Parameters
     ----------
     classifier : classifier of directrix, fitted
+        Of a pipeline, the last step.
     path : str or path
+
+    Raises
+    ------
+    TypeError
+        If it is another estimator, or a parameter is code: a metric or a loss of your own, or a
+        kernel that is a function.
 
     Examples
     --------
@@ -79,50 +86,49 @@ def save(classifier: Any, path: str | PathLike[str]) -> None:
     """
     name = type(classifier).__name__
     if CLASSIFIERS.get(name) is not type(classifier):
-        msg = (
-            f"save takes a fitted {' or '.join(CLASSIFIERS)}, not {name}: of a pipeline give the "
-            "last step"
-        )
+        msg = f"save takes a fitted {known_names()}, not {name}: of a pipeline give the last step"
         raise TypeError(msg)
-    check_is_fitted(classifier)
-    tensors, layout = arrays_of(classifier)
-    params = classifier.get_params(deep=False)
-    names = getattr(classifier, "feature_names_in_", None)
+    state: ModelState = classifier.export_state()
+    tensors, layout = arrays_to_file(state.arrays)
     header = {
         "format": FORMAT,
         "version": VERSION,
         "writer": f"directrix {version('directrix')}",
         "class": name,
-        "params": {own: to_plain(params[own]) for own in sorted(params)},
-        "n_features": int(classifier.n_features_in_),
-        "feature_names": None if names is None else [str(own) for own in names],
-        "classes": _classes_to_plain(classifier.classes_),
+        "params": {param: to_plain(state.params[param]) for param in sorted(state.params)},
+        "n_features": state.n_features,
+        "feature_names": state.feature_names,
+        "classes": _classes_to_json(state.classes),
         "layout": layout,
-        "calibration": calibrations_to_plain(classifier),
-        "operating_point": points_to_plain(classifier),
-        "facts": facts_to_plain(classifier),
+        "calibration": calibrations_to_json(state.calibrations),
+        "operating_point": points_to_json(state.operating_points),
+        "facts": facts_to_json(state.facts),
     }
     text = json.dumps(header, sort_keys=True)
     try:
         preamble = signed_preamble(text, tensors)
         _classifier(json.loads(text), tensors)
-    except (MomentsFileError, ModelFileError) as error:
+    except (MomentsFileError, ModelFileError, StateError) as error:
         msg = f"this model cannot be saved: {error}"
         raise ValueError(msg) from None
     write_whole(Path(path), preamble, tensors)
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a classifier that `save` wrote: its scores, labels and probabilities bit for bit.
+    """Read a classifier from a file; its scores and probabilities are equal to the last bit.
 
     Parameters
     ----------
     path : str or path
 
+    Returns
+    -------
+    classifier of directrix, fitted
+
     Raises
     ------
     ModelFileError
-        Where the file is damaged, of another version, or something else.
+        If the file is damaged, has another version, or is no model.
     """
     path = Path(path)
     try:
@@ -132,77 +138,72 @@ def load(path: str | PathLike[str]) -> Any:
     except RecursionError:
         msg = "its header is nested too deeply"
         raise ModelFileError(msg, str(path)) from None
-    except (MomentsFileError, ModelFileError) as error:
+    except (MomentsFileError, ModelFileError, StateError) as error:
         raise ModelFileError(error.reason, str(path)) from None
     return classifier
 
 
 def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
     """Return the classifier of a header and arrays, after checking both."""
-    _check(header)
-    kind, layout = header["class"], header["layout"]
-    given = header["params"]
-    known = CLASSIFIERS[kind]().get_params(deep=False)
-    lacking = set(known) - set(given) if isinstance(given, dict) else set(known)
-    fits = isinstance(given, dict) and set(given) <= set(known) and lacking <= _ADDED
-    require(fits, f"its parameters are not those of {kind}")
-    classifier = CLASSIFIERS[kind](**{name: from_plain(own) for name, own in given.items()})
+    _check_header(header)
+    classifier_type = CLASSIFIERS[header["class"]]
+    _check_param_names(header["params"], classifier_type)
+    params = {name: from_plain(value) for name, value in header["params"].items()}
     check_label_room(header["classes"], tensors)
-    classes = _classes_from_plain(header["classes"])
-    several = kind == "DirectClassifier" and len(classes) > 2
-    require(len(classes) == 2 or several, f"{kind} has another number of classes")
-    n_lines = len(classes) if several else 1
-    plateaus = kind == "BetaBernoulliClassifier"
-    require(plateaus or layout is None, f"{kind} has no kernel")
-    require(plateaus == ("support" in tensors), "its support does not match its class")
-    attributes = attributes_of(tensors, layout, header["n_features"], n_lines)
-    attributes |= facts_from_plain(header["facts"], kind)
-    attributes |= {"classes_": classes, "n_features_in_": header["n_features"]}
-    if header["feature_names"] is not None:
-        attributes["feature_names_in_"] = np.array(header["feature_names"], dtype=object)
-    if plateaus:
-        kernel = attributes["_kernel"]
-        require((kernel is None) == (layout is None), "its kernel does not match its arrays")
-        if kernel is not None and kernel.as_given:
-            check_as_given(attributes)
-        told = header["calibration"], header["operating_point"]
-        require(told == (None, None), f"{kind} has its own probabilities")
-    else:
-        attributes["calibrations_"] = calibrations_from_plain(header["calibration"], n_lines)
-        attributes["operating_points_"] = points_from_plain(header["operating_point"], n_lines)
-    classifier.__dict__.update(attributes)
-    return classifier
+    classes, names = _classes_from_json(header["classes"]), header["feature_names"]
+    n_features, n_lines = header["n_features"], 1 if len(classes) == 2 else len(classes)
+    state = ModelState(
+        params=params,
+        classes=classes,
+        n_features=n_features,
+        feature_names=None if names is None else tuple(names),
+        arrays=arrays_from_file(tensors, header["layout"], n_features),
+        facts=facts_from_json(header["facts"]),
+        calibrations=calibrations_from_json(header["calibration"], n_lines),
+        operating_points=points_from_json(header["operating_point"], n_lines),
+    )
+    return classifier_type.from_state(state)
 
 
-def _check(header: Any) -> None:
-    """Check what the header says before the arrays."""
-    require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
-    found = header.get("version")
-    require(type(found) is int, "its version is not a whole number")
-    newer = f"its version is {found}, and this program reads {VERSION}: install a newer directrix"
-    require(found == VERSION, newer)
+def _check_param_names(params: Any, classifier_type: Any) -> None:
+    """Check that a file has the parameters of a classifier, but for those of later versions."""
+    known = set(classifier_type().get_params(deep=False))
+    complete = isinstance(params, dict) and known - _LATER_PARAMS <= set(params) <= known
+    require(complete, f"its parameters are not those of {classifier_type.__name__}")
+
+
+def _check_header(header: Any) -> None:
+    """Check the entries of the header that do not depend on the classifier."""
+    is_model = isinstance(header, dict) and header.get("format") == FORMAT
+    require(is_model, "it is something else than a model")
+    written = header.get("version")
+    require(type(written) is int, "its version is not a whole number")
+    newer = f"its version is {written}, and this program reads {VERSION}: install a newer directrix"
+    require(written == VERSION, newer)
     require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
-    kind, d, names = header["class"], header["n_features"], header["feature_names"]
-    known = isinstance(kind, str) and kind in CLASSIFIERS
-    require(known, f"it holds a classifier that this version does not know: {kind!r}")
+    class_name, d, names = header["class"], header["n_features"], header["feature_names"]
+    known = isinstance(class_name, str) and class_name in CLASSIFIERS
+    require(known, f"it holds a classifier that this version does not know: {class_name!r}")
     require(type(header["writer"]) is str, "an entry of its header is of the wrong type")
-    require(type(d) is int and 0 < d < 1 << 31, "its number of features is not one")
+    require(
+        type(d) is int and 0 < d < 1 << 31, "its number of features is not a positive whole number"
+    )
     named = names is None or (
-        isinstance(names, list) and len(names) == d and all(type(own) is str for own in names)
+        isinstance(names, list) and len(names) == d and all(type(name) is str for name in names)
     )
     require(named, f"its feature names are not {d} names")
     layout = header["layout"]
     known = layout is None or (isinstance(layout, str) and layout in LAYOUTS)
-    require(known, "its rows lie in memory in an unknown way")
-    check_classes(header["classes"], _LABELS)
+    require(known, "its rows have an unknown layout")
+    check_classes(header["classes"], _LABEL_TYPES)
 
 
-def _classes_to_plain(classes: AnyArray) -> dict[str, Any]:
+def _classes_to_json(classes: AnyArray) -> dict[str, Any]:
     name = "str" if classes.dtype.kind == "U" else classes.dtype.name
     return {"dtype": name, "values": [to_plain(label) for label in classes]}
 
 
-def _classes_from_plain(plain: dict[str, Any]) -> AnyArray:
+def _classes_from_json(plain: dict[str, Any]) -> AnyArray:
     """Return the labels, after checking that their type holds them."""
     values = plain["values"]
     try:

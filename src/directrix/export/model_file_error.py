@@ -1,4 +1,4 @@
-"""The one error of a model file that cannot be read."""
+"""The error raised for a model file that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ __all__ = ["ModelFileError", "require"]
 
 
 def require(condition: object, otherwise: str) -> None:
-    """Raise the one documented error unless a condition holds."""
+    """Raise `ModelFileError` with a message unless a condition holds."""
     if not condition:
         raise ModelFileError(otherwise)

@@ -1,4 +1,4 @@
-"""A fitted line as plain JSON, for programs that score rows in some other language."""
+"""A fitted classifier as plain JSON, for programs that score rows in another language."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from directrix.export.scoring_formula import Plateaus, ScoringFormula
+from directrix.export.scoring_formula import scoring_formula
 
 
 def to_json(classifier: Any) -> str:
-    """Return all that scores a row as JSON; ``docs/export.md`` says what to do with it.
+    """Return the numbers that score a row as JSON; ``docs/export.md`` says how to use them.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def to_json(classifier: Any) -> str:
     >>> classifier = MomentClassifier(choose="moments").fit(
     ...     [[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
     ... )
-    >>> told = json.loads(to_json(classifier))
-    >>> told["classes"], told["threshold"], sorted(told["probability"][0])
+    >>> formula = json.loads(to_json(classifier))
+    >>> formula["classes"], formula["threshold"], sorted(formula["probability"][0])
     ([0, 1], 0.0, ['above', 'below', 'kind', 'offset'])
     """
-    formula = ScoringFormula.of(classifier)
-    told = {
+    formula = scoring_formula(classifier)
+    entries = {
         "format": "directrix.scoring",
         "version": 1,
         "classes": formula.classes,
@@ -42,9 +42,12 @@ def to_json(classifier: Any) -> str:
         "intercepts": formula.intercepts,
         "threshold": 0.0 if formula.two_classes else None,
         "probability": [
-            {"kind": "plateaus" if isinstance(own, Plateaus) else "sigmoid", **asdict(own)}
-            for own in formula.responses
+            {"kind": response.name, **_fields(response)} for response in formula.responses
         ],
         "always": None if formula.always is None else formula.classes[formula.always],
     }
-    return json.dumps(told, indent=2, allow_nan=False)
+    return json.dumps(entries, indent=2, allow_nan=False)
+
+
+def _fields(response: Any) -> dict[str, float]:
+    return asdict(response)

@@ -1,7 +1,7 @@
 """Parameters of a classifier as plain JSON, and back: metrics and losses by name and fields.
 
-Nothing is looked up by a name from the file but in two lists that are made of the table of
-metrics, so that reading can make nothing else.
+A name from a file is looked up only among the metrics and losses of the table and two splitters, so
+that reading a file cannot create anything else.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ LOSSES: dict[str, Any] = {type(loss).__name__: type(loss) for row in TABLE for l
 _SPLITTERS: dict[str, Any] = {"KFold": KFold, "StratifiedKFold": StratifiedKFold}
 _SPLITTER_FIELDS = ("n_splits", "shuffle", "random_state")
 
-#: What a field of a metric or a loss may be, by its annotation.
+#: Types of the fields of metrics and losses, by their annotation.
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "int": (int,),
     "bool": (bool,),
     "Loss": (Loss,),
 }
-_ARRAYS = ("bool", "int64", "float64")
-_BEYOND = {"inf": inf, "-inf": -inf, "nan": nan}
+_ARRAY_TYPES: dict[str, type] = {"bool": bool, "int64": int, "float64": float}
+_NOT_FINITE = {"inf": inf, "-inf": -inf, "nan": nan}
 
 
 def to_plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it; raise TypeError for what cannot be kept.
+    """Return a parameter as plain JSON; raise TypeError for one that a file cannot hold.
 
     Examples
     --------
@@ -54,14 +54,14 @@ def to_plain(value: Any) -> Any:
         return value
     if isinstance(value, Metric | Loss):
         return _named_fields(value)
-    for kind, write in _WRITERS.items():
-        if type(value) is kind:
-            return write(value)
-    msg = (
-        f"{type(value).__name__} cannot be kept in a model file, which holds no code: use "
-        "`set_params` to put numbers, text, lists, or metrics and losses of directrix in its place"
-    )
-    raise TypeError(msg)
+    write = _WRITERS.get(type(value))
+    if write is None:
+        msg = (
+            f"{type(value).__name__} cannot be kept in a model file, which holds no code: use "
+            "`set_params` to replace it by numbers, text, lists, or metrics and losses of directrix"
+        )
+        raise TypeError(msg)
+    return write(value)
 
 
 def from_plain(plain: Any) -> Any:
@@ -72,12 +72,17 @@ def from_plain(plain: Any) -> Any:
         require(isfinite(plain), "a parameter is not a number")
         return plain
     if isinstance(plain, list):
-        return [from_plain(each) for each in plain]
-    require(isinstance(plain, dict), "a parameter is of an unknown kind")
-    for keys, read in _READERS.items():
-        if sorted(plain) == sorted(keys):
-            return read(plain)
-    raise ModelFileError("a parameter is of an unknown kind")  # noqa: EM101, TRY003
+        return [from_plain(item) for item in plain]
+    read = _READERS.get(tuple(sorted(plain))) if isinstance(plain, dict) else None
+    if read is None:
+        msg = "a parameter is of an unknown type"
+        raise ModelFileError(msg)
+    return read(plain)
+
+
+def is_encoded(plain: dict[str, Any]) -> bool:
+    """Return whether `to_plain` could have written this object; see `from_plain`."""
+    return tuple(sorted(plain)) in _READERS
 
 
 def _named_fields(value: Any) -> dict[str, Any]:
@@ -86,47 +91,47 @@ def _named_fields(value: Any) -> dict[str, Any]:
     if known.get(name) is not type(value):
         msg = (
             f"{value!r} is a {noun} of your own, whose code a model file does not hold: use "
-            f"`set_params` to put a {noun} of directrix in its place"
+            f"`set_params` to replace it by a {noun} of directrix"
         )
         raise TypeError(msg)
-    kept = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    return {noun: name, "fields": kept}
+    values = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    return {noun: name, "fields": values}
 
 
 def _splitter(value: Any) -> dict[str, Any]:
-    kept = {name: to_plain(getattr(value, name)) for name in _SPLITTER_FIELDS}
-    return {"splitter": type(value).__name__, "fields": kept}
+    values = {name: to_plain(getattr(value, name)) for name in _SPLITTER_FIELDS}
+    return {"splitter": type(value).__name__, "fields": values}
 
 
 def _array(value: Any) -> dict[str, Any]:
-    if value.ndim != 1 or value.dtype.name not in _ARRAYS:
+    if value.ndim != 1 or value.dtype.name not in _ARRAY_TYPES:
         msg = (
             f"an array of type {value.dtype} and shape {value.shape} cannot be kept in a model "
-            "file: use `set_params` to put a list of numbers in its place"
+            "file: use `set_params` to replace it by a list of numbers"
         )
         raise TypeError(msg)
     return {"array": to_plain(value.tolist()), "dtype": value.dtype.name}
 
 
 _WRITERS: dict[type, Callable[[Any], Any]] = {
-    list: lambda value: [to_plain(each) for each in value],
-    tuple: lambda value: {"tuple": [to_plain(each) for each in value]},
-    dict: lambda value: {"dict": [[to_plain(key), to_plain(own)] for key, own in value.items()]},
+    list: lambda value: [to_plain(item) for item in value],
+    tuple: lambda value: {"tuple": [to_plain(item) for item in value]},
+    dict: lambda value: {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]},
     np.ndarray: _array,
     KFold: _splitter,
     StratifiedKFold: _splitter,
 }
 
 
-def _read_beyond(plain: dict[str, Any]) -> Any:
+def _read_not_finite(plain: dict[str, Any]) -> Any:
     name = plain["float"]
-    require(isinstance(name, str) and name in _BEYOND, "a parameter is not a number")
-    return _BEYOND[name]
+    require(isinstance(name, str) and name in _NOT_FINITE, "a parameter is not a number")
+    return _NOT_FINITE[name]
 
 
 def _read_tuple(plain: dict[str, Any]) -> Any:
-    require(isinstance(plain["tuple"], list), "a parameter is no list of values")
-    return tuple(from_plain(each) for each in plain["tuple"])
+    require(isinstance(plain["tuple"], list), "a parameter is not a list of values")
+    return tuple(from_plain(item) for item in plain["tuple"])
 
 
 def _read_dict(plain: dict[str, Any]) -> Any:
@@ -137,57 +142,62 @@ def _read_dict(plain: dict[str, Any]) -> Any:
         and (pair[0] is None or type(pair[0]) in (bool, int, float, str))
         for pair in pairs
     )
-    require(in_pairs, "a parameter is no list of pairs")
+    require(in_pairs, "a parameter is not a list of pairs")
     return {from_plain(key): from_plain(value) for key, value in pairs}
 
 
 def _read_array(plain: dict[str, Any]) -> Any:
     values, dtype = plain["array"], plain["dtype"]
-    require(isinstance(dtype, str) and dtype in _ARRAYS, "a parameter is an array of no numbers")
-    kind = {"bool": bool, "int64": int, "float64": float}[str(dtype)]
-    read = from_plain(values)
-    numbers = isinstance(read, list) and all(type(each) is kind for each in read)
-    require(numbers, "a parameter is an array of something else than its type")
-    if kind is int:
-        require(all(-(1 << 63) <= each < 1 << 63 for each in read), "a number is beyond 64 bits")
-    return np.array(read, dtype=dtype)
+    known = isinstance(dtype, str) and dtype in _ARRAY_TYPES
+    require(known, "a parameter is an array of an unknown type")
+    number_type = _ARRAY_TYPES[dtype]
+    numbers = from_plain(values)
+    fits = isinstance(numbers, list) and all(type(number) is number_type for number in numbers)
+    require(fits, "a parameter is an array of something else than its type")
+    if number_type is int:
+        in_range = all(-(1 << 63) <= number < 1 << 63 for number in numbers)
+        require(in_range, "a number is beyond 64 bits")
+    return np.array(numbers, dtype=dtype)
 
 
 def _read_named(noun: str, known: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
     def read(plain: dict[str, Any]) -> Any:
         name, given = plain[noun], plain["fields"]
-        kind: Any = known.get(name) if isinstance(name, str) else None
-        require(kind is not None, f"it names a {noun} that this version does not know: {name!r}")
+        named_class: Any = known.get(name) if isinstance(name, str) else None
+        require(
+            named_class is not None, f"it names a {noun} that this version does not know: {name!r}"
+        )
         types: dict[str, tuple[type, ...]] = (
-            {field.name: _FIELD_TYPES[str(field.type)] for field in fields(kind)}
+            {field.name: _FIELD_TYPES[str(field.type)] for field in fields(named_class)}
             if noun != "splitter"
             else dict.fromkeys(_SPLITTER_FIELDS, (int, bool, type(None)))
         )
         fits = isinstance(given, dict) and sorted(given) == sorted(types)
         require(fits, f"it does not have the fields of the {noun} {name}")
-        values = {own: from_plain(value) for own, value in given.items()}
-        for own, value in values.items():
-            require(_is_a(value, types[own]), f"{own} of {name} is of the wrong type")
+        values = {field: from_plain(value) for field, value in given.items()}
+        for field, value in values.items():
+            require(_has_type(value, types[field]), f"{field} of {name} is of the wrong type")
         try:
-            return kind(**values)
+            return named_class(**values)
         except (TypeError, ValueError, OverflowError) as error:
-            msg = f"it holds a {noun} {name} that cannot be: {error}"
+            msg = f"it holds a {noun} {name} with invalid fields: {error}"
             raise ModelFileError(msg) from None
 
     return read
 
 
-def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:
-    # True is an int, but not a number that anyone meant.
-    return isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+def _has_type(value: Any, types: tuple[type, ...]) -> bool:
+    # In Python True is an int, but a number is not meant to be a bool.
+    return isinstance(value, types) and (bool in types or not isinstance(value, bool))
 
 
+#: By the sorted keys of the object.
 _READERS: dict[tuple[str, ...], Callable[[dict[str, Any]], Any]] = {
-    ("float",): _read_beyond,
+    ("float",): _read_not_finite,
     ("tuple",): _read_tuple,
     ("dict",): _read_dict,
     ("array", "dtype"): _read_array,
-    ("metric", "fields"): _read_named("metric", METRICS),
-    ("loss", "fields"): _read_named("loss", LOSSES),
-    ("splitter", "fields"): _read_named("splitter", _SPLITTERS),
+    ("fields", "metric"): _read_named("metric", METRICS),
+    ("fields", "loss"): _read_named("loss", LOSSES),
+    ("fields", "splitter"): _read_named("splitter", _SPLITTERS),
 }

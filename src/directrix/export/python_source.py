@@ -1,10 +1,10 @@
-"""A fitted line as the source of a Python module that needs no library."""
+"""A fitted classifier as the source of a Python module that needs no library."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from directrix.export.scoring_formula import Plateaus, ScoringFormula
+from directrix.export.scoring_formula import scoring_formula
 
 _HEAD = '''"""Scores rows as a classifier of directrix does; it needs no library.
 
@@ -17,7 +17,7 @@ CLASSES = {classes!r}
 FEATURES = {features!r}
 COEFFICIENTS = {coefficients!r}
 INTERCEPTS = {intercepts!r}
-{response}
+
 
 def _values(row):
     if hasattr(row, "keys"):
@@ -30,11 +30,11 @@ def _values(row):
     return values
 
 
-def _lines(row):
+def _linear_scores(row):
     values = _values(row)
     return [
-        fsum([intercept, *(own * value for own, value in zip(line, values))])
-        for line, intercept in zip(COEFFICIENTS, INTERCEPTS)
+        fsum([intercept, *(weight * value for weight, value in zip(coefficients, values))])
+        for coefficients, intercept in zip(COEFFICIENTS, INTERCEPTS)
     ]
 
 
@@ -45,31 +45,17 @@ def _sigmoid(log_odds):
     return 1.0 / (1.0 + exp(-log_odds))
 '''
 
-_LOG_ODDS = """
-
-def _log_odds(score, offset, below, above):
-    return offset + (below if score < 0 else above) * score
-"""
-
-_ONE_LINE = '''
+_TWO_CLASSES = '''
 
 def score(row):
     """Return the score: above zero the last class is predicted."""
-    return _lines(row)[0]
-'''
+    return _linear_scores(row)[0]
 
-_SIGMOID = '''
 
 def probability(row):
     """Return the probability of the last class."""
-    return _sigmoid(_log_odds(score(row), *CALIBRATION[0]))
-'''
-
-_PLATEAUS = '''
-
-def probability(row):
-    """Return the probability of the last class."""
-    return min(HIGH, LOW + RISE * _sigmoid(GAMMA * (score(row) + SHIFT)))
+    s = score(row)
+    return {probability}
 '''
 
 _ABOVE_ZERO = '''
@@ -86,24 +72,27 @@ def predict(row):
     return CLASSES[{always}]
 '''
 
-_SEVERAL = '''
+_SEVERAL_CLASSES = '''
 
 def score(row):
     """Return the log-odds of each class against the others."""
-    return [_log_odds(one, *own) for one, own in zip(_lines(row), CALIBRATION)]
+    s = _linear_scores(row)
+    return [
+        {log_odds},
+    ]
 
 
 def probability(row):
     """Return the probability of each class."""
-    logs = [min(one, 0.0) - log1p(exp(-abs(one))) for one in score(row)]
+    logs = [min(z, 0.0) - log1p(exp(-abs(z))) for z in score(row)]
     most = max(logs)  # far out all sigmoids may be too small for a float; their ratios are not
-    each = [exp(one - most) for one in logs]
-    total = fsum(each)
-    return [one / total for one in each]
+    shares = [exp(log - most) for log in logs]
+    total = fsum(shares)
+    return [share / total for share in shares]
 
 
 def predict(row):
-    """Return the label: the class of the greatest score, of equal ones the first."""
+    """Return the label: the class of the greatest score, the first of equal ones."""
     scores = score(row)
     return CLASSES[scores.index(max(scores))]
 '''
@@ -112,8 +101,8 @@ def predict(row):
 def to_python(classifier: Any) -> str:
     """Return the source of a module with functions ``score``, ``probability`` and ``predict``.
 
-    Each takes one row, a mapping from names to numbers or a sequence of numbers. The module runs
-    on Python 3.6 and later, and imports `math` alone.
+    They take a row: a mapping from names to numbers, or a sequence of numbers. The module runs
+    on Python 3.6 and later, and imports only `math`.
 
     Parameters
     ----------
@@ -135,30 +124,45 @@ def to_python(classifier: Any) -> str:
     >>> scope["predict"]([6.5])
     'b'
     """
-    formula = ScoringFormula.of(classifier)
-    response = formula.responses[0]
-    if isinstance(response, Plateaus):
-        told = (
-            f"LOW, RISE, HIGH = {response.low!r}, {response.rise!r}, {response.high!r}\n"
-            f"GAMMA, SHIFT = {response.gamma!r}, {response.shift!r}\n"
-        )
-    else:
-        each = tuple(
-            (own.offset, own.below, own.above)
-            for own in formula.responses
-            if not isinstance(own, Plateaus)
-        )
-        told = f"CALIBRATION = {each!r}\n"
+    formula = scoring_formula(classifier)
     head = _HEAD.format(
         classes=formula.classes,
         features=formula.features,
         coefficients=formula.coefficients,
         intercepts=formula.intercepts,
-        response=told,
     )
-    if not formula.two_classes:
-        return head + _LOG_ODDS + _SEVERAL
-    own = _PLATEAUS if isinstance(response, Plateaus) else _SIGMOID
-    odds = "" if isinstance(response, Plateaus) else _LOG_ODDS
+    arithmetic = _PythonArithmetic()
+    if formula.response is None:
+        log_odds = [
+            sigmoid.log_odds(f"s[{k}]", arithmetic) for k, sigmoid in enumerate(formula.one_vs_rest)
+        ]
+        return head + _SEVERAL_CLASSES.format(log_odds=",\n        ".join(log_odds))
+    probability = formula.response.probability("s", arithmetic)
     label = _ABOVE_ZERO if formula.always is None else _ALWAYS.format(always=formula.always)
-    return head + odds + _ONE_LINE + own + label
+    return head + _TWO_CLASSES.format(probability=probability) + label
+
+
+class _PythonArithmetic:
+    """Arithmetic whose values are Python expressions."""
+
+    def add(self, value: str, number: float) -> str:
+        """Return the value plus a number."""
+        return f"({number!r} + {value})"
+
+    def multiply(self, value: str, number: float) -> str:
+        """Return the value times a number."""
+        return f"{number!r} * {value}"
+
+    def slopes(self, value: str, below: float, above: float) -> str:
+        """Return the value times one number where it is below zero, and times another elsewhere."""
+        if below == above:
+            return self.multiply(value, above)
+        return f"({below!r} if {value} < 0 else {above!r}) * {value}"
+
+    def at_most(self, value: str, number: float) -> str:
+        """Return the lesser of the value and a number."""
+        return f"min({number!r}, {value})"
+
+    def sigmoid(self, value: str) -> str:
+        """Return 1 / (1 + exp(-value)), which never overflows."""
+        return f"_sigmoid({value})"

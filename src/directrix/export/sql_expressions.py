@@ -1,4 +1,4 @@
-"""A fitted line as SQL expressions, so that a database scores its own rows."""
+"""A fitted classifier as SQL expressions, so that a database can score its rows."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
-from directrix.export.scoring_formula import Plateaus, ScoringFormula, Sigmoid
+from directrix.export.scoring_formula import scoring_formula
 
-#: Terms in one pair of brackets: a database parses a long sum into a tree as deep as the sum is
-#: long, and some end at a thousand.
-_TERMS = 50
+#: Terms in a pair of brackets: databases parse a long sum into a tree as deep as the sum is long,
+#: and some have a limit of a thousand.
+_MOST_TERMS = 50
 #: Log-odds beyond which a probability is 0 or 1 to 300 digits; PostgreSQL refuses to compute the
 #: exponential of twice as much.
-_FAR = 700.0
-#: Scores beyond are no numbers: NaN counts as the greatest of all in most databases.
-_LARGEST = 1e100
+_MOST_LOG_ODDS = 700.0
+#: Greater scores are treated as missing: NaN is the greatest number in most databases.
+_LARGEST_SCORE = 1e100
 
 
 @dataclass(frozen=True)
 class SqlExpressions:
-    """Expressions in one dialect of SQL; see `to_sql`.
+    """Score, probability and prediction as expressions in a dialect of SQL; see `to_sql`.
 
     Parameters
     ----------
     dialect : str
     scores : tuple of str
-        One expression of two classes, and one for each of more.
+        With two classes one expression, otherwise one for each class.
     probabilities : tuple of str
-        Of two classes that of the last; of more, one for each.
+        With two classes the probability of the last, otherwise one for each class.
     prediction : str
         The label.
     """
@@ -42,7 +43,7 @@ class SqlExpressions:
 
     @property
     def score(self) -> str:
-        """The score, of two classes."""
+        """The score of a classifier of two classes."""
         return self._only(self.scores, "scores")
 
     @property
@@ -57,14 +58,15 @@ class SqlExpressions:
         return expressions[0]
 
     def select(self, table: str | Sequence[str], keep: Sequence[str] = ()) -> str:
-        """Return a query for some columns of a table, and score, probability and prediction.
+        """Return a query that adds score, probability and prediction to columns of a table.
 
-        Each score is written once, in a query within.
+        The score is computed once, in a subquery.
 
         Parameters
         ----------
         table : str or sequence of str
-            Dots in text part schema and table; a name that itself has a dot goes in a sequence.
+            Name of the table. Dots in text separate schema and table; give a sequence of parts if
+            a name contains a dot.
         keep : sequence of str
             Columns to keep, such as the key of the rows.
         """
@@ -80,16 +82,16 @@ class SqlExpressions:
         kept = [dialect.name(name) for name in keep]
         inner = [f"dx_score_{k}" for k in range(len(self.scores))]
         writer = _Writer(self._formula, dialect)
-        made = dict(zip(self._names("score"), inner, strict=True))
-        made |= dict(zip(self._names("probability"), writer.probabilities(inner), strict=True))
-        made["prediction"] = writer.prediction(inner)
-        twice = {name.lower() for name in keep} & {*made, *inner}
+        added = dict(zip(self._names("score"), inner, strict=True))
+        added |= dict(zip(self._names("probability"), writer.probabilities(inner), strict=True))
+        added["prediction"] = writer.prediction(inner)
+        twice = {name.lower() for name in keep} & {*added, *inner}
         if twice:
             msg = f"column {twice.pop()!r} would be there twice: keep it under another name"
             raise ValueError(msg)
-        outside = [*kept, *(f"{own} AS {name}" for name, own in made.items())]
+        outside = [*kept, *(f"{expression} AS {name}" for name, expression in added.items())]
         scores = zip(self.scores, inner, strict=True)
-        inside = [*kept, *(f"{own} AS {name}" for own, name in scores)]
+        inside = [*kept, *(f"{expression} AS {name}" for expression, name in scores)]
         source = ".".join(dialect.name(part) for part in path)
         return (
             f"SELECT\n  {_lines(outside)}\nFROM (\nSELECT\n  {_lines(inside)}\nFROM {source}\n"
@@ -106,17 +108,15 @@ def to_sql(
 ) -> SqlExpressions:
     """Return score, probability and prediction of a fitted classifier as SQL expressions.
 
-    A row with NULL in a column that counts has NULL for all three; so has one with NaN or an
-    infinite score for probability and prediction. A column whose coefficients are zero is not
-    read.
+    All three are NULL for a row with NULL in a column that is used; probability and prediction also
+    if the score is NaN or infinite. A column whose coefficients are all zero is not used.
 
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
     dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
     columns : sequence of str, optional
-        Columns of the features, in their order. By default the names that the classifier was
-        fitted with.
+        Columns of the features, in their order; by default the feature names of the classifier.
 
     Returns
     -------
@@ -135,14 +135,15 @@ def to_sql(
     if dialect not in DIALECTS:
         msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
         raise ValueError(msg)
-    formula = ScoringFormula.of(classifier, columns)
+    formula = scoring_formula(classifier, columns)
     if formula.features is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
-    read = [any(column) for column in zip(*formula.coefficients, strict=True)]
-    mentioned = [name if used else None for name, used in zip(formula.features, read, strict=True)]
+    used = [any(column) for column in zip(*formula.coefficients, strict=True)]
+    pairs = zip(formula.features, used, strict=True)
+    used_names = [name if is_used else None for name, is_used in pairs]
     remedy = "name the columns of the table with columns=[...], or --features of directrix export"
-    DIALECTS[dialect].require_names(mentioned, "feature", remedy)
+    DIALECTS[dialect].require_names(used_names, "feature", remedy)
     writer = _Writer(formula, DIALECTS[dialect])
     scores = writer.scores(formula.features)
     return SqlExpressions(
@@ -152,44 +153,43 @@ def to_sql(
 
 @dataclass(frozen=True)
 class _Writer:
-    """Writes the parts of a formula in one dialect."""
+    """Writes the parts of a formula in a dialect; as an `Arithmetic`, its values are SQL text.
+
+    Parameters
+    ----------
+    formula : ScoringFormula
+    dialect : Dialect
+    """
 
     formula: ScoringFormula
     dialect: Dialect
 
     def scores(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the score of each line; of more than two classes, its log-odds."""
+        """Return the linear score, or with more than two classes the log-odds of each."""
         formula, double = self.formula, self.dialect.double
         values = [self.dialect.cast(self.dialect.name(column)) for column in columns]
-        lines = []
+        linear_scores = []
         for coefficients, intercept in zip(formula.coefficients, formula.intercepts, strict=True):
             terms = [double(intercept)]
-            pairs = zip(coefficients, values, strict=True)
-            terms += [f"{double(own)} * {value}" for own, value in pairs if own]
-            lines.append(_sum(terms))
+            weighted = zip(coefficients, values, strict=True)
+            terms += [f"{double(weight)} * {value}" for weight, value in weighted if weight]
+            linear_scores.append(_sum(terms))
         if formula.two_classes:
-            return tuple(lines)
-        return tuple(map(self._log_odds, formula.responses, lines))
+            return tuple(linear_scores)
+        pairs = zip(formula.one_vs_rest, linear_scores, strict=True)
+        return tuple(sigmoid.log_odds(score, self) for sigmoid, score in pairs)
 
     def probabilities(self, scores: Sequence[str]) -> tuple[str, ...]:
-        """Return the probability of the last class, or of each of several."""
-        double = self.dialect.double
-        if self.formula.two_classes:
-            (response,), (score,) = self.formula.responses, scores
-            if isinstance(response, Plateaus):
-                moved = f"{double(response.gamma)} * ({score} + {double(response.shift)})"
-                share = self._sigmoid(moved)
-                sure = f"{double(response.low)} + {double(response.rise)} * {share}"
-                own = f"LEAST({double(response.high)}, {sure})"
-            else:
-                own = self._sigmoid(self._log_odds(response, score))
-            return (f"CASE WHEN {self._is_number(score)} THEN {own} END",)
-        each = [self._sigmoid(score) for score in scores]
+        """Return the probability of the last of two classes, or of each of more."""
         known = " AND ".join(map(self._is_number, scores))
-        return tuple(f"CASE WHEN {known} THEN {own} / {_sum(each)} END" for own in each)
+        if self.formula.response is not None:
+            probability = self.formula.response.probability(scores[0], self)
+            return (f"CASE WHEN {known} THEN {probability} END",)
+        sigmoids = [self.sigmoid(score) for score in scores]
+        return tuple(f"CASE WHEN {known} THEN {part} / {_sum(sigmoids)} END" for part in sigmoids)
 
     def prediction(self, scores: Sequence[str]) -> str:
-        """Return the label: the last class above zero, or of several that of the greatest score."""
+        """Return the label: the last class above zero, or the class of the greatest score."""
         labels = [self.dialect.label(label) for label in self.formula.classes]
         known = " AND ".join(map(self._is_number, scores))
         if self.formula.always is not None:
@@ -198,40 +198,52 @@ class _Writer:
             above = f"{scores[0]} > {self.dialect.double(0.0)}"
             label = f"CASE WHEN {above} THEN {labels[1]} ELSE {labels[0]} END"
             return f"CASE WHEN {known} THEN {label} END"
-        # Of equal scores the first, as `argmax` has it; no class before one that is asked can win.
+        # The first of equal scores, like `argmax`; a class is tested only if no earlier one wins.
         cases = []
         for k, (score, label) in enumerate(zip(scores[:-1], labels, strict=False)):
             wins = " AND ".join(f"{score} >= {other}" for other in scores[k + 1 :])
             cases.append(f"WHEN {wins} THEN {label}")
         return f"CASE WHEN {known} THEN CASE {' '.join(cases)} ELSE {labels[-1]} END END"
 
-    def _log_odds(self, response: Any, score: str) -> str:
+    def add(self, value: str, number: float) -> str:
+        """Return the value plus a number."""
+        return f"({self.dialect.double(number)} + {value})"
+
+    def multiply(self, value: str, number: float) -> str:
+        """Return the value times a number."""
+        return f"{self.dialect.double(number)} * {value}"
+
+    def slopes(self, value: str, below: float, above: float) -> str:
+        """Return the value times one number where it is below zero, and times another elsewhere."""
         double = self.dialect.double
-        assert isinstance(response, Sigmoid)  # noqa: S101 - plateaus have none
-        slope = double(response.above)
-        if response.below != response.above:
-            zero, below = double(0.0), double(response.below)
-            slope = f"CASE WHEN {score} < {zero} THEN {below} ELSE {slope} END"
-        return f"({double(response.offset)} + {slope} * {score})"
+        if below == above:
+            return self.multiply(value, above)
+        negative = f"{value} < {double(0.0)}"
+        return f"CASE WHEN {negative} THEN {double(below)} ELSE {double(above)} END * {value}"
 
-    def _sigmoid(self, log_odds: str) -> str:
-        """Return the sigmoid, which no log-odds make overflow.
+    def at_most(self, value: str, number: float) -> str:
+        """Return the lesser of the value and a number."""
+        return f"LEAST({self.dialect.double(number)}, {value})"
 
-        LEAST and GREATEST leave NULL out in some dialects: it has been asked for before.
+    def sigmoid(self, value: str) -> str:
+        """Return 1 / (1 + exp(-value)), which never overflows.
+
+        LEAST and GREATEST ignore NULL in some dialects: `_is_number` is checked before.
         """
-        one, far = self.dialect.double(1.0), self.dialect.double(_FAR)
-        near = f"LEAST({far}, GREATEST(-{far}, {log_odds}))"
+        one, far = self.dialect.double(1.0), self.dialect.double(_MOST_LOG_ODDS)
+        near = f"LEAST({far}, GREATEST(-{far}, {value}))"
         return f"({one} / ({one} + EXP(-{near})))"
 
     def _is_number(self, score: str) -> str:
-        largest = self.dialect.double(_LARGEST)
+        largest = self.dialect.double(_LARGEST_SCORE)
         return f"{score} BETWEEN -{largest} AND {largest}"
 
 
 def _sum(terms: list[str]) -> str:
-    """Return a sum with brackets so that it is nowhere nested deeply."""
-    while len(terms) > _TERMS:
-        groups = [terms[start : start + _TERMS] for start in range(0, len(terms), _TERMS)]
+    """Return a sum with brackets that keep its parse tree shallow."""
+    while len(terms) > _MOST_TERMS:
+        starts = range(0, len(terms), _MOST_TERMS)
+        groups = [terms[start : start + _MOST_TERMS] for start in starts]
         terms = [f"({' + '.join(group)})" for group in groups]
     return f"({' + '.join(terms)})"
 

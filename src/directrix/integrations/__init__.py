@@ -1,1 +1,1 @@
-"""Stages for the pipelines of other libraries; each module needs its library."""
+"""Estimators for the pipelines of other libraries; each module needs its library."""

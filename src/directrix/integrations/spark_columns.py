@@ -1,4 +1,4 @@
-"""A line as Spark columns: what scores rows there, and which columns it takes."""
+"""A linear model as expressions of Spark columns, and checks of the columns it takes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import VectorUDT
-from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
+from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
 
 from directrix.classifiers.fitting.calibration import Calibration
+from directrix.classifiers.scoring import Sigmoid
 from directrix.exceptions import ColumnNotFoundError, NotNumericError
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoringLine:
-    """What scores rows: all that a saved model keeps.
+    """The numbers that score rows: all that a saved Spark model keeps.
 
     Parameters
     ----------
     coefficients : list of float
     intercept : float
     classes : list of float
-        The label of the negatives, and that of the positives.
+        The label of the negative class, and that of the positive class.
     calibration : Calibration
     """
 
@@ -37,7 +38,7 @@ class ScoringLine:
 
     @classmethod
     def of(cls, classifier: MomentClassifier) -> ScoringLine:
-        """Take it from a fitted classifier."""
+        """Return the numbers of a fitted classifier of two classes."""
         return cls(
             classifier.coef_[0].tolist(),
             float(classifier.intercept_[0]),
@@ -47,18 +48,20 @@ class ScoringLine:
 
     def score(self, features: Any) -> Any:
         """Return the score of an array column, as a column."""
-        # As one SQL text: column by column it would be two calls into the JVM for each number.
-        weights = F.expr(f"array({', '.join(f'{each!r}D' for each in self.coefficients)})")
+        # As SQL text: as columns it would take two calls into the JVM for every number.
+        numbers = ", ".join(f"{coefficient!r}D" for coefficient in self.coefficients)
+        weights = F.expr(f"array({numbers})")
         products = F.zip_with(features, weights, lambda x, weight: x * weight)
         total = F.aggregate(products, F.lit(0.0), lambda sum_, term: sum_ + term)
-        words = f"a vector of features does not have {len(self.coefficients)} values"
-        # The shorter of two arrays is filled with nulls, which make the sum one.
-        return F.coalesce(total + self.intercept, F.raise_error(F.lit(words)))
+        message = f"a vector of features does not have {len(self.coefficients)} values"
+        # zip_with fills the shorter array with nulls, and then the sum is null.
+        return F.coalesce(total + self.intercept, F.raise_error(F.lit(message)))
 
     def probability(self, score: Any) -> Any:
         """Return the probability of the positive class at a column of scores."""
-        slope = F.when(score < 0, self.calibration.below).otherwise(self.calibration.above)
-        return 1.0 / (1.0 + F.exp(-(self.calibration.offset + slope * score)))
+        calibration = self.calibration
+        sigmoid = Sigmoid(calibration.offset, calibration.below, calibration.above)
+        return sigmoid.probability(score, _ColumnArithmetic())
 
     def label(self, score: Any) -> Any:
         """Return the label predicted at a column of scores; NaN stays NaN."""
@@ -66,33 +69,57 @@ class ScoringLine:
         return F.when(F.isnan(score), score).when(score > 0, positive).otherwise(negative)
 
 
+class _ColumnArithmetic:
+    """Arithmetic whose values are Spark columns."""
+
+    def add(self, value: Any, number: float) -> Any:
+        """Return the value plus a number."""
+        return number + value
+
+    def multiply(self, value: Any, number: float) -> Any:
+        """Return the value times a number."""
+        return number * value
+
+    def slopes(self, value: Any, below: float, above: float) -> Any:
+        """Return the value times one number where it is below zero, and times another elsewhere."""
+        return F.when(value < 0, below).otherwise(above) * value
+
+    def at_most(self, value: Any, number: float) -> Any:
+        """Return the lesser of the value and a number."""
+        return F.least(value, F.lit(number))
+
+    def sigmoid(self, value: Any) -> Any:
+        """Return 1 / (1 + exp(-value)); in Spark an exponential that overflows is infinite."""
+        return 1.0 / (1.0 + F.exp(-value))
+
+
 def vectors(dataset: Any, name: str) -> Any:
-    """Return a column of vectors or arrays, or say how to make one."""
-    kind = _type_of(dataset, name)
-    if not isinstance(kind, VectorUDT | ArrayType):
+    """Return a column of vectors or arrays; raise TypeError for a column of another type."""
+    data_type = _data_type(dataset, name)
+    if not isinstance(data_type, VectorUDT | ArrayType):
         msg = (
-            f"column {name!r} holds {kind.simpleString()}, not vectors: put the features in one "
-            "column with VectorAssembler"
+            f"column {name!r} holds {data_type.simpleString()}, not vectors: put the features in "
+            "one column with VectorAssembler"
         )
         raise TypeError(msg)
     return _column(name)
 
 
 def arrays(dataset: Any, name: str) -> Any:
-    """Return a column of vectors as arrays."""
+    """Return a column of vectors as a column of arrays."""
     column = vectors(dataset, name)
-    return vector_to_array(column) if isinstance(_type_of(dataset, name), VectorUDT) else column
+    return vector_to_array(column) if isinstance(_data_type(dataset, name), VectorUDT) else column
 
 
 def numbers(dataset: Any, name: str) -> Any:
-    """Return a column as doubles, as Spark's own estimators do, or say how to make numbers."""
-    kind = _type_of(dataset, name)
-    if not isinstance(kind, NumericType | BooleanType):
-        raise NotNumericError(name, kind.simpleString(), "use StringIndexer")
+    """Return a column as doubles, like the estimators of Spark; raise TypeError for text."""
+    data_type = _data_type(dataset, name)
+    if not isinstance(data_type, NumericType | BooleanType):
+        raise NotNumericError(name, data_type.simpleString(), "use StringIndexer")
     return _column(name).cast("double")
 
 
-def _type_of(dataset: Any, name: str) -> Any:
+def _data_type(dataset: Any, name: str) -> Any:
     if name not in dataset.columns:
         raise ColumnNotFoundError(name, dataset.columns)
     return dataset.schema[name].dataType

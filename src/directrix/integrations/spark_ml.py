@@ -1,7 +1,7 @@
-"""MomentClassifier and DirectClassifier as stages of Spark ML.
+"""MomentClassifier and DirectClassifier as estimators of Spark ML.
 
-Rows are summarised where they are, and scored by Spark's own expressions: no row passes through
-Python.
+Rows are summarised on the workers, and scored by expressions of Spark: to score them, no row passes
+through Python.
 """
 # ruff: noqa: N802 - names are those of Spark ML
 
@@ -23,38 +23,39 @@ _FOLDS = 5
 
 
 class _Estimator(Predictor, LineParams, DefaultParamsReadable, DefaultParamsWritable):
-    """What the estimators have in common: columns to rows, a fitted line to a model."""
+    """Base class of the estimators: selects columns, and makes a model of a fitted classifier."""
 
     def setParams(self, **params: Any) -> Self:
-        """Set several params; those that are None stay as they are."""
-        return self._told(**{name: value for name, value in params.items() if value is not None})
+        """Set several params; those that are None are not changed."""
+        given = {name: value for name, value in params.items() if value is not None}
+        return self._with_params(**given)
 
     def setMetric(self, value: Any) -> Self:
-        """Set what to be good at: a name, or one of `directrix.metrics`."""
-        return self._told(metric=value)
+        """Set the metric to train for: a name, or one of `directrix.metrics`."""
+        return self._with_params(metric=value)
 
     def setWeightCol(self, value: str) -> Self:
-        """Set the column of weights; all rows count the same where it is empty."""
-        return self._told(weightCol=value)
+        """Set the column of sample weights; an empty name gives all rows the same weight."""
+        return self._with_params(weightCol=value)
 
     def _fit(self, dataset: Any) -> SparkLinearModel:
         roles: dict[str, Any] = {"target": "label", "features": "features"}
-        chosen = {
+        columns = {
             "features": vectors(dataset, self.getFeaturesCol()),
             "label": numbers(dataset, self.getLabelCol()),
         }
         if self.isDefined(self.weightCol) and self.getWeightCol():
-            chosen["weight"] = numbers(dataset, self.getWeightCol())
+            columns["weight"] = numbers(dataset, self.getWeightCol())
             roles["weight"] = "weight"
-        rows = dataset.select(*(column.alias(name) for name, column in chosen.items()))
-        classifier = self._fitted(rows, roles)
+        rows = dataset.select(*(column.alias(name) for name, column in columns.items()))
+        classifier = self._fit_classifier(rows, roles)
         model = SparkLinearModel(ScoringLine.of(classifier), classifier)
-        model._resetUid(self.uid)  # noqa: SLF001 - a model answers to its estimator's params
+        model._resetUid(self.uid)  # noqa: SLF001 - Spark has no public way to share a uid
         self._copyValues(model)
         return model
 
     @abstractmethod
-    def _fitted(self, rows: Any, roles: dict[str, Any]) -> Any:
+    def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> Any:
         """Return a classifier fitted to these rows."""
 
 
@@ -64,17 +65,19 @@ class SparkMomentClassifier(_Estimator):
     Parameters
     ----------
     metric : str or Metric
-        By default "error". Kept as text, so that it can be saved.
+        Metric to train for, by default "error". It is stored as text, so that it can be saved.
     shrinkage : "oas", "cv" or float
-        By default "oas".
+        Shrinkage of the covariances, by default "oas".
     choose : "rows" or "moments"
-        What decides which line it is. "rows", the default, reads the rows twice
-        (`MomentClassifier.fit_source`), "moments" once.
+        What chooses the candidate: the metric on held-out rows, the default, which reads the rows
+        twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads them
+        once.
     featuresCol : str
         Column of vectors, or of arrays of numbers.
     labelCol : str
         Column of numbers, of two different values; the greater is the positive class.
     weightCol : str, optional
+        Column of sample weights.
     predictionCol, probabilityCol, rawPredictionCol : str
         Columns that the model adds.
 
@@ -114,14 +117,14 @@ class SparkMomentClassifier(_Estimator):
         )
 
     def setShrinkage(self, value: str | float) -> Self:
-        """Set how much to shrink: "oas", "cv", or a share from 0 to 1."""
-        return self._told(shrinkage=value)
+        """Set the shrinkage of the covariances: "oas", "cv", or a share from 0 to 1."""
+        return self._with_params(shrinkage=value)
 
     def setChoose(self, value: str) -> Self:
-        """Set what decides: "rows" or "moments"."""
-        return self._told(choose=value)
+        """Set what chooses the candidate: "rows" or "moments"."""
+        return self._with_params(choose=value)
 
-    def _fitted(self, rows: Any, roles: dict[str, Any]) -> MomentClassifier:
+    def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> MomentClassifier:
         classifier = MomentClassifier(
             resolve(self.getMetric()),
             shrinkage=self.getShrinkage(),
@@ -137,17 +140,18 @@ class SparkMomentClassifier(_Estimator):
 
 
 class SparkDirectClassifier(_Estimator):
-    """`DirectClassifier` as an estimator of Spark ML: two passes over the rows, however many.
+    """`DirectClassifier` as an estimator of Spark ML, fitted in two passes over the rows.
 
     Parameters
     ----------
     metric : str or Metric
-        By default "error". Kept as text, so that it can be saved.
+        Metric to train for, by default "error". It is stored as text, so that it can be saved.
     featuresCol : str
         Column of vectors, or of arrays of numbers.
     labelCol : str
         Column of numbers, of two different values; the greater is the positive class.
     weightCol : str, optional
+        Column of sample weights.
     predictionCol, probabilityCol, rawPredictionCol : str
         Columns that the model adds.
 
@@ -182,5 +186,5 @@ class SparkDirectClassifier(_Estimator):
             rawPredictionCol=rawPredictionCol,
         )
 
-    def _fitted(self, rows: Any, roles: dict[str, Any]) -> DirectClassifier:
+    def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> DirectClassifier:
         return DirectClassifier(resolve(self.getMetric())).fit_source(rows, **roles)

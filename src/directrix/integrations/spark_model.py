@@ -1,4 +1,4 @@
-"""A fitted line as a model of Spark ML: rows are scored by Spark's own expressions."""
+"""A fitted linear model as a model of Spark ML, which scores rows by expressions of Spark."""
 # ruff: noqa: N802 - names are those of Spark ML
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pyspark.ml.util import (
     MLWritable,
     MLWriter,
 )
-from pyspark.sql import functions as F  # noqa: N812 - as everyone calls them
+from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
 from directrix.classifiers.fitting.calibration import Calibration
 from directrix.integrations.spark_columns import ScoringLine, arrays
 from directrix.metrics import metric_text
 
-_LINE = "line"  # where a saved model keeps what scores rows
+_LINE = "line"  # entry of a saved model with the numbers that score rows
 
 
 def _shrinkage(value: Any) -> str | float:
@@ -35,54 +35,58 @@ def _shrinkage(value: Any) -> str | float:
 
 
 def _param(name: str, doc: str, converter: Any) -> Any:
-    return Param(Params._dummy(), name, doc, converter)  # noqa: SLF001 - how params are made
+    return Param(Params._dummy(), name, doc, converter)  # noqa: SLF001 - Spark defines params so
 
 
 class LineParams(HasWeightCol, HasRawPredictionCol, HasProbabilityCol):
-    """What an estimator is told, and its model remembers."""
+    """Params that an estimator and its model share."""
 
     metric = _param(
-        "metric", "what to be good at: a name, or one of directrix.metrics", metric_text
+        "metric", "metric to train for: a name, or one of directrix.metrics", metric_text
     )
-    shrinkage = _param("shrinkage", "'oas', 'cv', or a share from 0 to 1", _shrinkage)
-    choose = _param("choose", "what decides: 'rows' or 'moments'", TypeConverters.toString)
+    shrinkage = _param(
+        "shrinkage", "shrinkage of covariances: 'oas', 'cv', or a share from 0 to 1", _shrinkage
+    )
+    choose = _param(
+        "choose", "what chooses the candidate: 'rows' or 'moments'", TypeConverters.toString
+    )
 
     def getMetric(self) -> str:
         """Return the metric, as text."""
         return str(self.getOrDefault(self.metric))
 
     def getShrinkage(self) -> str | float:
-        """Return how much covariances are shrunk."""
+        """Return the shrinkage of the covariances."""
         shrinkage: str | float = self.getOrDefault(self.shrinkage)
         return shrinkage
 
     def getChoose(self) -> str:
-        """Return what decides which line it is."""
+        """Return what chooses the candidate."""
         return str(self.getOrDefault(self.choose))
 
     def setRawPredictionCol(self, value: str) -> Self:
-        """Set the column of scores; none is made where it is empty."""
-        return self._told(rawPredictionCol=value)
+        """Set the column of scores; with an empty name there is none."""
+        return self._with_params(rawPredictionCol=value)
 
     def setProbabilityCol(self, value: str) -> Self:
-        """Set the column of probabilities; none is made where it is empty."""
-        return self._told(probabilityCol=value)
+        """Set the column of probabilities; with an empty name there is none."""
+        return self._with_params(probabilityCol=value)
 
-    def _told(self, **params: Any) -> Self:
+    def _with_params(self, **params: Any) -> Self:
         self._set(**params)
         return self
 
 
 class SparkLinearModel(PredictionModel, LineParams, MLReadable, MLWritable):
-    """A fitted line as a model of Spark ML; the estimators make it.
+    """A fitted linear model of Spark ML, made by the estimators of `spark_ml`.
 
     Parameters
     ----------
     line : ScoringLine
-        What scores rows.
+        The numbers that score rows.
     classifier : MomentClassifier or DirectClassifier, optional
-        The fitted classifier, with its operating point; None in a loaded model, which
-        keeps what scores rows and nothing else.
+        The fitted classifier, with its operating point; None in a loaded model, which has only the
+        numbers that score rows.
     """
 
     def __init__(self, line: ScoringLine, classifier: Any = None) -> None:
@@ -116,32 +120,32 @@ class SparkLinearModel(PredictionModel, LineParams, MLReadable, MLWritable):
         return self.line.classes[int(score > 0)]
 
     def _transform(self, dataset: Any) -> Any:
-        # A column of its own, or the score would be computed once for each that is made of it.
-        name = f"{self.uid}_score"
+        # A temporary column, or the score would be computed again for every column made from it.
+        score_column = f"{self.uid}_score"
         features = arrays(dataset, self.getFeaturesCol())
-        score = F.col(name)
+        score = F.col(score_column)
         positive = self.line.probability(score)
-        made = {
+        columns = {
             self.getRawPredictionCol(): array_to_vector(F.array(-score, score)),
             self.getProbabilityCol(): array_to_vector(F.array(1.0 - positive, positive)),
             self.getPredictionCol(): self.line.label(score),
         }
-        scored = dataset.withColumn(name, self.line.score(features))
-        wanted = {column: expression for column, expression in made.items() if column}
-        return scored.withColumns(wanted).drop(name)
+        scored = dataset.withColumn(score_column, self.line.score(features))
+        wanted = {name: expression for name, expression in columns.items() if name}
+        return scored.withColumns(wanted).drop(score_column)
 
     def write(self) -> Any:
-        """Return what saves this model."""
+        """Return a writer that saves this model."""
         return _ModelWriter(self)
 
     @classmethod
     def read(cls) -> Any:
-        """Return what loads a model."""
+        """Return a reader that loads a model."""
         return _ModelReader()
 
 
 class _ModelWriter(MLWriter):
-    """Save params and line as one JSON text, as Spark keeps the params of every stage."""
+    """Saves params and numbers as JSON, like the params of every stage of Spark."""
 
     def __init__(self, instance: SparkLinearModel) -> None:
         super().__init__()
@@ -156,9 +160,9 @@ class _ModelWriter(MLWriter):
 class _ModelReader(MLReader):
     def load(self, path: str) -> SparkLinearModel:
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
-        kept = dict(metadata[_LINE])
-        line = ScoringLine(calibration=Calibration(**kept.pop("calibration")), **kept)
+        numbers = dict(metadata[_LINE])
+        line = ScoringLine(calibration=Calibration(**numbers.pop("calibration")), **numbers)
         model = SparkLinearModel(line)
-        model._resetUid(metadata["uid"])  # noqa: SLF001 - how stages are loaded
+        model._resetUid(metadata["uid"])  # noqa: SLF001 - Spark loads its stages so
         DefaultParamsReader.getAndSetParams(model, metadata)
         return model

@@ -163,8 +163,8 @@ def test_far_outliers_turn_logistic_regression_and_not_this(figure):
     for seed in range(3):
         for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
             noisy = with_outliers(X[train], y[train], rng)
-            fitted = [clone(each).fit(*noisy) for each in rivals]
-            errors.append([1.0 - each.score(X[test], y[test]) for each in fitted])
+            fitted = [clone(classifier).fit(*noisy) for classifier in rivals]
+            errors.append([1.0 - classifier.score(X[test], y[test]) for classifier in fitted])
     ours, theirs = np.mean(errors, axis=0)
     figure(f"breast, 10 % far outliers: error {ours:.3f}, logistic regression {theirs:.3f}")
     assert ours < 0.035
@@ -192,8 +192,8 @@ class TestRidge:
     def test_each_starts_from_logistic_regression_whatever_the_others_are(self):
         X, y = rows()
         many = BetaBernoulliClassifier(alpha=(1e4, 1.0)).fit(X, y)
-        one = BetaBernoulliClassifier(alpha=(1.0, 1e5)).fit(X, y)
-        assert many.held_out_[1.0] == one.held_out_[1.0]
+        few = BetaBernoulliClassifier(alpha=(1.0, 1e5)).fit(X, y)
+        assert many.held_out_[1.0] == few.held_out_[1.0]
 
     def test_too_few_rows_to_hold_any_out(self):
         X, y = np.array([[0.0], [1.0]]), [0, 1]
@@ -291,7 +291,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("message", "parameters"), WRONG.items(), ids=lambda each: str(each)[:30])
+@pytest.mark.parametrize(
+    ("message", "parameters"), WRONG.items(), ids=lambda classifier: str(classifier)[:30]
+)
 def test_what_cannot_be_is_refused_in_words(message, parameters):
     X, y = rows(40)
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):

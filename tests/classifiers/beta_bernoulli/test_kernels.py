@@ -1,36 +1,12 @@
 import numpy as np
 import pytest
+from kernel_problems import cost, counts, rings
 from scipy import sparse
 from scipy.optimize import approx_fprime
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd, slope_of
 from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, intersection
-from directrix.losses.beta_bernoulli import BetaBernoulli
-
-
-def rings(n=120, seed=0):
-    """Two classes that no line tells apart."""
-    rng = np.random.default_rng(seed)
-    y = rng.random(n) < 0.5
-    angle = rng.uniform(0.0, 2.0 * np.pi, n)
-    radius = np.where(y, 2.0, 1.0) + 0.2 * rng.normal(size=n)
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
-
-
-def counts(n=90, d=6, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.random(n) < 0.5
-    return rng.poisson(np.where(y[:, None], 3.0, 1.5), (n, d)).astype(float), y
-
-
-def cost(K, y, model, alpha, point):
-    """Eq. 37 and 39 with the norm of the function, written down once more."""
-    a, b = model
-    mu = a + b / (1.0 + np.exp(-(K @ point[:-1] + point[-1])))
-    return -np.log(np.where(y, mu, 1.0 - mu)).sum() + alpha / 2 * point[:-1] @ K @ point[:-1]
 
 
 def first_two(x, y):
@@ -53,10 +29,10 @@ class TestKernel:
         np.testing.assert_array_equal(intersection(X, Y), expected)
         assert X.indices.dtype == np.int64
 
-    @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
-    def test_intersection_refuses_negative_features(self, kind):
+    @pytest.mark.parametrize("container", [np.array, sparse.csr_array])
+    def test_intersection_refuses_negative_features(self, container):
         with pytest.raises(ValueError, match="kernel='min' is for features that are never neg"):
-            intersection(kind([[1.0, 2.0]]), kind([[-1.0, 2.0]]))
+            intersection(container([[1.0, 2.0]]), container([[-1.0, 2.0]]))
 
     @pytest.mark.parametrize(
         ("name", "params", "expected"),
@@ -67,10 +43,10 @@ class TestKernel:
             (first_two, None, lambda X, Y: X[:, :2] @ Y[:, :2].T),
         ],
     )
-    @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
-    def test_others_are_those_of_scikit_learn(self, name, params, expected, kind):
+    @pytest.mark.parametrize("container", [np.array, sparse.csr_array])
+    def test_others_are_those_of_scikit_learn(self, name, params, expected, container):
         X, Y = counts(8)[0], counts(5, seed=1)[0]
-        ours = Kernel(name, params)(kind(X), kind(Y))
+        ours = Kernel(name, params)(container(X), container(Y))
         np.testing.assert_allclose(ours, expected(X, Y), rtol=1e-12)
 
 
@@ -78,35 +54,39 @@ class TestExpansion:
     @pytest.mark.parametrize("name", ["rbf", "linear", "min"])
     def test_coordinates_keep_scores_and_norm(self, name):
         X, _ = counts()
-        space = KernelExpansion.on(Kernel(name), X)
+        space = KernelExpansion.from_rows(Kernel(name), X)
         weight = np.random.default_rng(1).normal(size=space.X.shape[1])
-        a = space.back(weight)
+        a = space.coefficients(weight)
         np.testing.assert_allclose(space.columns @ a, space.X @ weight, atol=1e-7)
-        assert a @ space.of(space.rows) @ a == pytest.approx(weight @ weight)
-        np.testing.assert_allclose(space.of(X[:3]), space.columns[:3], atol=1e-12)
-        np.testing.assert_array_equal(X[space.centers][space.center_of], X)
+        assert a @ space.columns_for(space.rows) @ a == pytest.approx(weight @ weight)
+        np.testing.assert_allclose(space.columns_for(X[:3]), space.columns[:3], atol=1e-12)
+        np.testing.assert_array_equal(X[space.centers][space.center_index], X)
 
     def test_a_linear_kernel_has_as_many_coordinates_as_features(self):
-        assert KernelExpansion.on(Kernel("linear"), counts()[0]).X.shape == (90, 6)
+        assert KernelExpansion.from_rows(Kernel("linear"), counts()[0]).X.shape == (90, 6)
 
     def test_rows_that_are_equal_have_one_coefficient(self):
         X, _ = counts(10)
-        space = KernelExpansion.on(Kernel("rbf"), np.vstack([X, X[:4]]))
+        space = KernelExpansion.from_rows(Kernel("rbf"), np.vstack([X, X[:4]]))
         assert space.columns.shape == (14, 10)
         assert space.rows.shape == (10, 6)
         np.testing.assert_array_equal(space.columns[10:], space.columns[:4])
 
     def test_what_is_no_kernel_is_refused(self):
-        with pytest.raises(ValueError, match="the kernel is not one: its matrix has an eigenvalue"):
-            KernelExpansion.on(lambda X, Y: -X @ Y.T, counts()[0])
+        with pytest.raises(
+            ValueError, match="not positive semi-definite: its matrix has the eigenvalue"
+        ):
+            KernelExpansion.from_rows(lambda X, Y: -X @ Y.T, counts()[0])
 
     def test_what_is_not_finite_is_refused(self):
         with pytest.raises(ValueError, match="the kernel is not finite"):
-            KernelExpansion.on(lambda X, Y: np.log(X @ Y.T * 0.0 - 1.0), np.ones((2, 2)) * np.nan)
+            KernelExpansion.from_rows(
+                lambda X, Y: np.log(X @ Y.T * 0.0 - 1.0), np.ones((2, 2)) * np.nan
+            )
 
     def test_too_many_rows_are_told_what_to_do(self):
         with pytest.raises(ValueError, match=r"20001 rows are too many .*Nystroem"):
-            KernelExpansion.on(Kernel("rbf"), np.arange(20_001.0)[:, None])
+            KernelExpansion.from_rows(Kernel("rbf"), np.arange(20_001.0)[:, None])
 
 
 class TestClassifier:
@@ -168,63 +148,3 @@ class TestClassifier:
         ours = BetaBernoulliClassifier(kernel="rbf", alpha=(0.1, 1e4)).fit(X, y)
         assert ours.alpha_ == 0.1
         assert ours.held_out_[0.1] < ours.held_out_[1e4] - 0.1
-
-
-class TestStochasticGradient:
-    @pytest.mark.parametrize("loss", [BetaBernoulli(0.2, 0.3, 2.0), BetaBernoulli(0.0)])
-    def test_the_slope_is_that_of_the_loss(self, loss):
-        scores = np.array([-3.0, -0.5, 0.0, 2.0, 30.0])
-        for positive in (True, False):
-            side = np.full(5, positive)
-            expected = 5.0 * loss.value_and_grad(side, scores, np.ones(5))[1]
-            ours = [slope_of(score, positive, loss) for score in scores]
-            np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-13)
-        assert np.isfinite(
-            [slope_of(far, bool(y), loss) for far in (-1e6, 1e6) for y in (0, 1)]
-        ).all()
-
-    def test_it_comes_near_the_least_objective(self):
-        X, y = rings(60)
-        parameters = {"kernel": "rbf", "alpha": 0.1, "random_state": 0}
-        sgd = BetaBernoulliClassifier(solver="sgd", **parameters).fit(X, y)
-        exact = BetaBernoulliClassifier(**parameters).fit(X, y)
-        np.testing.assert_array_equal(sgd.support_, exact.support_)
-        X, y = X[sgd.support_], y[sgd.support_]
-        K = Kernel("rbf")(*[sgd._units.rows(X)] * 2)
-        ours, least, start = (
-            cost(K, y, (0.15, 0.7), 0.1, np.append(a, b))
-            for a, b in (
-                (sgd.dual_coef_, sgd.intercept_),
-                (exact.dual_coef_, exact.intercept_),
-                (np.zeros(60), 0.0),
-            )
-        )
-        assert least <= ours
-        assert ours - least < 0.2 * (start - least)
-        assert sgd.score(X, y) > 0.9
-
-    def test_the_same_seed_gives_the_same(self):
-        X, y = rings(40)
-        ours, again, other = (
-            BetaBernoulliClassifier(solver="sgd", kernel="rbf", alpha=0.1, random_state=seed).fit(
-                X, y
-            )
-            for seed in (0, 0, 1)
-        )
-        np.testing.assert_array_equal(ours.dual_coef_, again.dual_coef_)
-        assert (ours.dual_coef_ != other.dual_coef_).any()
-
-    def test_a_large_ridge_is_warned_of(self):
-        X, y = rings(40)
-        ours = BetaBernoulliClassifier(solver="sgd", kernel="rbf", alpha=10.0, random_state=0)
-        with pytest.warns(ConvergenceWarning, match="alpha=10 is large for solver='sgd'"):
-            ours.fit(X, y)
-
-    def test_a_ridge_with_which_it_diverges_is_refused(self):
-        X, y = rings(40)
-        K, rng = rbf_kernel(X), np.random.RandomState(0)
-        with (
-            pytest.warns(ConvergenceWarning, match="unstable"),
-            pytest.raises(ValueError, match="solver='sgd' diverged in pass"),
-        ):
-            kernel_sgd(K, np.arange(40), y, np.ones(40), BetaBernoulli(), alpha=1e4, rng=rng)

@@ -3,7 +3,10 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective, polished
+from directrix.classifiers.beta_bernoulli.penalized_intercept import (
+    PenalizedInterceptObjective,
+    newton_refine,
+)
 from directrix.losses import Logistic
 from directrix.losses.beta_bernoulli import BetaBernoulli
 from directrix.objectives import DataObjective
@@ -14,7 +17,9 @@ def objective(loss=None, share=0.4, n=200, ridge=0.01):
     rng = np.random.default_rng(0)
     positive = rng.random(n) < share
     X = rng.normal(size=(n, 3)) + 0.7 * positive[:, None]
-    return SteadyObjective(X, positive, rng.uniform(0.5, 2.0, n), loss or BetaBernoulli(), ridge)
+    return PenalizedInterceptObjective(
+        X, positive, rng.uniform(0.5, 2.0, n), loss or BetaBernoulli(), ridge
+    )
 
 
 def test_its_gradient_is_that_of_finite_differences():
@@ -35,18 +40,20 @@ def test_next_to_nothing_is_added():
 def test_an_intercept_without_a_best_value_has_one():
     # One in twenty is positive, and the loss knows none below three in twenty.
     ours = objective(BetaBernoulli(0.3), share=0.05, ridge=10.0)
-    line = polished(ours, lbfgs(ours, np.zeros(4), tol=1e-9, ftol=0.0).coef)
-    other = polished(ours, lbfgs(ours, np.full(4, -3.0), tol=1e-9, ftol=0.0).coef)
+    line = newton_refine(ours, lbfgs(ours, np.zeros(4), tol=1e-9, ftol=0.0).coef)
+    other = newton_refine(ours, lbfgs(ours, np.full(4, -3.0), tol=1e-9, ftol=0.0).coef)
     assert -25.0 < line[-1] < -8.0
     np.testing.assert_allclose(other, line, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
-def test_polishing_ends_at_the_minimum_to_rounding(kind):
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array])
+def test_polishing_ends_at_the_minimum_to_rounding(container):
     plain = objective()
-    ours = SteadyObjective(kind(plain.X), plain.positive, plain.weight, plain.loss, plain.ridge)
+    ours = PenalizedInterceptObjective(
+        container(plain.X), plain.positive, plain.weight, plain.loss, plain.ridge
+    )
     near = lbfgs(ours, np.zeros(4)).coef
-    line = polished(ours, near)
+    line = newton_refine(ours, near)
     assert np.linalg.norm(ours(near)[1]) > 1e-8
     assert np.linalg.norm(ours(line)[1]) < 1e-15
     assert ours(line)[0] <= ours(near)[0]
@@ -56,7 +63,7 @@ def test_a_step_that_leads_away_is_not_taken():
     # On the plateau the curvature is next to nothing, and below zero.
     ours = objective(ridge=0.0)
     far = np.array([-30.0, -30.0, -30.0, 5.0])
-    line = polished(ours, far)
+    line = newton_refine(ours, far)
     assert np.isfinite(line).all()
     assert np.linalg.norm(ours(line)[1]) <= np.linalg.norm(ours(far)[1])
 
@@ -68,4 +75,4 @@ def test_a_loss_without_curvature_is_left_where_it_is():
 
     ours = objective(Uncurved())
     near = lbfgs(ours, np.zeros(4)).coef
-    np.testing.assert_array_equal(polished(ours, near), near)
+    np.testing.assert_array_equal(newton_refine(ours, near), near)

@@ -4,7 +4,7 @@ from scipy.optimize import approx_fprime
 from scipy.stats import laplace, norm
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective
+from directrix.classifiers.beta_bernoulli.penalized_intercept import PenalizedInterceptObjective
 from directrix.classifiers.beta_bernoulli.sparse_prior import (
     GaussianLaplace,
     SparseObjective,
@@ -25,7 +25,9 @@ def few_of_many(n=400, d=20, seed=0):
 
 def objective():
     X, y = few_of_many(100, 12)
-    return SteadyObjective(X[:, [0, 2, 3, 5, 11]], y, np.ones(100), BetaBernoulli(0.3), 0.0)
+    return PenalizedInterceptObjective(
+        X[:, [0, 2, 3, 5, 11]], y, np.ones(100), BetaBernoulli(0.3), 0.0
+    )
 
 
 class TestPrior:
@@ -145,5 +147,5 @@ class TestPruning:
 
     def test_without_a_ridge_there_is_nothing_to_begin_with(self):
         X, y = few_of_many(200, 12)
-        with pytest.raises(ValueError, match="begins with a ridge: give alpha above zero"):
+        with pytest.raises(ValueError, match="starts from a ridge: give alpha above zero"):
             BetaBernoulliClassifier(alpha=0.0, prior="gaussian-laplace").fit(X, y)

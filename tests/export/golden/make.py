@@ -85,7 +85,7 @@ def main():
         scored = SPARSE[60:] if "sparse" in name else X[60:]
         given = pd.DataFrame(scored, columns=NAMES) if "names" in name else scored
         scores = np.asarray(classifier.decision_function(given)).reshape(len(scored), -1)
-        told = {
+        answers = {
             "sha256": hashlib.sha256(content).hexdigest(),
             "params": repr(sorted(classifier.get_params().items())),
             "feature_names": NAMES if "names" in name else None,
@@ -97,7 +97,7 @@ def main():
             "labels": classifier.predict(given).tolist(),
             "operating_point": repr(getattr(classifier, "operating_point_", None)),
         }
-        text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(answers, indent=1, ensure_ascii=False) + "\n"
         (HERE / f"{name}.json").write_text(text, encoding="utf-8")
 
 

@@ -1,1 +1,1 @@
-"""Logistic regression with plateaus, and everything that only it needs."""
+"""BetaBernoulliClassifier: logistic regression with bounded losses, and what only it needs."""

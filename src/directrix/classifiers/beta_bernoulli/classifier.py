@@ -1,8 +1,9 @@
-"""BetaBernoulliClassifier: logistic regression that lets go of rows far on the wrong side."""
+"""BetaBernoulliClassifier: logistic regression with bounded losses, robust to outliers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
@@ -12,16 +13,30 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import LinearClassifier, two_classes
-from directrix.classifiers.beta_bernoulli.fit import Fitted, Recipe
-from directrix.classifiers.beta_bernoulli.plateaus import even_score, pair_of, probability
+from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
+from directrix.classifiers.beta_bernoulli.plateaus import (
+    PlateauResponse,
+    even_score,
+    pair_of,
+    probability,
+)
+from directrix.classifiers.beta_bernoulli.state import (
+    kernel_facts,
+    prior_facts,
+    restored_attributes,
+)
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.smooth.initialization import validate_grid
+from directrix.classifiers.state import Facts
+from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
+    from directrix.classifiers.scoring import ScoringFormula
+    from directrix.classifiers.state import ModelState
     from directrix.losses.beta_bernoulli import BetaBernoulli
 
 _ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -29,19 +44,19 @@ _FOLDS = 5
 
 
 class BetaBernoulliClassifier(LinearClassifier):
-    r"""Logistic regression with plateaus: probabilities that never reach 0 or 1.
+    r"""Logistic regression with plateaus: its probabilities never reach 0 or 1.
 
     .. math:: \min_{w, b}\ -\sum_i \omega_i \log p(y_i \mid x_i) + \frac{\alpha}{2} \|w\|^2,
               \qquad p(1 \mid x) = \mu(x) = \varpi\theta + (1 - \varpi)\, \sigma(\gamma\, f(x)),
               \quad f(x) = w^\top x + b
 
-    Hasan and Pal 2015, eq. 19 and 39. A row far on the wrong side costs no more than the plateau
-    :math:`-\log \varpi\theta` or :math:`-\log \varpi(1 - \theta)`, so that outliers and wrong
-    labels do not turn the line. Features are standardised inside: by median and quartiles, so that
-    outliers do not set the units of the penalty either; for other kernels than the linear one and
-    for the paper's own searches by mean and deviation. The intercept is not penalised (but for
-    1e-8 of the mean loss, so that it has a best value even on a plateau). The descent starts from
-    the solution of logistic regression with the same α.
+    Hasan and Pal 2015, eq. 19 and 39. The loss of a row far on the wrong side is bounded by the
+    plateau :math:`-\log \varpi\theta` or :math:`-\log \varpi(1 - \theta)`, so that outliers and
+    wrong labels have little influence on the coefficients. Features are standardised inside: by
+    median and quartiles, so that outliers do not set the units of the penalty either; by mean and
+    standard deviation with non-linear kernels and with the solvers "sla" and "slam". The intercept
+    is not penalised (but for 1e-8 of its square, so that it has a best value even on a plateau).
+    The minimisation starts from the solution of logistic regression with the same α.
 
     With this penalty (γ, α) and (1, α/γ²) are the same model: γ is 1 unless it is learned.
 
@@ -52,51 +67,55 @@ class BetaBernoulliClassifier(LinearClassifier):
     Parameters
     ----------
     plateaus : "robust", "weak", "empirical", "learned" or (a, b)
-        Probabilities are from a to a + b (eq. 5). "robust" is (0.15, 0.7); "weak", the paper's
-        BBLR¹: α = β = 1 and n = 100, hence (0.01, 0.98); "empirical", its BBLR²: of a share π of
-        positives, (π/2, 1/2); "learned", its BBLR⁴: ϖ and θ by descent, from the rates of
-        logistic regression (eq. 29–35).
+        Probabilities are from a to a + b (eq. 5). "robust", the default, is (0.15, 0.7), for
+        decisions; "weak", the paper's BBLR¹: α = β = 1 and n = 100, hence (0.01, 0.98);
+        "empirical", its BBLR²: (π/2, 1/2) with π the share of positives; "learned", its BBLR⁴: ϖ
+        and θ are learned, starting from the error rates of logistic regression (eq. 29–35). Choose
+        "learned" if the probabilities matter.
     alpha : float, sequence of float or "auto"
-        Ridge of the sum over rows. Of several, the least held-out log-loss chooses.
+        Ridge, in units of the sum of the losses over rows; 1 by default. With several values, the
+        one with the least held-out log-loss is chosen; "auto" tries 0.01 to 100.
     kernel : None, "linear", "rbf", "polynomial", "min" or callable
         "min" is the intersection kernel, the sum of the lesser of both features, for features
-        that are never negative. It and functions of two vectors see the features as given.
+        that are never negative. Features are not standardised for it and for functions.
     kernel_params : dict, optional
-        Of scikit-learn's kernel of that name, such as ``{"gamma": 0.1}``, or of the function.
+        Parameters of scikit-learn's kernel, such as ``{"gamma": 0.1}``, or of the function.
     prior : "gaussian" or "gaussian-laplace"
-        The ridge, or the mixture prior (eq. 41), under which most coefficients become zero: of
-        features, or with a kernel of rows. It is fitted to the coefficients, from those that the
-        ridge gives.
+        Prior of the coefficients: the ridge, or the mixture (eq. 41), under which most
+        coefficients become zero, those of features or with a kernel those of rows. The mixture is
+        fitted to the coefficients, starting from those of the ridge.
     learn : sequence of "mixing", "prior_mean" and "gamma"
-        What to learn besides the line, from the values that `plateaus` names.
+        Parameters of the loss to learn as well, starting from the values of `plateaus`.
     solver : "lbfgs", "sgd", "sla" or "slam"
         "sgd" is for kernels, and unstable unless alpha is small. "sla" and "slam" are the paper's
-        way to the least training error, and γ is then the most likely one; "slam" chooses its own
-        ridge, and with "empirical" is the paper's BBLR³.
+        searches for the least training error, with γ of maximum likelihood; "slam" also chooses
+        the ridge, and with "empirical" is the paper's BBLR³. Keep "lbfgs" if unsure.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
-        Of "sgd".
+        Random state of the solver "sgd".
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (1, d) and (1,)
-        The score, which is zero where both classes are equally probable. With a kernel there is
-        no ``coef_``.
+        Coefficients of the score, which is zero where both classes are equally probable. With a
+        kernel there is no ``coef_``.
     dual_coef_, support_vectors_ : arrays of shape (1, m) and (m, d)
-        With a kernel: a, and the rows that it belongs to.
+        With a kernel: the coefficients a, and the rows they belong to.
     support_, n_support_ : array of int and int
-        Which coefficients are kept: features, or with a kernel rows (of weight above zero, and
-        one of all that are equal).
+        Indices and number of the features with a coefficient that is not pruned; with a kernel, of
+        the distinct rows of weight above zero.
     classes_ : array of shape (2,)
     loss_ : BetaBernoulli
-        With ϖ, θ and γ.
+        The loss, with ϖ, θ and γ.
     plateaus_ : tuple of float
         a and b.
     alpha_ : float
+        The ridge.
     held_out_ : dict
-        Log-loss on held-out rows of each alpha, where there are several.
+        Held-out log-loss of each alpha, if there are several.
     prior_ : GaussianLaplace or None
+        The fitted mixture prior.
 
     Examples
     --------
@@ -154,7 +173,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         sample_weight : array of shape (n,), optional
             A row of weight k counts as k rows.
         groups : array of shape (n,), optional
-            Who a row belongs to (a customer, a patient): all rows of a group are in one fold.
+            Group of each row, such as a customer or a patient: a group is in one fold.
         """
         recipe = Recipe.of(self)
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
@@ -169,25 +188,24 @@ class BetaBernoulliClassifier(LinearClassifier):
         rows = rows._replace(X=self._units.rows(rows.X))
         self.held_out_ = {}
         if len(alphas) > 1:
-            seen = keyed.training_rows(self.classes_[1], _FOLDS)
-            self.held_out_ = recipe.chosen(seen._replace(X=self._units.rows(seen.X)), alphas)
-        # Of too few rows to hold any out, that in the middle.
-        in_the_middle = sorted(alphas)[len(alphas) // 2]
-        self.alpha_ = min(
-            self.held_out_, key=lambda each: self.held_out_[each], default=in_the_middle
-        )
-        self._keep(keyed.X, recipe.fit(rows, self.alpha_))
+            folded = keyed.training_rows(self.classes_[1], _FOLDS)
+            folded = folded._replace(X=self._units.rows(folded.X))
+            self.held_out_ = recipe.held_out_losses(folded, alphas)
+        # With too few rows to hold any out, the middle one is used.
+        middle = sorted(alphas)[len(alphas) // 2]
+        self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
+        self._set_model(keyed.X, recipe.fit(rows, self.alpha_))
         return self
 
-    def _keep(self, X: Any, fitted: Fitted) -> None:
-        """Keep a model, its score moved so that it is zero where the classes are even."""
+    def _set_model(self, X: Any, fitted: FittedModel) -> None:
+        """Store a model, its scores shifted to be zero where both classes are equally probable."""
         self.loss_, self.plateaus_ = fitted.loss, pair_of(fitted.loss)
         self.n_iter_, self.prior_ = fitted.n_iter, fitted.prior
         self.support_, self.n_support_ = fitted.support, len(fitted.support)
         self._shift = even_score(fitted.loss)
         if isinf(self._shift):
-            self._shift = self._one_class(fitted.scores)
-        for name in ("coef_", "dual_coef_", "support_vectors_"):  # of a fit with another kernel
+            self._shift = self._one_class_shift(fitted.scores)
+        for name in ("coef_", "dual_coef_", "support_vectors_"):  # from a fit with another kernel
             self.__dict__.pop(name, None)
         coef = fitted.coef
         if self._kernel is None:
@@ -198,21 +216,22 @@ class BetaBernoulliClassifier(LinearClassifier):
             self.support_vectors_ = X[self.support_]
         self.intercept_ = coef[-1:] - self._shift
 
-    def _one_class(self, scores: FloatArray) -> float:
-        """Warn that one class is the more probable at any score; return one beyond all rows."""
+    def _one_class_shift(self, scores: FloatArray) -> float:
+        """Warn that one class is more probable at every score; return a score beyond all rows."""
         above = self._shift < 0
         label, (a, b) = self.classes_.tolist()[above], self.plateaus_
         warn(
             f"every row is predicted {label!r}: probabilities are from {a:.3g} to {a + b:.3g}, on "
             "one side of one half. Give plateaus with a below and a + b above it, or use "
             "predict_proba with a threshold of your own.",
-            stacklevel=4,
+            OneClassPredictedWarning,
+            stacklevel=find_stacklevel(),
         )
         reach = float(np.ptp(scores)) or 1.0
         return float(scores.min() - reach if above else scores.max() + reach)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: above zero the last class is the more probable.
+        """Return the score of each row: above zero the last class is more probable.
 
         Parameters
         ----------
@@ -226,10 +245,10 @@ class BetaBernoulliClassifier(LinearClassifier):
         if self._kernel is None:
             return super().decision_function(X)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
-        others = self._units.rows(self.support_vectors_)
+        centers = self._units.rows(self.support_vectors_)
         scores: FloatArray = np.full(X.shape[0], self.intercept_[0])
         if self.n_support_:
-            scores += self._kernel(self._units.rows(X), others) @ self.dual_coef_[0]
+            scores += self._kernel(self._units.rows(X), centers) @ self.dual_coef_[0]
         return scores
 
     def predict(self, X: Any) -> AnyArray:
@@ -241,12 +260,12 @@ class BetaBernoulliClassifier(LinearClassifier):
         """
         labels = super().predict(X)
         even = even_score(self.loss_)
-        if isinf(even):  # a score beyond all rows of the fit may still be passed by others
+        if isinf(even):  # the score of a new row may be beyond all training rows
             labels[:] = self.classes_[int(even < 0)]
         return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the model's own probability of each class: never 0 nor 1 (eq. 19).
+        """Return the probability of each class under the model: never 0 nor 1 (eq. 19).
 
         Parameters
         ----------
@@ -260,6 +279,50 @@ class BetaBernoulliClassifier(LinearClassifier):
         positive = probability(self.loss_, expit(self.loss_.gamma * scores))
         return np.column_stack([1.0 - positive, positive])
 
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row; raise ValueError with a kernel."""
+        check_is_fitted(self)
+        if self._kernel is not None:
+            msg = (
+                "a model with a kernel is a sum over rows and has no coefficients of features, so "
+                "it has no form in SQL, ONNX, JSON or Python: keep it with directrix.export.save, "
+                "or put sklearn.kernel_approximation.Nystroem before a classifier without kernel"
+            )
+            raise ValueError(msg)
+        even = even_score(self.loss_)
+        return replace(
+            super().scoring_formula(),
+            response=PlateauResponse.of(self.loss_, float(self._shift)),
+            always=int(even < 0) if isinf(even) else None,
+        )
+
+    def _state_arrays(self) -> dict[str, Any]:
+        support = np.asarray(self.support_, dtype=np.int64)
+        arrays = {"intercept": self.intercept_, "support": support}
+        if self._kernel is None:
+            return arrays | {"coef": self.coef_}
+        return arrays | {
+            "dual_coef": self.dual_coef_,
+            "unit_mean": self._units.mean,
+            "unit_scale": self._units.scale,
+            "rows": self.support_vectors_,
+        }
+
+    def _state_facts(self) -> Facts:
+        return Facts(
+            alpha=self.alpha_,
+            held_out=self.held_out_,
+            kernel=kernel_facts(self._kernel),
+            loss=self.loss_,
+            n_iter=self.n_iter_,
+            prior=prior_facts(self.prior_),
+            shift=float(self._shift),
+        )
+
+    @classmethod
+    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
+        return restored_attributes(state)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "min"
@@ -267,9 +330,9 @@ class BetaBernoulliClassifier(LinearClassifier):
 
 
 def _units_for(recipe: Recipe, X: Any, weight: FloatArray) -> Standardization:
-    """Return how features are standardised; not at all for a kernel that wants them as given."""
+    """Return the standardisation of the features: none for kernels of features as given."""
     if recipe.kernel is not None and recipe.kernel.as_given:
         return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-    line = recipe.kernel is None or recipe.kernel.name == "linear"
-    robust = line and recipe.solver == "lbfgs"
+    linear = recipe.kernel is None or recipe.kernel.name == "linear"
+    robust = linear and recipe.solver == "lbfgs"
     return (Standardization.robust if robust else Standardization.of)(X, weight)

@@ -1,4 +1,4 @@
-"""How a Beta-Bernoulli model is fitted to rows, and its ridge chosen on others."""
+"""Fitting a Beta-Bernoulli model to rows, and choosing its ridge on held-out rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from sklearn.utils import check_random_state
 from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd
 from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, LinearColumns
 from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, learn
-from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective, polished
+from directrix.classifiers.beta_bernoulli.penalized_intercept import (
+    PenalizedInterceptObjective,
+    newton_refine,
+)
 from directrix.classifiers.beta_bernoulli.plateaus import checked_plateaus, loss_of
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, prune
 from directrix.classifiers.fitting.solvers import solver_for
@@ -29,28 +32,29 @@ if TYPE_CHECKING:
 _SOLVERS = ("lbfgs", "sgd", "sla", "slam")
 _PRIORS = ("gaussian", "gaussian-laplace")
 _EXACT = {"tol": 1e-9, "ftol": 1e-14, "max_iter": 2000}
-# Where the descent begins, and what is only to be compared, need not be more exact.
+# Accurate enough for starting points and for comparing ridges.
 _ROUGH = {"tol": 1e-6, "ftol": 1e-9, "max_iter": 2000}
 
 
-class Fitted(NamedTuple):
-    """A model of rows.
+class FittedModel(NamedTuple):
+    """A model fitted to rows.
 
     Parameters
     ----------
     coef : array
-        Of the features, or with a kernel of the rows; intercept last.
+        Coefficients of the features, or with a kernel of the rows; intercept last.
     loss : BetaBernoulli
+        The loss, with learned parameters.
     n_iter : int
     kept : array of int
-        Coefficients that are not pruned.
+        Indices of the coefficients that are not pruned.
     support : array of int
-        The features, or with a kernel the rows, that these belong to.
+        Indices of the features, or with a kernel of the rows, with these coefficients.
     prior : GaussianLaplace or None
     scores : array of shape (n,)
-        Of the rows.
-    columns_of : callable
-        What the coefficients multiply, of other rows.
+        Scores of the rows.
+    columns_for : callable
+        Returns the columns that the coefficients multiply, for other rows.
     """
 
     coef: FloatArray
@@ -60,19 +64,20 @@ class Fitted(NamedTuple):
     support: AnyArray
     prior: GaussianLaplace | None
     scores: FloatArray
-    columns_of: Any
+    columns_for: Any
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that a fit to rows needs besides the ridge. It checks what it is given.
+    """The checked parameters of a fit to rows, apart from the ridge.
 
     Parameters
     ----------
     plateaus, prior, learn, solver
-        As of `BetaBernoulliClassifier`.
+        Parameters of `BetaBernoulliClassifier`.
     kernel : Kernel or None
     seed : int
+        Seed of the random solvers.
     """
 
     plateaus: Any
@@ -84,7 +89,7 @@ class Recipe:
 
     @classmethod
     def of(cls, classifier: Any) -> Recipe:
-        """Return what the parameters of a classifier say, or say what is wrong with them."""
+        """Return the recipe of a classifier's parameters; raise ValueError for invalid ones."""
         kernel, params = classifier.kernel, classifier.kernel_params
         if not (params is None or isinstance(params, Mapping)):
             msg = f"kernel_params must be a dict, not {params!r}"
@@ -93,14 +98,14 @@ class Recipe:
             msg = f"kernel_params={params!r} without a kernel: name one"
             raise ValueError(msg)
         plateaus = checked_plateaus(classifier.plateaus)
-        named = _checked_names(classifier.learn)
+        learned = _checked_names(classifier.learn)
         if isinstance(plateaus, str) and plateaus == "learned":
-            named |= {"mixing", "prior_mean"}
+            learned |= {"mixing", "prior_mean"}
         recipe = cls(
             plateaus,
             None if kernel is None else Kernel(kernel, dict(params or {})),
             classifier.prior,
-            tuple(name for name in LEARNABLE if name in named),
+            tuple(name for name in LEARNABLE if name in learned),
             classifier.solver,
             int(check_random_state(classifier.random_state).randint(2**31)),
         )
@@ -108,11 +113,11 @@ class Recipe:
         return recipe
 
     def _check(self) -> None:
-        """Refuse what does not go together."""
+        """Raise ValueError for parameters that cannot be combined."""
         for name, known in (("prior", _PRIORS), ("solver", _SOLVERS)):
             if getattr(self, name) not in known:
-                there = ", ".join(map(repr, known))
-                msg = f"{name} must be one of {there}, not {getattr(self, name)!r}"
+                choices = ", ".join(map(repr, known))
+                msg = f"{name} must be one of {choices}, not {getattr(self, name)!r}"
                 raise ValueError(msg)
         if self.solver == "lbfgs":
             return
@@ -127,19 +132,19 @@ class Recipe:
             msg = f"solver={self.solver!r} {needs}: give solver='lbfgs'"
             raise ValueError(msg)
 
-    def fit(self, rows: TrainingRows, alpha: float) -> Fitted:
-        """Fit to rows, from logistic regression with the same ridge.
+    def fit(self, rows: TrainingRows, alpha: float) -> FittedModel:
+        """Fit to rows, starting from logistic regression with the same ridge.
 
-        Never from a neighbouring ridge's solution: under a strong one the line may be flat, and
-        plateaus are flat there too, so that a weaker one would find nothing to descend.
+        The start is never the solution of a neighbouring ridge: under a strong ridge coefficients
+        may be zero, where the loss with plateaus has next to no slope for a weaker ridge.
         """
         return self._fit(self._space(rows), rows, alpha, exact=True)
 
     def _space(self, rows: TrainingRows) -> LinearColumns | KernelExpansion:
-        """Return what the coefficients multiply; of a kernel its eigenvectors, the dear part."""
+        """Return the columns of the model; with a kernel this is the expensive part."""
         if self.kernel is None:
             return LinearColumns(rows.X)
-        return KernelExpansion.on(self.kernel, rows.X)
+        return KernelExpansion.from_rows(self.kernel, rows.X)
 
     def _fit(
         self,
@@ -148,13 +153,13 @@ class Recipe:
         alpha: float,
         *,
         exact: bool,
-    ) -> Fitted:
-        """Fit to rows whose columns are at hand."""
+    ) -> FittedModel:
+        """Fit to rows whose columns have been computed."""
         if self.prior == "gaussian-laplace" and alpha <= 0:
-            msg = "prior='gaussian-laplace' begins with a ridge: give alpha above zero"
+            msg = "prior='gaussian-laplace' starts from a ridge: give alpha above zero"
             raise ValueError(msg)
         ridge = alpha / float(rows.weight.sum())
-        logistic = SteadyObjective(
+        logistic = PenalizedInterceptObjective(
             space.X, rows.positive, rows.weight, BetaBernoulli(mixing=0.0), ridge
         )
         start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_ROUGH).coef  # type: ignore[arg-type]
@@ -163,7 +168,7 @@ class Recipe:
         if self.solver == "sgd" and isinstance(space, KernelExpansion):
             solution = kernel_sgd(
                 space.columns,
-                space.center_of,
+                space.center_index,
                 rows.positive,
                 rows.weight,
                 loss,
@@ -172,74 +177,79 @@ class Recipe:
             )
             coef, n_iter = solution.coef, solution.n_iter
         else:
-            line, loss, n_iter = self._descended(objective, start, exact=exact)
-            coef = np.append(space.back(line[:-1]), line[-1])
+            solution_coef, loss, n_iter = self._minimize(objective, start, exact=exact)
+            coef = np.append(space.coefficients(solution_coef[:-1]), solution_coef[-1])
         kept: AnyArray = np.arange(len(coef) - 1)
         prior = None
         if self.prior == "gaussian-laplace":
-            plain = replace(objective, X=space.columns, loss=loss, ridge=0.0)
-            coef, kept, prior, n_iter = prune(plain, coef, 1.0 / alpha)
+            without_ridge = replace(objective, X=space.columns, loss=loss, ridge=0.0)
+            coef, kept, prior, n_iter = prune(without_ridge, coef, 1.0 / alpha)
         scores = space.columns @ coef[:-1] + coef[-1]
-        return Fitted(coef, loss, n_iter, kept, space.centers[kept], prior, scores, space.of)
+        support = space.centers[kept]
+        return FittedModel(coef, loss, n_iter, kept, support, prior, scores, space.columns_for)
 
-    def _descended(
-        self, objective: SteadyObjective, start: FloatArray, *, exact: bool
+    def _minimize(
+        self, objective: PenalizedInterceptObjective, start: FloatArray, *, exact: bool
     ) -> tuple[FloatArray, BetaBernoulli, int]:
-        """Return the line, the loss it goes with, and the iterations."""
+        """Return the coefficients, their loss, and the number of iterations."""
         loss: Any = objective.loss
         if self.learn:
             learned = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
             return learned.coef, learned.loss, learned.solution.n_iter
         if self.solver == "lbfgs":
-            found = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
-            coef = polished(objective, found.coef) if exact else found.coef
-            return coef, loss, found.n_iter
+            solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
+            coef = newton_refine(objective, solution.coef) if exact else solution.coef
+            return coef, loss, solution.n_iter
         rng = np.random.default_rng(self.seed)
         solution = solver_for(self.solver, loss).run(objective, start, rng, None)
         return solution.coef, _most_likely_gamma(objective, solution.coef), solution.n_iter
 
-    def chosen(self, rows: TrainingRows, alphas: Sequence[float]) -> dict[float, float]:
-        """Return the log-loss of each ridge on the held-out rows of each fold, together."""
+    def held_out_losses(self, rows: TrainingRows, alphas: Sequence[float]) -> dict[float, float]:
+        """Return the mean log-loss of each ridge over the held-out rows of all folds.
+
+        It is empty if there are no folds.
+        """
         fold = rows.fold
         if fold is None:
             return {}
-        costs = dict.fromkeys(alphas, 0.0)
+        losses = dict.fromkeys(alphas, 0.0)
         for number in range(int(fold.max()) + 1):
-            index, other = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            own = TrainingRows(rows.X[index], rows.positive[index], rows.weight[index])
-            weight = rows.weight[other]
-            space = self._space(own)
+            index, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            fold_rows = TrainingRows(rows.X[index], rows.positive[index], rows.weight[index])
+            weight = rows.weight[held_out]
+            space = self._space(fold_rows)
             for alpha in alphas:
                 with catch_warnings():
-                    # It is said of the fit to all rows, if it is so there too.
+                    # The final fit repeats this warning if it still applies.
                     simplefilter("ignore", ConvergenceWarning)
-                    fitted = self._fit(space, own, alpha, exact=False)
-                scores = fitted.columns_of(rows.X[other]) @ fitted.coef[:-1] + fitted.coef[-1]
-                value, _ = fitted.loss.value_and_grad(rows.positive[other], scores, weight)
-                costs[alpha] += value * float(weight.sum() / rows.weight.sum())
-        return costs
+                    fitted = self._fit(space, fold_rows, alpha, exact=False)
+                scores = fitted.columns_for(rows.X[held_out]) @ fitted.coef[:-1] + fitted.coef[-1]
+                value, _ = fitted.loss.value_and_grad(rows.positive[held_out], scores, weight)
+                losses[alpha] += value * float(weight.sum() / rows.weight.sum())
+        return losses
 
 
 def _checked_names(learned: Any) -> set[str]:
-    """Return the parameters to learn, or say which there are."""
+    """Return the names of the parameters to learn; raise ValueError for unknown ones."""
     names = {learned} if isinstance(learned, str) else set(learned)
     if "ridge" in names or "alpha" in names:
         msg = (
-            "the ridge cannot be learned from the rows that it is to keep from being learned by "
-            "heart, since none is best there: give alpha='auto', and held-out rows choose it"
+            "the ridge cannot be learned from the training rows, since no ridge fits them best: "
+            "give alpha='auto', and held-out rows choose it"
         )
         raise ValueError(msg)
     if names - set(LEARNABLE):
-        there = ", ".join(map(repr, LEARNABLE))
-        msg = f"learn may name {there}, not {learned!r}"
+        choices = ", ".join(map(repr, LEARNABLE))
+        msg = f"learn may name {choices}, not {learned!r}"
         raise ValueError(msg)
     return names
 
 
-def _most_likely_gamma(objective: SteadyObjective, coef: FloatArray) -> BetaBernoulli:
-    """Return the loss with the sharpness of the greatest likelihood at these coefficients.
+def _most_likely_gamma(objective: PenalizedInterceptObjective, coef: FloatArray) -> BetaBernoulli:
+    """Return the loss with the sharpness γ of maximum likelihood at these coefficients.
 
-    A search for the least error sharpens the loss until the length of the line says nothing.
+    A search for the least error sharpens the loss until the norm of the coefficients has no
+    meaning.
     """
     loss: Any = objective.loss
     scores = objective.scores(coef)
@@ -251,5 +261,5 @@ def _most_likely_gamma(objective: SteadyObjective, coef: FloatArray) -> BetaBern
         return value
 
     best = minimize_scalar(cost, bounds=(middle - 10.0, middle + 10.0), method="bounded")
-    gamma: BetaBernoulli = replace(loss, gamma=float(np.exp(best.x)))
-    return gamma
+    most_likely: BetaBernoulli = replace(loss, gamma=float(np.exp(best.x)))
+    return most_likely

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 KERNELS = ("linear", "rbf", "polynomial", "min")
 
-# A matrix of 20,000² numbers is 3 GB, and its eigenvectors take an hour.
+# A matrix of 20,000² numbers takes 3 GB, and its eigenvectors an hour.
 _MOST_ROWS = 20_000
-# Directions of a smaller share of the largest are rounding.
-_LEAST = 1e-12
-# A kernel whose matrix is below zero by more is none.
-_BELOW_ZERO = 1e-6
+# Eigenvalues below this share of the largest are rounding errors.
+_LEAST_EIGENVALUE = 1e-12
+# A negative eigenvalue beyond this share of the largest is no rounding error: it is not a kernel.
+_MOST_NEGATIVE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Kernel:
     ----------
     name : "linear", "rbf", "polynomial", "min" or callable
     params : dict, optional
-        Of scikit-learn's kernel of this name, or of the function.
+        Parameters of scikit-learn's kernel of this name, or of the function.
     """
 
     name: Any
@@ -49,7 +49,7 @@ class Kernel:
 
     @property
     def as_given(self) -> bool:
-        """Whether it wants features as they are: counts and shares lose by being centred."""
+        """Whether features are not standardised: centring would spoil counts and shares."""
         return callable(self.name) or self.name == "min"
 
     def __call__(self, rows: Any, others: Any) -> FloatArray:
@@ -57,7 +57,7 @@ class Kernel:
         if isinstance(self.name, str) and self.name == "min":
             return intersection(rows, others)
         if callable(self.name):
-            # Of a function scikit-learn wants dense vectors.
+            # scikit-learn calls functions with dense vectors only.
             rows, others = (X.toarray() if sparse.issparse(X) else X for X in (rows, others))
         matrix: FloatArray = pairwise_kernels(rows, others, metric=self.name, **self.params or {})
         return matrix
@@ -80,7 +80,7 @@ def intersection(rows: Any, others: Any) -> FloatArray:
 
 
 def _short_indices(X: Any) -> Any:
-    """Return sparse rows with 32-bit indices, the only ones that scikit-learn's distance takes."""
+    """Return sparse rows with 32-bit indices, which scikit-learn's distance needs."""
     if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
         return X
     return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
@@ -88,25 +88,25 @@ def _short_indices(X: Any) -> Any:
 
 @dataclass(frozen=True)
 class LinearColumns:
-    """A line's own coordinates: nothing to change. The companion of `KernelExpansion`."""
+    """Features as the columns of a linear model; it has the interface of `KernelExpansion`."""
 
     X: Any
 
     @property
     def columns(self) -> Any:
-        """What the coefficients multiply."""
+        """The columns that the coefficients multiply."""
         return self.X
 
     @property
     def centers(self) -> IntArray:
-        """Which coefficients there are."""
+        """The index of the feature of each coefficient."""
         return np.arange(self.X.shape[1])
 
-    def back(self, weight: FloatArray) -> FloatArray:
-        """Return the coefficients of the columns."""
+    def coefficients(self, weight: FloatArray) -> FloatArray:
+        """Return the coefficients of the columns from those of ``X``."""
         return weight
 
-    def of(self, rows: Any) -> Any:
+    def columns_for(self, rows: Any) -> Any:
         """Return the columns of other rows."""
         return rows
 
@@ -120,16 +120,17 @@ class KernelExpansion:
               K a = \Phi w, \quad a^\top K a = \|w\|^2, \quad a = U \Lambda^{-1/2} w
 
     Hasan and Pal 2015, eq. 36–37. By the representer theorem the minimum over all functions with
-    the norm of the kernel is of this form, and that norm is aᵀKa, not |a|². In the coordinates w
-    it is a plain ridge, and an objective that in a has the condition of K² is that of a line.
+    the norm of the kernel is of this form, and that norm is aᵀKa, not |a|². In the coordinates w it
+    is an ordinary ridge, and the objective, which has the condition number of K² in a, is that of a
+    linear model.
 
     Parameters
     ----------
     kernel : Kernel
     centers : array of int of shape (m,)
-        Rows whose kernels are expanded on: one of all that are equal.
-    center_of : array of int of shape (n,)
-        Place of each row's center.
+        Indices of the distinct rows, whose kernels are the basis.
+    center_index : array of int of shape (n,)
+        Index of each row's center.
     rows : array or sparse matrix of shape (m, d)
         The centers.
     columns : array of shape (n, m)
@@ -142,17 +143,17 @@ class KernelExpansion:
 
     kernel: Kernel
     centers: IntArray
-    center_of: IntArray
+    center_index: IntArray
     rows: Any
     columns: FloatArray
     X: FloatArray
     inverse: FloatArray
 
     @classmethod
-    def on(cls, kernel: Kernel, rows: Any) -> KernelExpansion:
-        """Expand on some rows."""
-        # Sorted by what is in them: a row of weight k is the same as k rows, in whatever order.
-        _, centers, center_of = np.unique(
+    def from_rows(cls, kernel: Kernel, rows: Any) -> KernelExpansion:
+        """Return the expansion on the kernels of some rows."""
+        # Sorted by content, so that a row of weight k gives what k rows give, in any order.
+        _, centers, center_index = np.unique(
             row_hash(as_rows(rows)), return_index=True, return_inverse=True
         )
         if len(centers) > _MOST_ROWS:
@@ -169,23 +170,29 @@ class KernelExpansion:
             raise ValueError(msg)
         size, vectors = linalg.eigh(0.5 * (matrix + matrix.T))
         largest = float(np.abs(size).max())
-        if size[0] < -_BELOW_ZERO * largest:
+        if size[0] < -_MOST_NEGATIVE * largest:
             msg = (
-                f"the kernel is not one: its matrix has an eigenvalue of {size[0]:.2g}, next to "
-                f"{size[-1]:.2g}, where none may be below zero"
+                f"the kernel is not positive semi-definite: its matrix has the eigenvalue "
+                f"{size[0]:.2g}, and the largest is {size[-1]:.2g}"
             )
             raise ValueError(msg)
-        kept = size > _LEAST * largest
+        kept = size > _LEAST_EIGENVALUE * largest
         root = np.sqrt(size[kept])
         X, inverse = vectors[:, kept] * root, vectors[:, kept] / root
         return cls(
-            kernel, centers, center_of, rows[centers], matrix[center_of], X[center_of], inverse
+            kernel,
+            centers,
+            center_index,
+            rows[centers],
+            matrix[center_index],
+            X[center_index],
+            inverse,
         )
 
-    def back(self, weight: FloatArray) -> FloatArray:
-        """Return the coefficients a of the kernels."""
+    def coefficients(self, weight: FloatArray) -> FloatArray:
+        """Return the coefficients a of the kernels from those of ``X``."""
         return self.inverse @ weight
 
-    def of(self, rows: Any) -> FloatArray:
+    def columns_for(self, rows: Any) -> FloatArray:
         """Return the kernels of other rows with the centers."""
         return self.kernel(rows, self.rows)

@@ -1,4 +1,4 @@
-"""The Gaussian-Laplacian mixture prior: near to counting coefficients, so that most are zero."""
+"""The Gaussian-Laplacian mixture prior, under which most coefficients become zero."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from directrix.classifiers.beta_bernoulli.penalized_intercept import SteadyObjective, polished
+from directrix.classifiers.beta_bernoulli.penalized_intercept import (
+    PenalizedInterceptObjective,
+    newton_refine,
+)
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
@@ -17,13 +20,23 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 50
 _MOST_ITERATIONS = 500
-# The Laplacian's share of the Gaussian's width, at least: its density at zero has no bound, and
-# what a coefficient must gain to be kept grows with its logarithm, to some five nats here.
-_NARROWEST = 0.01
+# Least width of the Laplacian, relative to the Gaussian. Its density at zero has no bound, and the
+# gain in log-likelihood that keeps a coefficient grows with its logarithm, to about five nats here.
+_LEAST_WIDTH = 0.01
 
 
 class Pruned(NamedTuple):
-    """Coefficients, intercept last, most of them zero; those that are kept, and the prior."""
+    """A sparse solution.
+
+    Parameters
+    ----------
+    coef : array of shape (d + 1,)
+        Coefficients, intercept last, most of them zero.
+    kept : array of int
+        Indices of the coefficients that are not zero.
+    prior : GaussianLaplace
+    n_rounds : int
+    """
 
     coef: FloatArray
     kept: AnyArray
@@ -53,31 +66,32 @@ class GaussianLaplace:
     scale: float
 
     def fitted(self, coef: FloatArray, narrow: AnyArray, least: float) -> GaussianLaplace:
-        """Fit to coefficients of which some are the Laplacian's: a hard step M, from this prior.
+        """Return the prior fitted to coefficients assigned to its parts: a hard M-step.
 
-        The Laplacian may halve its width at most. Coefficients of columns that are alike, as those
-        of a kernel are, are all small at first: a narrow one would take them all at once.
+        The width of the Laplacian is at least half of the current one. Coefficients of similar
+        columns, such as those of a kernel, are all small at first, and a narrow Laplacian would
+        take all of them at once.
 
         Parameters
         ----------
         coef : array of shape (d,)
         narrow : array of bool of shape (d,)
-            Which are the Laplacian's.
+            Which are assigned to the Laplacian.
         least : float
-            Variance below which the Gaussian may not go.
+            Least variance of the Gaussian.
         """
         wide, size = coef[~narrow], np.abs(coef[narrow])
         variance = max(float(np.mean(wide**2)), least) if wide.any() else self.variance
         scale = float(size.mean()) if len(size) else 0.0
-        # One more of each, so that neither share is zero; and not below one half: the smaller the
-        # share, the more must a coefficient gain to be kept, and the fewer are. Where columns are
-        # alike, as those of a kernel, that goes on until none is left.
+        # One pseudo-count for each part, so that neither share is zero. The share is at least one
+        # half: the smaller it is, the more a coefficient must gain to be kept, and the fewer are
+        # kept. With similar columns, such as those of a kernel, that goes on until none is left.
         share = max((len(wide) + 1.0) / (len(coef) + 2.0), 0.5)
-        scale = max(scale, 0.5 * self.scale, _NARROWEST * variance**0.5)
+        scale = max(scale, 0.5 * self.scale, _LEAST_WIDTH * variance**0.5)
         return GaussianLaplace(share, variance, scale)
 
     def near(self, other: GaussianLaplace) -> bool:
-        """Tell whether another prior has the same widths, to a hundredth."""
+        """Return whether another prior has the same widths, to one per cent."""
         return bool(
             np.allclose([self.variance, self.scale], [other.variance, other.scale], 1e-2, 0.0)
         )
@@ -85,14 +99,15 @@ class GaussianLaplace:
     def __call__(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return minus the log density at each absolute value, and its slope by it (eq. 42–44)."""
         wide, narrow = self._logs(size)
-        of_wide = expit(wide - narrow)
-        slope = of_wide * size / self.variance + (1.0 - of_wide) / self.scale
+        wide_share = expit(wide - narrow)
+        slope = wide_share * size / self.variance + (1.0 - wide_share) / self.scale
         return -np.logaddexp(wide, narrow), slope
 
     def narrow(self, coef: FloatArray) -> AnyArray:
-        """Tell which coefficients are more probably the Laplacian's: a hard step E.
+        """Return which coefficients more probably come from the Laplacian: a hard E-step.
 
-        Those beyond one deviation are not, though far enough out its tail is the heavier.
+        Those beyond one standard deviation of the Gaussian do not, although the Laplacian has the
+        heavier tail far out.
         """
         size = np.abs(coef)
         wide, narrow = self._logs(size)
@@ -113,11 +128,11 @@ class SparseObjective:
     .. math:: F(p, q, b) = L(X (p - q) + b)
               - \frac1W \sum_j \log p_{\mathrm{prior}}(p_j + q_j), \qquad p, q \ge 0
 
-    Where the least is, p or q is zero, so that p + q is |a|; and there is no corner at zero that
-    a descent would step over, but a bound at which it ends: zeros are exact.
+    At the minimum p or q is zero, so that p + q is |a|. There is no corner at zero that a descent
+    would step over, but a bound at which it stops, so that zeros are exact.
     """
 
-    objective: SteadyObjective
+    objective: PenalizedInterceptObjective
     prior: GaussianLaplace
 
     def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
@@ -130,7 +145,7 @@ class SparseObjective:
         return value, np.concatenate([slope + grad[:-1], slope - grad[:-1], grad[-1:]])
 
     def minimized(self, coef: FloatArray) -> FloatArray:
-        """Return coefficients, intercept last, of the minimum next to these."""
+        """Return the coefficients, intercept last, of the local minimum next to these."""
         weight = coef[:-1]
         start = np.concatenate([np.maximum(weight, 0.0), np.maximum(-weight, 0.0), coef[-1:]])
         bounds = [(0.0, None)] * (2 * len(weight)) + [(None, None)]
@@ -152,40 +167,40 @@ class SparseObjective:
         return point[:half], point[half:-1], point[-1:]
 
 
-def prune(objective: SteadyObjective, coef: FloatArray, least: float) -> Pruned:
+def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float) -> Pruned:
     """Make coefficients sparse (Hasan and Pal 2015, Algorithm 3, stage 2).
 
-    Those below the median size are the Laplacian's to begin with. Then, until nothing changes:
-    the prior is fitted to the two groups, the coefficients are descended under it (eq. 41), and
-    each goes to the part of the mixture that is more probable. At the end the Laplacian's are zero,
-    and the others are fitted once more under the Gaussian alone. The range probing of stage 3 is
-    left out.
+    Coefficients below the median size are assigned to the Laplacian first. Then, until nothing
+    changes: the prior is fitted to the two groups, the objective is minimised under it (eq. 41),
+    and each coefficient is assigned to the more probable part of the mixture. At the end those of
+    the Laplacian are set to zero, and the others are fitted again under the Gaussian alone. The
+    range probing of stage 3 is left out.
 
     Parameters
     ----------
-    objective : SteadyObjective
-        Without a ridge. Its columns are those that the coefficients multiply.
+    objective : PenalizedInterceptObjective
+        Without a ridge; its columns are those that the coefficients multiply.
     coef : array of shape (d + 1,)
-        Where to begin: the minimum with a ridge.
+        Start: the minimum with a ridge.
     least : float
-        Variance of the Gaussian, at least: that of the ridge.
+        Least variance of the Gaussian: that of the ridge.
     """
     size = np.abs(coef[:-1])
     narrow = size < np.median(size)
     variance = max(float(np.mean(size**2)), least) or 1.0
     prior, rounds = GaussianLaplace(0.5, variance, variance**0.5), 0
-    after = prior.fitted(coef[:-1], narrow, least)
-    for rounds in range(1, _MOST_ROUNDS + 1):  # noqa: B007
-        prior = after
+    next_prior = prior.fitted(coef[:-1], narrow, least)
+    for rounds in range(1, _MOST_ROUNDS + 1):  # noqa: B007 - reported after the loop
+        prior = next_prior
         coef = SparseObjective(objective, prior).minimized(coef)
         before, narrow = narrow, prior.narrow(coef[:-1])
-        after = prior.fitted(coef[:-1], narrow, least)
-        if (narrow == before).all() and after.near(prior):
+        next_prior = prior.fitted(coef[:-1], narrow, least)
+        if (narrow == before).all() and next_prior.near(prior):
             break
     kept = np.flatnonzero(~narrow)
     ridge = 1.0 / prior.variance / float(objective.weight.sum())
-    rest = replace(objective, X=objective.X[:, kept], ridge=ridge)
-    fitted = polished(rest, lbfgs(rest, np.append(coef[kept], coef[-1])).coef)
-    whole = np.zeros_like(coef)
-    whole[kept], whole[-1] = fitted[:-1], fitted[-1]
-    return Pruned(whole, kept, prior, rounds)
+    reduced = replace(objective, X=objective.X[:, kept], ridge=ridge)
+    refitted = newton_refine(reduced, lbfgs(reduced, np.append(coef[kept], coef[-1])).coef)
+    sparse_coef = np.zeros_like(coef)
+    sparse_coef[kept], sparse_coef[-1] = refitted[:-1], refitted[-1]
+    return Pruned(sparse_coef, kept, prior, rounds)

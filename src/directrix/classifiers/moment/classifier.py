@@ -19,6 +19,7 @@ from directrix.classifiers.moment.checks import (
     require_rows_in_folds,
     require_same_classes,
 )
+from directrix.classifiers.state import Facts, is_number, require
 from directrix.engines import HashFolds
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import Frontier, choose, validated_shrinkage
@@ -318,3 +319,17 @@ class MomentClassifier(ThresholdClassifier):
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
         self.operating_points_ = ()
         self.calibrations_ = (Calibration(0.0, 1.0, 1.0, "rows of one class only"),)
+
+    def _state_facts(self) -> Facts:
+        return Facts(shrinkage=getattr(self, "shrinkage_", None))
+
+    @classmethod
+    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+        facts.require_names("shrinkage")
+        shrinkage = facts["shrinkage"]
+        if shrinkage is None:
+            return {}
+        is_share = is_number(shrinkage) and 0 <= shrinkage <= 1
+        named = isinstance(shrinkage, str) and shrinkage == "oas"
+        require(named or is_share, "its shrinkage is not a share")
+        return {"shrinkage_": shrinkage}

@@ -17,6 +17,7 @@ from directrix.classifiers.fitting.solvers import keeps_intercept, solver_for
 from directrix.classifiers.fitting.training_rows import Prepared, prepare
 from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
 from directrix.classifiers.smooth.initialization import start_of, validate_grid
+from directrix.classifiers.state import Facts, restored_loss_fit
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare
 from directrix.frontier.recipes import (
     GAMMAS,
@@ -290,3 +291,11 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             return solver.run(objective, start, np.random.default_rng(seed), callback)
 
         return solve
+
+    def _state_facts(self) -> Facts:
+        return Facts(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
+
+    @classmethod
+    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+        facts.require_names("alpha", "loss", "n_iter")
+        return restored_loss_fit(facts)

@@ -1,0 +1,132 @@
+"""ScoringFormula: what a fitted linear classifier computes for a row, as numbers.
+
+Probabilities are written down once, as a few steps of `Arithmetic`. Each export (SQL, ONNX, Python)
+says what these steps are in its language.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Arithmetic(Protocol[Value]):
+    """Steps from a score to a probability, in the language of an export.
+
+    A value is whatever stands for a number there: a float, text of SQL, the name of a node.
+    """
+
+    def add(self, value: Value, number: float) -> Value:
+        """Return the value plus a number."""
+
+    def multiply(self, value: Value, number: float) -> Value:
+        """Return the value times a number."""
+
+    def slopes(self, value: Value, below: float, above: float) -> Value:
+        """Return the value times one number where it is below zero, and times another elsewhere."""
+
+    def at_most(self, value: Value, number: float) -> Value:
+        """Return the lesser of the value and a number."""
+
+    def sigmoid(self, value: Value) -> Value:
+        """Return 1 / (1 + exp(-value)), which never overflows."""
+
+
+class Response(ABC):
+    """The probability of the last of two classes as an increasing function of the score.
+
+    Subclasses are frozen dataclasses of numbers.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def probability(self, score: Value, arithmetic: Arithmetic[Value]) -> Value:
+        """Return the probability at a score."""
+
+    @property
+    @abstractmethod
+    def greatest_slope(self) -> float:
+        """The greatest change of the log-odds with the score."""
+
+
+@dataclass(frozen=True)
+class Sigmoid(Response):
+    r"""Probability at score s: :math:`\sigma(c + a \min(s, 0) + b \max(s, 0))`.
+
+    Parameters
+    ----------
+    offset, below, above : float
+        c, a and b.
+    """
+
+    name: ClassVar[str] = "sigmoid"
+    offset: float
+    below: float
+    above: float
+
+    def log_odds(self, score: Value, arithmetic: Arithmetic[Value]) -> Value:
+        """Return ``c + a min(s, 0) + b max(s, 0)``."""
+        return arithmetic.add(arithmetic.slopes(score, self.below, self.above), self.offset)
+
+    def probability(self, score: Value, arithmetic: Arithmetic[Value]) -> Value:
+        """Return the probability at a score."""
+        return arithmetic.sigmoid(self.log_odds(score, arithmetic))
+
+    @property
+    def greatest_slope(self) -> float:
+        """The greatest change of the log-odds with the score."""
+        return max(abs(self.below), abs(self.above))
+
+
+@dataclass(frozen=True)
+class ScoringFormula:
+    """Linear scores, the functions that turn them into probabilities, and the labels.
+
+    With two classes there is one linear score; the last class is predicted where it is above zero.
+    With more there is one for each class (one-vs-rest): the score of a class is the log-odds that
+    its sigmoid gives, the class with the greatest is predicted, and probabilities are the sigmoids
+    of all scores divided by their sum.
+
+    Parameters
+    ----------
+    classes : tuple
+        Labels.
+    features : tuple of str or None
+    coefficients : tuple of tuple of float
+        For each linear score, one number for each feature.
+    intercepts : tuple of float
+    response : Response, optional
+        Probability of the last of two classes.
+    one_vs_rest : tuple of Sigmoid
+        With more than two classes, one for each.
+    always : int, optional
+        Index of the class that is predicted whatever the score: that of a model whose probability
+        never crosses one half.
+    """
+
+    classes: tuple[Any, ...]
+    features: tuple[str, ...] | None
+    coefficients: tuple[tuple[float, ...], ...]
+    intercepts: tuple[float, ...]
+    response: Response | None = None
+    one_vs_rest: tuple[Sigmoid, ...] = ()
+    always: int | None = None
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether there is one linear score, and a threshold."""
+        return len(self.classes) == 2
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.coefficients[0])
+
+    @property
+    def responses(self) -> tuple[Response, ...]:
+        """The function of each linear score."""
+        return self.one_vs_rest if self.response is None else (self.response,)

@@ -1,0 +1,146 @@
+"""ModelState: what a fitted classifier hands to an export, and is restored from.
+
+A classifier knows which of its numbers score rows. It writes them down in `export_state` and checks
+them in `from_state`; an export stores a state without knowing which classifier it comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.exceptions import StateError
+from directrix.losses import Loss
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray
+    from directrix.classifiers.fitting.calibration import Calibration
+    from directrix.classifiers.fitting.operating_point import OperatingPoint
+
+#: Integers beyond this are not all floats.
+_LARGEST_INT = 1 << 53
+
+
+def require(condition: object, otherwise: str) -> None:
+    """Raise `StateError` with a message unless a condition holds."""
+    if not condition:
+        raise StateError(otherwise)
+
+
+class Facts(dict[str, Any]):
+    """Named values of a fitted classifier that are not arrays.
+
+    Values are None, numbers, text, lists, tuples, dictionaries, metrics, losses, or nested
+    `Facts`. A file stores `Facts` as a JSON object, and a plain dictionary with its keys' types.
+    """
+
+    def require_names(self, *names: str) -> None:
+        """Check that there are exactly these facts."""
+        require(sorted(self) == sorted(names), "its facts are not those of this class")
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """All that a fitted classifier needs in order to score rows.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters of the constructor.
+    classes : array of shape (k,)
+        Labels.
+    n_features : int
+    feature_names : tuple of str or None
+    arrays : dict of array or sparse matrix
+        Coefficients and whatever else scores rows, by name. Only ``rows`` may be sparse.
+    facts : Facts
+        Results of the fit that are not arrays.
+    calibrations : tuple of Calibration or None
+        One for each row of ``coef_``; None if the model has probabilities without a calibration.
+    operating_points : tuple of OperatingPoint
+        One for each row of ``coef_``, or none.
+    """
+
+    params: dict[str, Any]
+    classes: AnyArray
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    arrays: dict[str, Any]
+    facts: Facts = field(default_factory=Facts)
+    calibrations: tuple[Calibration, ...] | None = None
+    operating_points: tuple[OperatingPoint, ...] = ()
+
+    @property
+    def n_lines(self) -> int:
+        """The number of rows of ``coef_``: one for two classes, else one for each class."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+
+class StateArrays:
+    """The arrays of a state, taken out one by one and checked.
+
+    Parameters
+    ----------
+    arrays : dict of array or sparse matrix
+    """
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self._remaining = dict(arrays)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._remaining
+
+    def take(self, name: str, shape: tuple[int | None, ...], *dtypes: str) -> Any:
+        """Return an array after checking its type, its shape and that its numbers are finite.
+
+        Parameters
+        ----------
+        name : str
+        shape : tuple of int or None
+            None stands for any length.
+        *dtypes : str
+            Names of the types that it may have.
+        """
+        require(name in self, f"it lacks the array {name}")
+        array = self._remaining.pop(name)
+        fits = len(array.shape) == len(shape) and all(
+            expected in (None, length) for expected, length in zip(shape, array.shape, strict=True)
+        )
+        require(
+            fits and array.dtype.name in dtypes,
+            f"{name} has type {array.dtype}, shape {array.shape}",
+        )
+        values = array if isinstance(array, np.ndarray) else array.data
+        require(np.isfinite(values).all(), f"{name} is not finite")
+        return array
+
+    def require_empty(self) -> None:
+        """Check that every array has been taken."""
+        names = ", ".join(sorted(self._remaining))
+        require(not self._remaining, f"it has arrays that do not belong there: {names}")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number: a float, or an int that is exactly a float."""
+    return (type(value) is float and isfinite(value)) or (
+        type(value) is int and abs(value) < _LARGEST_INT
+    )
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value is a whole number from zero up."""
+    return type(value) is int and 0 <= value < _LARGEST_INT
+
+
+def restored_loss_fit(facts: Facts) -> dict[str, Any]:
+    """Return ``loss_``, ``alpha_`` and ``n_iter_`` from the facts of these names, checked."""
+    require(isinstance(facts["loss"], Loss), "it has no loss")
+    alpha = facts["alpha"]
+    require(is_number(alpha) and alpha >= 0, "its alpha is not a number from zero up")
+    require(
+        is_count(facts["n_iter"]), "its number of iterations is not a whole number from zero up"
+    )
+    return {"loss_": facts["loss"], "alpha_": alpha, "n_iter_": facts["n_iter"]}

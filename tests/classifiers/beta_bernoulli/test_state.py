@@ -1,0 +1,70 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from directrix import BetaBernoulliClassifier
+from directrix.classifiers.beta_bernoulli.kernels import Kernel
+from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
+from directrix.classifiers.beta_bernoulli.state import kernel_facts, prior_facts
+from directrix.classifiers.state import Facts, StateError
+from directrix.losses import Logistic
+
+RNG = np.random.default_rng(2)
+X = np.abs(RNG.normal(size=(40, 3)))
+Y = X[:, 0] + RNG.normal(size=40) > 1
+
+
+@pytest.fixture(params=[None, "rbf", "min"])
+def state(request):
+    return BetaBernoulliClassifier(kernel=request.param).fit(X, Y).export_state()
+
+
+def refused(state, words, **facts):
+    changed = replace(state, facts=Facts(state.facts | facts))
+    with pytest.raises(StateError, match=words):
+        BetaBernoulliClassifier.from_state(changed)
+
+
+def test_a_kernel_and_a_prior_are_facts():
+    assert kernel_facts(None) is prior_facts(None) is None
+    assert kernel_facts(Kernel("rbf")) == Facts(name="rbf", params=Facts())
+    prior = GaussianLaplace(0.5, 2.0, 0.1)
+    assert prior_facts(prior) == {"share": 0.5, "variance": 2.0, "scale": 0.1}
+
+
+@pytest.mark.parametrize("kernel", [Kernel(np.dot), Kernel("rbf", {"n_jobs": 1})])
+def test_a_kernel_that_is_code_or_has_other_parameters_is_no_fact(kernel):
+    with pytest.raises(TypeError, match="the kernel must be one of"):
+        kernel_facts(kernel)
+
+
+def test_facts_are_checked(state):
+    refused(state, "facts are not those", more=1)
+    refused(state, "no plateaus", loss=Logistic())
+    refused(state, "shift", shift=np.inf)
+    refused(state, "held-out", held_out={1: 0.5})
+    refused(state, "held-out", held_out=Facts())
+    refused(state, "prior", prior=Facts(share=0.5))
+    refused(state, "a kernel that this version does not know", kernel=Facts(name="x", params={}))
+    refused(state, "a kernel that this version does not know", kernel=np.ones(2))
+
+
+def test_the_kernel_goes_with_the_arrays(state):
+    other = Facts(name="linear", params=Facts()) if state.facts["kernel"] is None else None
+    refused(state, "its kernel does not match its arrays", kernel=other)
+
+
+def test_support_names_every_coefficient():
+    state = BetaBernoulliClassifier().fit(X, Y).export_state()
+    for support, words in (([0, 1], "lacks a feature"), ([0, 2, 1], "not in their order")):
+        arrays = state.arrays | {"support": np.array(support)}
+        with pytest.raises(StateError, match=words):
+            BetaBernoulliClassifier.from_state(replace(state, arrays=arrays))
+
+
+def test_the_intersection_kernel_takes_features_as_they_are():
+    state = BetaBernoulliClassifier(kernel="min").fit(X, Y).export_state()
+    arrays = state.arrays | {"unit_scale": np.full(3, 2.0)}
+    with pytest.raises(StateError, match="takes features as given"):
+        BetaBernoulliClassifier.from_state(replace(state, arrays=arrays))

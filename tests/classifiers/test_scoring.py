@@ -1,0 +1,87 @@
+"""A formula written down once gives the probabilities of the classifier it came from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier
+from directrix.classifiers.scoring import Sigmoid
+
+pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic regression")
+
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(120, 3))
+Y = X[:, 0] + RNG.normal(size=120) > 0
+
+
+@dataclass
+class NumpyArithmetic:
+    """Arithmetic whose values are arrays."""
+
+    def add(self, value, number):
+        return value + number
+
+    def multiply(self, value, number):
+        return value * number
+
+    def slopes(self, value, below, above):
+        return np.where(value < 0, below, above) * value
+
+    def at_most(self, value, number):
+        return np.minimum(value, number)
+
+    def sigmoid(self, value):
+        return expit(value)
+
+
+def linear_scores(formula, X):
+    return X @ np.array(formula.coefficients).T + np.array(formula.intercepts)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        MomentClassifier("f1", choose="moments"),
+        DirectClassifier("recall@fpr=0.1", cv=3),
+        BetaBernoulliClassifier(),
+        BetaBernoulliClassifier(plateaus=(0.1, 0.6)),
+        BetaBernoulliClassifier(plateaus="learned", learn="gamma"),
+    ],
+    ids=repr,
+)
+def test_the_response_is_the_probability_of_the_last_class(classifier):
+    formula = classifier.fit(X, Y).scoring_formula()
+    assert formula.two_classes
+    assert formula.one_vs_rest == ()
+    scores = linear_scores(formula, X)[:, 0]
+    probability = formula.response.probability(scores, NumpyArithmetic())
+    np.testing.assert_allclose(probability, classifier.predict_proba(X)[:, 1], atol=1e-14)
+
+
+def test_one_sigmoid_for_each_of_several_classes():
+    classifier = DirectClassifier(cv=3).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    formula = classifier.scoring_formula()
+    assert formula.response is None
+    assert formula.responses == formula.one_vs_rest
+    pairs = zip(formula.one_vs_rest, linear_scores(formula, X).T, strict=True)
+    scores = [sigmoid.log_odds(score, NumpyArithmetic()) for sigmoid, score in pairs]
+    np.testing.assert_allclose(np.transpose(scores), classifier.decision_function(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(("plateaus", "always"), [((0.6, 0.3), 1), ((0.1, 0.3), 0)])
+@pytest.mark.filterwarnings("ignore:every row")
+def test_plateaus_on_one_side_always_predict_one_class(plateaus, always):
+    classifier = BetaBernoulliClassifier(plateaus=plateaus).fit(X, Y)
+    assert classifier.scoring_formula().always == always
+    assert set(classifier.predict(X).tolist()) == {bool(always)}
+
+
+def test_the_greatest_slope_is_that_of_the_log_odds():
+    assert Sigmoid(0.0, 0.5, 2.0).greatest_slope == 2.0
+    scores = np.linspace(-3.0, 3.0, 601)
+    response = BetaBernoulliClassifier(plateaus=(0.1, 0.6)).fit(X, Y).scoring_formula().response
+    probability = response.probability(scores, NumpyArithmetic())
+    slopes = np.diff(np.log(probability / (1.0 - probability))) / np.diff(scores)
+    assert 0 < slopes.max() <= response.greatest_slope

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
+from directrix.classifiers.state import (
+    Facts,
+    ModelState,
+    StateArrays,
+    StateError,
+    is_count,
+    is_number,
+    restored_loss_fit,
+)
+from directrix.losses import Logistic
+
+pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic regression")
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(80, 3))
+Y = X[:, 0] + RNG.normal(size=80) > 0
+
+CLASSIFIERS = (
+    MomentClassifier("f1", choose="moments"),
+    SmoothClassifier(loss="logistic", alpha=[0.1]),
+    DirectClassifier(cv=3),
+    BetaBernoulliClassifier(),
+    BetaBernoulliClassifier(kernel="rbf"),
+)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+def test_a_state_restores_an_equal_classifier(classifier):
+    classifier.fit(X, Y)
+    again = type(classifier).from_state(classifier.export_state())
+    assert again.get_params() == classifier.get_params()
+    assert again.predict_proba(X).tobytes() == classifier.predict_proba(X).tobytes()
+    assert again.predict(X).tolist() == classifier.predict(X).tolist()
+
+
+def test_a_classifier_of_two_classes_refuses_a_state_of_three():
+    state = DirectClassifier(cv=3).fit(X, np.digitize(X[:, 0], [-0.5, 0.5])).export_state()
+    assert state.n_lines == 3
+    params = MomentClassifier().get_params()
+    with pytest.raises(StateError, match="MomentClassifier has another number of classes"):
+        MomentClassifier.from_state(
+            ModelState(params, state.classes, 3, None, state.arrays, Facts(shrinkage=None))
+        )
+
+
+def test_a_state_without_calibrations_is_refused():
+    state = DirectClassifier(cv=3).fit(X, Y).export_state()
+    bare = ModelState(state.params, state.classes, 3, None, state.arrays)
+    with pytest.raises(StateError, match="calibration for each"):
+        DirectClassifier.from_state(bare)
+
+
+def test_arrays_are_taken_once_and_none_may_be_left():
+    rows = sparse.csr_array(np.eye(2))
+    arrays = StateArrays({"a": np.ones((2, 1)), "rows": rows})
+    assert arrays.take("a", (None, 1), "float32", "float64").shape == (2, 1)
+    with pytest.raises(StateError, match="lacks the array a"):
+        arrays.take("a", (None, 1), "float64")
+    with pytest.raises(StateError, match="do not belong there: rows"):
+        arrays.require_empty()
+    assert arrays.take("rows", (2, 2), "float64") is rows
+    arrays.require_empty()
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.ones(3), r"a has type float64, shape \(3,\)"),
+        (np.ones((2, 2), dtype=np.int64), "a has type int64"),
+        (np.full((2, 2), np.inf), "a is not finite"),
+        (sparse.csr_array(np.full((2, 2), np.nan)), "a is not finite"),
+    ],
+)
+def test_an_array_of_another_type_shape_or_value_is_refused(array, words):
+    with pytest.raises(StateError, match=words):
+        StateArrays({"a": array}).take("a", (2, 2), "float64")
+
+
+def test_what_is_a_number_and_what_is_a_count():
+    assert all(map(is_number, (0, -3, 0.5, 2**53 - 1)))
+    assert not any(map(is_number, (True, None, "1", 2**53, np.inf, np.nan, [1])))
+    assert all(map(is_count, (0, 7)))
+    assert not any(map(is_count, (True, -1, 1.0, 2**53, None)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"loss": "logistic"}, "no loss"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"n_iter": 1.5}, "iterations"),
+    ],
+)
+def test_facts_about_a_fit_are_checked(change, words):
+    facts = Facts(loss=Logistic(), alpha=0.1, n_iter=3)
+    assert restored_loss_fit(facts) == {"loss_": Logistic(), "alpha_": 0.1, "n_iter_": 3}
+    with pytest.raises(StateError, match=words):
+        restored_loss_fit(Facts(facts | change))

@@ -1,0 +1,25 @@
+import pytest
+
+from directrix.export.registry import CLASSIFIERS, known_names
+from directrix.export.state_arrays import arrays_to_file
+from directrix.export.state_json import facts_to_json
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_every_classifier_hands_over_its_state(name, fitted):
+    examples = {
+        "BetaBernoulliClassifier": "plateaus",
+        "DirectClassifier": "direct",
+        "MomentClassifier": "odd_names",
+        "SmoothClassifier": "text_labels",
+    }
+    classifier = fitted(examples[name])
+    state = classifier.export_state()
+    assert state.params == classifier.get_params(deep=False)
+    assert sorted(arrays_to_file(state.arrays)[0]) == sorted(state.arrays)
+    assert sorted(facts_to_json(state.facts)) == sorted(state.facts)
+    assert type(CLASSIFIERS[name].from_state(state)) is type(classifier)
+
+
+def test_names_are_listed_for_messages():
+    assert known_names().split(" or ") == list(CLASSIFIERS)

@@ -1,0 +1,81 @@
+import json
+from math import inf, nan
+
+import pytest
+
+from directrix.classifiers import OperatingPoint
+from directrix.classifiers.fitting.calibration import Calibration
+from directrix.classifiers.fitting.intervals import Intervals, Rates
+from directrix.classifiers.state import Facts
+from directrix.export import ModelFileError
+from directrix.export.state_json import (
+    calibrations_from_json,
+    calibrations_to_json,
+    facts_from_json,
+    facts_to_json,
+    points_from_json,
+    points_to_json,
+)
+from directrix.losses import Hinge
+from directrix.metrics import RecallAtFPR
+
+FACTS = Facts(
+    loss=Hinge(0.1),
+    losses={0.1: 0.5, 1.0: inf},
+    nothing={},
+    kernel=Facts(name="rbf", params=Facts(gamma=0.5, degree=None)),
+    prior=None,
+)
+POINT = OperatingPoint(
+    RecallAtFPR(0.1),
+    0.25,
+    Rates(0.9, 0.1, 0.5, 0.9),
+    Rates(0.8, 0.1, nan, 0.8),
+    "held-out rows",
+    Rates(0.7, 0.1, 0.4, 0.7),
+    Intervals((0.6, 0.8), (0.05, 0.2), (0.3, 0.5), (0.6, 0.8)),
+    "fpr at most 0.1",
+)
+
+
+def through_text(value):
+    return json.loads(json.dumps(value, allow_nan=False))
+
+
+def test_facts_are_read_as_they_were_written():
+    again = facts_from_json(through_text(facts_to_json(FACTS)))
+    assert again == FACTS
+    assert type(again["kernel"]) is type(again["kernel"]["params"]) is Facts
+    assert type(again["losses"]) is type(again["nothing"]) is dict
+
+
+@pytest.mark.parametrize("plain", [None, [], "x", 1])
+def test_facts_that_are_no_object_are_refused(plain):
+    with pytest.raises(ModelFileError, match="facts are not those"):
+        facts_from_json(plain)
+
+
+def test_calibrations_are_read_as_they_were_written():
+    calibrations = (Calibration(0.1, 1.0, 2.0, "fitted"), Calibration(0, 1, 1, ""))
+    plain = through_text(calibrations_to_json(calibrations))
+    assert calibrations_from_json(plain, 2) == calibrations
+    assert calibrations_to_json(None) is calibrations_from_json(None, 1) is None
+    with pytest.raises(ModelFileError, match="calibration for each"):
+        calibrations_from_json(plain, 1)
+
+
+def test_operating_points_are_read_as_they_were_written():
+    plain = through_text(points_to_json((POINT,)))
+    (again,) = points_from_json(plain, 1)
+    assert repr(again) == repr(POINT)
+    assert (again.expected, again.intervals) == (POINT.expected, POINT.intervals)
+    assert again.guarantee == POINT.guarantee
+    assert points_to_json(()) is None
+    assert points_from_json(None, 1) == ()
+
+
+def test_an_operating_point_of_an_older_file_has_no_expectation():
+    (plain,) = through_text(points_to_json((POINT,)))
+    del plain["expected"], plain["guarantee"]
+    (again,) = points_from_json([plain], 1)
+    assert again.expected is again.guarantee is None
