@@ -177,7 +177,7 @@ TESTED_THROUGH_OTHERS = {
     "displays/style.py",
     "engines/tables.py",
     "engines/tasks.py",
-    "export/model_file_error.py",
+    "export/_checks.py",
     "export/scoring_formula.py",
     "export/state_arrays.py",
     "export/state_json.py",

@@ -18,7 +18,7 @@ import numpy as np
 from directrix._typing import AnyArray
 from directrix.classifiers.state import ModelState
 from directrix.exceptions import ModelFileError, MomentsFileError, StateError
-from directrix.export.model_file_error import require
+from directrix.export._checks import require
 from directrix.export.plain_values import from_plain, to_plain
 from directrix.export.registry import CLASSIFIERS, known_names
 from directrix.export.state_arrays import LAYOUTS, arrays_from_file, arrays_to_file

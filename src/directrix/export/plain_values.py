@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from directrix.export.model_file_error import ModelFileError, require
+from directrix.exceptions import ModelFileError
+from directrix.export._checks import require
 from directrix.losses import Loss
 from directrix.metrics import TABLE, FromRates, Metric
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from directrix._typing import AnyArray
 from directrix.classifiers.state import StateArrays
-from directrix.export.model_file_error import require
+from directrix.export._checks import require
 
 #: How the rows of a kernel expansion are stored.
 LAYOUTS = ("dense", "csr_array", "csr_matrix")

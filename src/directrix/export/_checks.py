@@ -1,10 +1,8 @@
-"""The error raised for a model file that cannot be read."""
+"""The check that every part of a model file must pass."""
 
 from __future__ import annotations
 
 from directrix.exceptions import ModelFileError
-
-__all__ = ["ModelFileError", "require"]
 
 
 def require(condition: object, otherwise: str) -> None:
