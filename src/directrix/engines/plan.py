@@ -188,7 +188,7 @@ class Plan:
             raise ValueError(msg)
         for role in ("target", "weight", "fold", "by"):
             if not names_a_column(getattr(self, role)):
-                msg = f"the rows are read as a stream, so {role}= must be the name of a column"
+                msg = f"the rows are read as a stream, so {role}= must name a column"
                 raise ValueError(msg)
         needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
         missing = [name for name in needed_columns if name not in set(names)]

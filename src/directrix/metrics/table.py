@@ -9,24 +9,8 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
-from directrix.losses.base import Loss
-from directrix.losses.beta_bernoulli import BetaBernoulli
-from directrix.losses.f_beta import FBetaEnvelope, FBetaIsotonic
-from directrix.losses.margin import (
-    Exponential,
-    GeneralizedLogistic,
-    Hinge,
-    Logistic,
-    OneMinusTanh,
-    Sigmoid,
-    SquaredHinge,
-    ZeroOne,
-)
-from directrix.losses.operating_point import QuantileSigmoid, TopNegatives
-from directrix.losses.pairwise import PairwiseLogistic, PairwiseSquare, PairwiseSquaredHinge
-from directrix.losses.quota import BreakEven, PrecisionTop, RecallTop
-from directrix.losses.ramp import Ramp
-from directrix.losses.roc_area import PairwiseHinge
+from directrix import losses
+from directrix.losses import Loss
 from directrix.metrics import text
 from directrix.metrics.at_point import (
     FPRAtRecall,
@@ -78,11 +62,22 @@ def _youden(tpr: float, fpr: float, prior: float) -> float:  # noqa: ARG001
 
 
 _MARGIN: tuple[Loss, ...] = (
-    *(Logistic(), Hinge(), SquaredHinge(), Exponential(), GeneralizedLogistic()),
-    *(Sigmoid(), OneMinusTanh(), BetaBernoulli(), Ramp(), ZeroOne()),
+    losses.Logistic(),
+    losses.Hinge(),
+    losses.SquaredHinge(),
+    losses.Exponential(),
+    losses.GeneralizedLogistic(),
+    losses.Sigmoid(),
+    losses.OneMinusTanh(),
+    losses.BetaBernoulli(),
+    losses.Ramp(),
+    losses.ZeroOne(),
 )
 _PAIRWISE: tuple[Loss, ...] = (
-    *(PairwiseHinge(), PairwiseSquaredHinge(), PairwiseSquare(), PairwiseLogistic()),
+    losses.PairwiseHinge(),
+    losses.PairwiseSquaredHinge(),
+    losses.PairwiseSquare(),
+    losses.PairwiseLogistic(),
 )
 _QUADRATIC = "closed form, best threshold by a quadratic"
 _ROOT = "root of one equation"
@@ -99,16 +94,16 @@ TABLE: tuple[Row, ...] = (
         "recall_at_fpr",
         RecallAtFPR(fpr=0.01),
         "closed form",
-        (TopNegatives(fpr=0.01), QuantileSigmoid(fpr=0.01)),
+        (losses.TopNegatives(fpr=0.01), losses.QuantileSigmoid(fpr=0.01)),
         "roc_curve",
     ),
     Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form", (), "roc_curve"),
     Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form", (), _PR_CURVE),
     Row("recall_at_precision", RecallAtPrecision(precision=0.6), _ROOT, (), _PR_CURVE),
-    Row("precision_at_k", PrecisionAtK(k=0.02), _ROOT, (PrecisionTop(k=0.02),)),
-    Row("recall_at_k", RecallAtK(k=0.1), _ROOT, (RecallTop(k=0.1),)),
-    Row("prbep", PRBEP(), _ROOT, (BreakEven(),)),
-    Row("f1", FBeta(), _RATES, (FBetaEnvelope(), FBetaIsotonic()), "f1_score"),
+    Row("precision_at_k", PrecisionAtK(k=0.02), _ROOT, (losses.PrecisionTop(k=0.02),)),
+    Row("recall_at_k", RecallAtK(k=0.1), _ROOT, (losses.RecallTop(k=0.1),)),
+    Row("prbep", PRBEP(), _ROOT, (losses.BreakEven(),)),
+    Row("f1", FBeta(), _RATES, (losses.FBetaEnvelope(), losses.FBetaIsotonic()), "f1_score"),
     Row("fbeta", FBeta(beta=2.0), _RATES, (), "fbeta_score"),
     Row("mcc", MCC(), _RATES, (), "matthews_corrcoef"),
     Row("gmean", GMean(), _RATES),

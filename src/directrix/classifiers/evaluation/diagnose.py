@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from directrix.classifiers.fitting.intervals import Sizes, effective_rows
 from directrix.classifiers.fitting.operating_point import OnRows
 from directrix.frontier.moment_frontier import require_rows_of_both
-from directrix.metrics import AUC, Curve, resolve
+from directrix.metrics import Curve, resolve
 from directrix.metrics.curve import checked
 from directrix.moments import Moments
 from directrix.moments.projection import project
@@ -150,7 +150,7 @@ def diagnose(
     # The curve has one point for each distinct score: those above zero are predicted positive.
     index = len(np.unique(scores[scores > 0]))
     sizes = Sizes(effective_rows(weight[positive]), effective_rows(weight[~positive]))
-    if isinstance(metric, AUC):
+    if metric.averages_pairs:
         interval = delong(positive, scores, weight)
     else:
         interval = OnRows(curve, index, sizes).intervals(metric).metric

@@ -113,7 +113,7 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
     flagged = scored.scores > 0
     error = float(weight @ (flagged != positive)) / float(weight.sum())
     auc, auc_interval = AUC().best_value(curve), delong(positive, scored.scores, weight)
-    metric_interval = auc_interval if isinstance(metric, AUC) else intervals.metric
+    metric_interval = auc_interval if metric.averages_pairs else intervals.metric
     f1 = FBeta()
     return BinaryMeasures(
         float(weight.sum()),
