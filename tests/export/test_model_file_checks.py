@@ -10,6 +10,7 @@ from summary_files import put_together, resign, take_apart
 from directrix import Moments
 from directrix.export import ModelFileError, load, save
 
+CALIBRATION = {"offset": 0.0, "below": 1.0, "above": 1.0, "how": ""}
 BASES = ("odd_names", "text_labels", "three_classes", "plateaus", "rbf", "sparse_min")
 
 
@@ -186,9 +187,16 @@ WRONG_HEADERS = {
     "a falling calibration": (setting("calibration", 0, "below", to=-1.0), "increasing"),
     "a flat calibration": (setting("calibration", 0, "above", to=0), "increasing"),
     "an infinite calibration": (setting("calibration", 0, "offset", to=float("inf")), "sigmoid"),
-    "two calibrations": (setting("calibration", to=[{}, {}]), "calibration for each"),
+    "two calibrations": (setting("calibration", to=[CALIBRATION] * 2), "calibration for each"),
+    "calibrations that are no list": (setting("calibration", to=1), "are not a list"),
     "no calibration": (setting("calibration", to=None), "calibration for each"),
-    "two points": (setting("operating_point", to=[1, 2]), "operating point for each"),
+    "two points": (
+        lambda header: header.update(operating_point=2 * header["operating_point"]),
+        "operating point for each",
+    ),
+    "points that are no list": (setting("operating_point", to={}), "are not a list"),
+    "an empty list of points": (setting("operating_point", to=[]), "are not a list of some"),
+    "points without entries": (setting("operating_point", to=[1, 2]), "lacks an entry"),
     "a threshold": (setting("operating_point", 0, "threshold", to=None), "threshold"),
     "rates": (setting("operating_point", 0, "predicted", to=[0.5] * 3), "a rate of"),
     "rates of text": (setting("operating_point", 0, "empirical", 0, to="0.5"), "a rate of"),
@@ -224,11 +232,8 @@ WRONG_KERNELS = {
     "a prior": (setting("facts", "prior", to={"share": 1.0}), "prior"),
     "no layout": (setting("layout", to=None), "do not have a layout"),
     "another layout": (setting("layout", to="csr_array"), "lacks the array rows_data"),
-    "no calibrations": (setting("calibration", to=[]), "calibration for each"),
-    "a calibration": (
-        setting("calibration", to=[{"offset": 0.0, "below": 1.0, "above": 1.0, "how": ""}]),
-        "has no calibration and no operating point",
-    ),
+    "no calibrations": (setting("calibration", to=[]), "has no calibration and no operating"),
+    "a calibration": (setting("calibration", to=[CALIBRATION]), "has no calibration and no op"),
 }
 
 

@@ -58,24 +58,24 @@ def test_facts_that_are_no_object_are_refused(plain):
 def test_calibrations_are_read_as_they_were_written():
     calibrations = (Calibration(0.1, 1.0, 2.0, "fitted"), Calibration(0, 1, 1, ""))
     plain = through_text(calibrations_to_json(calibrations))
-    assert calibrations_from_json(plain, 2) == calibrations
-    assert calibrations_to_json(None) is calibrations_from_json(None, 1) is None
-    with pytest.raises(ModelFileError, match="calibration for each"):
-        calibrations_from_json(plain, 1)
+    assert calibrations_from_json(plain) == calibrations
+    assert calibrations_to_json(None) is calibrations_from_json(None) is None
+    with pytest.raises(ModelFileError, match="calibrations are not a list"):
+        calibrations_from_json({})
 
 
 def test_operating_points_are_read_as_they_were_written():
     plain = through_text(points_to_json((POINT,)))
-    (again,) = points_from_json(plain, 1)
+    (again,) = points_from_json(plain)
     assert repr(again) == repr(POINT)
     assert (again.expected, again.intervals) == (POINT.expected, POINT.intervals)
     assert again.guarantee == POINT.guarantee
     assert points_to_json(()) is None
-    assert points_from_json(None, 1) == ()
+    assert points_from_json(None) == ()
 
 
 def test_an_operating_point_of_an_older_file_has_no_expectation():
     (plain,) = through_text(points_to_json((POINT,)))
     del plain["expected"], plain["guarantee"]
-    (again,) = points_from_json([plain], 1)
+    (again,) = points_from_json([plain])
     assert again.expected is again.guarantee is None

@@ -151,7 +151,7 @@ def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
     params = {name: from_plain(value) for name, value in header["params"].items()}
     check_label_room(header["classes"], tensors)
     classes, names = _classes_from_json(header["classes"]), header["feature_names"]
-    n_features, n_lines = header["n_features"], 1 if len(classes) == 2 else len(classes)
+    n_features = header["n_features"]
     state = ModelState(
         params=params,
         classes=classes,
@@ -159,8 +159,8 @@ def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
         feature_names=None if names is None else tuple(names),
         arrays=arrays_from_file(tensors, header["layout"], n_features),
         facts=facts_from_json(header["facts"]),
-        calibrations=calibrations_from_json(header["calibration"], n_lines),
-        operating_points=points_from_json(header["operating_point"], n_lines),
+        calibrations=calibrations_from_json(header["calibration"]),
+        operating_points=points_from_json(header["operating_point"]),
     )
     return classifier_type.from_state(state)
 

@@ -54,11 +54,11 @@ def calibrations_to_json(
     ]
 
 
-def calibrations_from_json(plain: Any, n_lines: int) -> tuple[Calibration, ...] | None:
-    """Return the calibration of each linear score, or None if the model has none."""
+def calibrations_from_json(plain: Any) -> tuple[Calibration, ...] | None:
+    """Return calibrations, or None if the model has none."""
     if plain is None:
         return None
-    require(_is_list(plain, n_lines), "it does not have a calibration for each row of coefficients")
+    require(isinstance(plain, list), "its calibrations are not a list")
     return tuple(map(_calibration, plain))
 
 
@@ -92,13 +92,12 @@ def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
     return plain
 
 
-def points_from_json(plain: Any, n_lines: int) -> tuple[OperatingPoint, ...]:
-    """Return the operating point of each linear score, or none if the model has none."""
+def points_from_json(plain: Any) -> tuple[OperatingPoint, ...]:
+    """Return operating points, none if the model has none."""
     if plain is None:
         return ()
-    require(
-        _is_list(plain, n_lines), "it does not have an operating point for each row of coefficients"
-    )
+    # No points are written as null, so an empty list was not written by `save`.
+    require(isinstance(plain, list) and plain, "its operating points are not a list of some")
     return tuple(map(_point_from_json, plain))
 
 
