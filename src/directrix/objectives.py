@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.moments.projection import project, pullback
+from directrix.moments import project, pullback
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

@@ -11,7 +11,7 @@ import numpy as np
 
 from directrix.checks.check import Check, require, require_close, run_all
 from directrix.checks.draws import Rows, draw_rows
-from directrix.losses.base import Loss
+from directrix.losses import Loss
 from directrix.metrics import Error, metric_for
 
 if TYPE_CHECKING:

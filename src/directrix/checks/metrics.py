@@ -11,8 +11,7 @@ from directrix.checks import risks
 from directrix.checks.check import Check, require, require_close, run_all
 from directrix.checks.draws import Rows, draw_rows, draw_score_moments
 from directrix.checks.losses import require_value
-from directrix.metrics import Curve, CurveStack
-from directrix.metrics.base import Metric
+from directrix.metrics import Curve, CurveStack, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import norm
 
 from directrix.checks.check import require, require_close
-from directrix.moments.projection import Partials, ScoreMoments
+from directrix.moments import Partials, ScoreMoments
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

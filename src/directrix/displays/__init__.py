@@ -1,6 +1,6 @@
 """Displays: figures that compute once, store what they computed, and draw it."""
 
-from directrix.displays.frontier import FrontierDisplay
+from directrix.displays.frontier import FrontierDisplay, Roc, boundary_of
 from directrix.displays.loss import LossDisplay
 from directrix.displays.margin import MarginDisplay
 from directrix.displays.path import PathDisplay
@@ -11,5 +11,7 @@ __all__ = [
     "LossDisplay",
     "MarginDisplay",
     "PathDisplay",
+    "Roc",
     "TradeoffDisplay",
+    "boundary_of",
 ]

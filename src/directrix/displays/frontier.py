@@ -16,8 +16,7 @@ from directrix.moments import Moments
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.metrics import Metric
-    from directrix.metrics.limit import Boundary
+    from directrix.metrics import Boundary, Metric
 
 #: Limits on the false-positive rate up to which the axis is logarithmic.
 _FAR_LEFT = 0.1

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.base import LinearClassifier
-from directrix.metrics import Metric, resolve
-from directrix.metrics.curve import checked
+from directrix.classifiers import LinearClassifier
+from directrix.metrics import Metric, checked, resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

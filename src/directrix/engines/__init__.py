@@ -14,8 +14,25 @@ Public names
     SQL that summarises a table inside its database, and a function that runs it.
 """
 
-from directrix.engines.base import summarize
-from directrix.engines.plan import HashFolds
+from directrix.engines.base import run, summarize
+from directrix.engines.plan import HashFolds, Plan
 from directrix.engines.sql import moments_sql, summarize_sql
+from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.engines.tables import as_table
+from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
 
-__all__ = ["HashFolds", "moments_sql", "summarize", "summarize_sql"]
+__all__ = [
+    "DIALECTS",
+    "Counted",
+    "Dialect",
+    "HashFolds",
+    "Histograms",
+    "Plan",
+    "Survey",
+    "Surveyed",
+    "as_table",
+    "moments_sql",
+    "run",
+    "summarize",
+    "summarize_sql",
+]

@@ -16,7 +16,7 @@ from directrix.engines.file_types import with_common_types
 from directrix.engines.plan import POSITION, Partition, names_a_column
 from directrix.engines.tables import is_arrow
 from directrix.engines.vectors import vector_length
-from directrix.moments.row_keys import position_keys
+from directrix.moments import position_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

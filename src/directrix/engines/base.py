@@ -9,7 +9,7 @@ from directrix.engines import csv_encoding
 from directrix.engines.plan import Grouped, Plan
 from directrix.engines.progress import progress_bar
 from directrix.engines.tasks import Summaries
-from directrix.moments.tree import tree_sum
+from directrix.moments import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,16 +11,7 @@ from typing import Any
 
 from directrix._typing import FloatArray
 from directrix.engines.sql_dialects import DIALECTS, Dialect
-from directrix.moments import Moments
-from directrix.moments.columns import checked_names
-from directrix.moments.from_sql import (
-    LARGEST,
-    MOST_FEATURES,
-    first_columns,
-    read_first,
-    second_sums,
-    sum_name,
-)
+from directrix.moments import Moments, checked_names, from_sql
 
 
 @dataclass(frozen=True)
@@ -52,7 +43,7 @@ class SqlQueries:
     def first(self) -> str:
         """The first query: counts, weights, means and numbers of missing values by class."""
         weighted = self.weight is not None
-        usable = f"dx_w >= 0 AND dx_w <= {self._dialect.double(LARGEST)}"
+        usable = f"dx_w >= 0 AND dx_w <= {self._dialect.double(from_sql.LARGEST)}"
         values = [
             "dx_label",
             "COUNT(*)",
@@ -66,9 +57,9 @@ class SqlQueries:
                 f"MIN({x})",
                 f"MAX({x})",
                 f"COUNT({x})",
-                f"COUNT(CASE WHEN ABS({x}) <= {self._dialect.double(LARGEST)} THEN 1 END)",
+                f"COUNT(CASE WHEN ABS({x}) <= {self._dialect.double(from_sql.LARGEST)} THEN 1 END)",
             ]
-        names = first_columns(len(self.features))
+        names = from_sql.first_columns(len(self.features))
         columns = [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
         columns[0] = "dx_label"
         label = f"{self._dialect.name(self.target)} AS dx_label"
@@ -89,7 +80,7 @@ class SqlQueries:
         tuple of str
             A single statement up to 43 features, then one statement for every 1,000 products.
         """
-        first_result = read_first(rows_of_first, self.features)
+        first_result = from_sql.read_first(rows_of_first, self.features)
         target = self._dialect.name(self.target)
         cases = [
             f"WHEN {target} = {self._dialect.label(label)} THEN {k}"
@@ -98,7 +89,7 @@ class SqlQueries:
         label = f"CASE {' '.join(cases)} END AS dx_k"
         return tuple(
             self._statement(sums, label, first_result.center)
-            for sums in second_sums(len(self.features))
+            for sums in from_sql.second_sums(len(self.features))
         )
 
     def _statement(self, sums: list[tuple[int, ...]], label: str, center: FloatArray) -> str:
@@ -117,7 +108,7 @@ class SqlQueries:
         columns = ["dx_class", "COUNT(*) AS dx_count"]
         for factors in sums:
             product = " * ".join([*weight, *(f"dx_z_{i}" for i in factors)])
-            columns.append(f"SUM({product}) AS {sum_name(factors)}")
+            columns.append(f"SUM({product}) AS {from_sql.sum_name(factors)}")
         return _select(columns, _from(moved, "dx_moved"), "GROUP BY dx_class")
 
     def _center(self, row: list[float], i: int) -> str:
@@ -217,9 +208,9 @@ def moments_sql(
         msg = f"features must be a list of columns, not the text {features!r}"
         raise TypeError(msg)
     names = checked_names(features, len(features))
-    if not 0 < len(names) <= MOST_FEATURES:
+    if not 0 < len(names) <= from_sql.MOST_FEATURES:
         msg = (
-            f"a database can summarise 1 to {MOST_FEATURES} features, not {len(names)}: choose "
+            f"a database can summarise 1 to {from_sql.MOST_FEATURES} features, not {len(names)}: choose "
             "fewer, or bring the rows out in batches and use `summarize`"
         )
         raise ValueError(msg)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from directrix.engines.vectors import arrow_values, vector_rows
 from directrix.exceptions import ColumnNotFoundError, NotNumericError
-from directrix.moments.rows import ColumnRows, FrameRows, Rows, as_rows, is_frame
+from directrix.moments import ColumnRows, FrameRows, Rows, as_rows, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.engines.plan import Block, Grouped, Partition, Plan
-from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import as_labels
-from directrix.moments.row_hash import mix_bits
-from directrix.moments.row_sample import RowSample
-from directrix.moments.score_histogram import ScoreHistogram
-from directrix.moments.tree import tree_sum
+from directrix.moments import RowSample, ScoreHistogram, as_labels, key_hash, mix_bits, tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.classifiers.scoring import Response, ScoringFormula, Sigmoid
+from directrix.classifiers import Response, ScoringFormula, Sigmoid
 from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
 from directrix.export.scoring_formula import scoring_formula
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.classifiers import ScoringFormula
 from directrix.export.registry import CLASSIFIERS, known_names
-from directrix.moments.columns import checked_names
+from directrix.moments import checked_names
 
 
 def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> ScoringFormula:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from directrix.classifiers.scoring import ScoringFormula
-from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.classifiers import ScoringFormula
+from directrix.engines import DIALECTS, Dialect
 from directrix.export.scoring_formula import scoring_formula
 
 #: Terms in a pair of brackets: databases parse a long sum into a tree as deep as the sum is long,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from directrix.frontier._pencil import angle_at
-from directrix.risks.base import vertex
+from directrix.risks import vertex
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

@@ -16,24 +16,30 @@ anew, whatever the folds of the fit; only where rows are known by fold are the f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from directrix.metrics import CurveStack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics import Metric
 
-    #: From the losses of all candidates to the index of the chosen one.
-    Rule = Callable[[FloatArray], int]
 
 _PARTS, _SPLITS = 10, 4
 #: Thresholds of each candidate to choose among; with fewer rows, every score is one.
 _THRESHOLDS = 300
+
+
+class Rule(Protocol):
+    """A rule that selects one of several candidates."""
+
+    def __call__(self, losses: FloatArray) -> int:
+        """Return the index of the selected candidate."""
+        ...
 
 
 class HeldOutRates(NamedTuple):

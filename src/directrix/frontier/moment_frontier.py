@@ -14,9 +14,7 @@ from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier._angle_search import best_angle
 from directrix.frontier._pencil import EigenPencil, LineScores, Pencil, SolvedPencil, angle_at
 from directrix.metrics import resolve
-from directrix.moments import labels
-from directrix.moments.projection import ScoreMoments
-from directrix.moments.shrinkage import oas, shrunk
+from directrix.moments import ScoreMoments, labels, oas, shrunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

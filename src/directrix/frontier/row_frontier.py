@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.frontier.compare import held_out_curves, round_scores, scores_of
-from directrix.moments.projection import ScoreMoments
+from directrix.moments import ScoreMoments
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from directrix.frontier.compare import Curves
     from directrix.frontier.recipes import Key, Recipe
     from directrix.objectives import DataObjective
-    from directrix.solve.solution import Callback, Solution
+    from directrix.solve import Callback, Solution
 
     Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from directrix.frontier.moment_frontier import Frontier, require_rows_of_both
 from directrix.metrics import resolve
-from directrix.moments.projection import project
+from directrix.moments import project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,7 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
 
-from directrix.classifiers.fitting.calibration import Calibration
-from directrix.classifiers.scoring import Sigmoid
+from directrix.classifiers import Calibration, Sigmoid
 from directrix.exceptions import ColumnNotFoundError, NotNumericError
 
 if TYPE_CHECKING:

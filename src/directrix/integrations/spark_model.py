@@ -22,7 +22,7 @@ from pyspark.ml.util import (
 )
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-from directrix.classifiers.fitting.calibration import Calibration
+from directrix.classifiers import Calibration
 from directrix.integrations.spark_columns import ScoringLine, arrays
 from directrix.metrics import metric_text
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from directrix._discovery import concrete_classes
 from directrix.risks.base import RatesRisk as RatesRisk
 from directrix.risks.base import Risk as Risk
+from directrix.risks.base import vertex as vertex
 
 if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
     from directrix.risks.at_precision import MissAtPrecision as MissAtPrecision
@@ -28,4 +29,4 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
 
 _CLASSES = concrete_classes(sys.modules[__name__], Risk)
 globals().update(_CLASSES)
-__all__ = sorted(["RatesRisk", "Risk", *_CLASSES])  # noqa: PLE0605 - a list of names, sorted
+__all__ = sorted(["RatesRisk", "Risk", "vertex", *_CLASSES])  # noqa: PLE0605 - a list of names, sorted

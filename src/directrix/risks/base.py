@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from directrix._normal import cdf, density, z_value
-from directrix.moments.projection import Partials, ScoreMoments
+from directrix.moments import Partials, ScoreMoments
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

@@ -20,7 +20,7 @@ from scipy.special import ndtr, ndtri
 
 from directrix._normal import cdf, densities, z_value
 from directrix._typing import FloatArray
-from directrix.moments.projection import Partials, ScoreMoments
+from directrix.moments import Partials, ScoreMoments
 from directrix.risks.base import Risk, chained
 
 HALVINGS = 60  # enough to narrow a bracket of a few standard deviations to the last bit

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import ModelState
-    from directrix.losses.beta_bernoulli import BetaBernoulli
+    from directrix.losses import BetaBernoulli
 
 _ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _FOLDS = 5

@@ -23,7 +23,7 @@ from directrix.classifiers.beta_bernoulli.plateaus import checked_plateaus, loss
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, prune
 from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:

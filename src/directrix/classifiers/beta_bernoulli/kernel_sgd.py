@@ -14,7 +14,7 @@ from directrix.solve import Solution
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.losses.beta_bernoulli import BetaBernoulli
+    from directrix.losses import BetaBernoulli
 
 _PASSES = 50
 _MOST_EXPONENT = 700.0  # exponentials overflow beyond 709

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
-from directrix.moments.row_hash import row_hash
-from directrix.moments.rows import as_rows
+from directrix.moments import as_rows, row_hash
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from directrix.classifiers.scoring import Arithmetic, Response, Value
-from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.losses import BetaBernoulli
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

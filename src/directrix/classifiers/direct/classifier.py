@@ -21,7 +21,7 @@ from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, w
 from directrix.classifiers.fitting.two_passes import TwoPasses
 from directrix.engines import HashFolds
 from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
-from directrix.frontier.moment_frontier import require_rows_of_both
+from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:

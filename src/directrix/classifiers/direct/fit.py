@@ -14,11 +14,18 @@ from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
 from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
-from directrix.frontier.compare import MOST_ROWS, curve_maker, round_scores, scores_of
-from directrix.frontier.moment_candidates import MomentCandidate, moment_candidates
-from directrix.frontier.row_frontier import RowFrontier
-from directrix.frontier.search import MOST_FEATURES, Search
-from directrix.frontier.select import OneStandardError
+from directrix.frontier import (
+    MOST_FEATURES,
+    MOST_ROWS,
+    MomentCandidate,
+    OneStandardError,
+    RowFrontier,
+    Search,
+    curve_maker,
+    moment_candidates,
+    round_scores,
+    scores_of,
+)
 from directrix.moments import Moments
 
 if TYPE_CHECKING:

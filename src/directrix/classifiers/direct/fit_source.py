@@ -17,19 +17,15 @@ from directrix.classifiers.fitting.two_passes import (
     guaranteed_threshold,
     select_from_histograms,
 )
-from directrix.frontier.compare import Comparison
-from directrix.frontier.moment_candidates import moment_candidates
-from directrix.frontier.row_frontier import RowFrontier
-from directrix.frontier.search import MOST_FEATURES, Search
+from directrix.frontier import MOST_FEATURES, Comparison, RowFrontier, Search, moment_candidates
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.guarantee import Guarantee
-    from directrix.engines.tasks import Surveyed
-    from directrix.frontier.candidates import Candidate
+    from directrix.engines import Surveyed
+    from directrix.frontier import Candidate
     from directrix.metrics import Metric
-    from directrix.moments import Moments
-    from directrix.moments.row_sample import RowSample
+    from directrix.moments import Moments, RowSample
 
 #: Rows of each class in the sample that both frontiers are built on: in all, and per partition.
 MOST_ROWS, MOST_OF_PART = 200_000, 20_000

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.operating_point import Assessment
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.compare import Comparison
+    from directrix.frontier import Candidate, Comparison
     from directrix.metrics import Metric
 
 _LEVEL = 0.95

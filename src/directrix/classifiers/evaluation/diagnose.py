@@ -11,16 +11,14 @@ from scipy.stats import rankdata
 
 from directrix.classifiers.fitting.intervals import Sizes, effective_rows
 from directrix.classifiers.fitting.operating_point import OnRows
-from directrix.frontier.moment_frontier import require_rows_of_both
-from directrix.metrics import Curve, resolve
-from directrix.metrics.curve import checked
-from directrix.moments import Moments
-from directrix.moments.projection import project
+from directrix.frontier import require_rows_of_both
+from directrix.metrics import Curve, checked, resolve
+from directrix.moments import Moments, project
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics import Metric
-    from directrix.moments.projection import ScoreMoments
+    from directrix.moments import ScoreMoments
 
 #: Largest gap between the distribution function of the scores and a normal one, below which they
 #: are called close to normal, and above which far from normal.

@@ -11,25 +11,23 @@ import numpy as np
 
 from directrix.classifiers.fitting.intervals import Rates, Sizes, effective_rows, rates_of
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier.choice_validation import (
+from directrix.frontier import (
+    LeastLoss,
+    OneStandardError,
     PartCurves,
     held_out_rates,
     most_promising,
     optimism_of_ranking,
     repeat_choice,
 )
-from directrix.frontier.select import LeastLoss, OneStandardError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.choice_validation import Rule
-    from directrix.frontier.compare import Comparison
-    from directrix.metrics import Metric
-    from directrix.metrics.limit import Limit
+    from directrix.frontier import Candidate, Comparison, Rule
+    from directrix.metrics import Limit, Metric
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3

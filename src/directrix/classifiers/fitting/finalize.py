@@ -20,7 +20,7 @@ from directrix.classifiers.fitting.operating_point import (
     predicted_rates,
 )
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.frontier.compare import (
+from directrix.frontier import (
     FIRST_ROWS,
     curve_maker,
     first_rows_per_class,
@@ -28,7 +28,7 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
-from directrix.moments.projection import ScoreMoments, project
+from directrix.moments import ScoreMoments, project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

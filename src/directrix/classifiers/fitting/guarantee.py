@@ -16,7 +16,7 @@ from directrix.classifiers.fitting.choice import sizes_of
 from directrix.classifiers.fitting.intervals import intervals_of, rates_of
 from directrix.classifiers.fitting.operating_point import Assessment
 from directrix.exceptions import OutOfReachError
-from directrix.frontier.compare import curve_maker
+from directrix.frontier import curve_maker
 from directrix.metrics import Curve
 
 if TYPE_CHECKING:

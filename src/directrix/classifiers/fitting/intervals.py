@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from directrix.metrics.curve import precision_of
+from directrix.metrics import precision_of
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

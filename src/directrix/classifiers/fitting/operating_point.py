@@ -10,14 +10,14 @@ import numpy as np
 from directrix._normal import cdf, z_value
 from directrix.classifiers.fitting.choice import Choice, sizes_of
 from directrix.classifiers.fitting.intervals import Intervals, Rates, Sizes, intervals_of, rates_of
-from directrix.frontier.compare import curve_maker
-from directrix.metrics.curve import precision_of
+from directrix.frontier import curve_maker
+from directrix.metrics import precision_of
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.metrics import Curve, Metric
-    from directrix.moments.projection import ScoreMoments
+    from directrix.moments import ScoreMoments
 
 #: Standard deviation of a claim about the truth, relative to that of the rate of as many rows: the
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples

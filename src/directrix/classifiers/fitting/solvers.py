@@ -13,9 +13,14 @@ from scipy import sparse
 
 from directrix.losses import Loss, ZeroOne
 from directrix.metrics import metric_for, resolve_loss
-from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label, stratified_folds
-from directrix.moments.rows import as_rows
+from directrix.moments import (
+    as_rows,
+    copy_keys,
+    copy_numbers,
+    hash_with_label,
+    row_hash,
+    stratified_folds,
+)
 from directrix.objectives import DataObjective
 from directrix.solve import bundle, cccp, descent, lbfgs, nesterov, sla, slam, vertex_search
 

@@ -14,17 +14,10 @@ from directrix.classifiers.fitting.finalize import FittedLine, fitted_line
 from directrix.classifiers.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.classifiers.fitting.intervals import Sizes
 from directrix.classifiers.fitting.operating_point import Assessment
-from directrix.engines import HashFolds
-from directrix.engines.base import run
-from directrix.engines.plan import Plan
-from directrix.engines.tasks import Counted, Histograms, Survey, Surveyed
-from directrix.frontier.choice_validation import PartCurves
-from directrix.frontier.select import LeastLoss
+from directrix.engines import Counted, HashFolds, Histograms, Plan, Survey, Surveyed, run
+from directrix.frontier import LeastLoss, PartCurves
 from directrix.metrics import Curve
-from directrix.moments import Moments
-from directrix.moments.projection import project
-from directrix.moments.score_histogram import ScoreHistogram, centres, edges
-from directrix.moments.tree import tree_sum
+from directrix.moments import Moments, ScoreHistogram, centres, edges, project, tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.frontier.moment_frontier import require_rows_of_both
+from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:

@@ -22,23 +22,30 @@ from directrix.classifiers.moment.checks import (
 from directrix.classifiers.state import Facts, is_number, require
 from directrix.engines import HashFolds
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier import Frontier, choose, validated_shrinkage
-from directrix.frontier.compare import (
+from directrix.frontier import (
     MOST_ROWS,
+    Frontier,
+    MomentLines,
+    choose,
     choose_line,
     compare,
     held_out_curves,
     held_out_scores,
+    require_rows_of_both,
     round_scores,
     scores_of,
+    usable_folds,
+    validated_shrinkage,
 )
-from directrix.frontier.moment_candidates import MomentLines
-from directrix.frontier.moment_frontier import require_rows_of_both
-from directrix.frontier.shrinkage import usable_folds
-from directrix.moments import Moments, labels
-from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
-from directrix.moments.rows import as_rows
+from directrix.moments import (
+    CopyCounter,
+    Moments,
+    as_rows,
+    folds_by_key,
+    hash_with_label,
+    labels,
+    row_hash,
+)
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

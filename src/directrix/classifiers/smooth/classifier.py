@@ -18,16 +18,19 @@ from directrix.classifiers.fitting.training_rows import Prepared, prepare
 from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
 from directrix.classifiers.smooth.initialization import start_of, validate_grid
 from directrix.classifiers.state import Facts, restored_loss_fit
-from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare
-from directrix.frontier.recipes import (
+from directrix.frontier import (
+    FIRST_ROWS,
     GAMMAS,
+    MOST_ROWS,
     RIDGES,
     Recipe,
+    RowCandidate,
+    RowFrontier,
+    compare,
     cost_sweep,
     path,
     ranking_continuation,
 )
-from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Loss
 from directrix.metrics import resolve, resolve_loss
 

@@ -7,7 +7,7 @@ from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from directrix.frontier.compare import curve_maker, round_scores
+from directrix.frontier import curve_maker, round_scores
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from directrix.classifiers.evaluation.measures import (
-    BinaryMeasures,
-    Measure,
-    measure_binary,
-    measure_multiclass,
-)
+from directrix.classifiers import BinaryMeasures, Measure, measure_binary, measure_multiclass
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     Drop,

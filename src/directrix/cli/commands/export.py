@@ -21,7 +21,7 @@ from directrix.cli.io.options import (
 )
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.reply import Reply
-from directrix.engines.sql_dialects import DIALECTS
+from directrix.engines import DIALECTS
 from directrix.export import to_json, to_onnx, to_python, to_sql
 
 _FORMATS = ("sql", "onnx", "json", "python")

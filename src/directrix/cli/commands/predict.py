@@ -31,9 +31,7 @@ from directrix.cli.io.rows import RowFiles, feature_matrix
 from directrix.cli.io.scoring import scores_and_probabilities, select_features
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
-from directrix.engines.base import run
-from directrix.engines.plan import Plan
-from directrix.engines.tables import as_table
+from directrix.engines import Plan, as_table, run
 
 _STDOUT = "-"
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from directrix._atomic_file import atomic_file
-from directrix.classifiers.evaluation.measures import measure_binary
+from directrix.classifiers import measure_binary
 from directrix.cli.io.files import load_model
 from directrix.cli.io.fit_record import read_fit_record
 from directrix.cli.io.options import (

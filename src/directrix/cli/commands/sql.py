@@ -24,8 +24,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
-from directrix.engines import csv_encoding, moments_sql
-from directrix.engines.sql_dialects import DIALECTS
+from directrix.engines import DIALECTS, csv_encoding, moments_sql
 from directrix.moments import Moments
 
 #: Spellings of Boolean labels in CSV.

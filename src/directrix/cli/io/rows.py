@@ -16,12 +16,9 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
-from directrix.engines import HashFolds, csv_encoding
-from directrix.engines.base import run
-from directrix.engines.plan import Plan
+from directrix.engines import HashFolds, Plan, csv_encoding, run
 from directrix.exceptions import ColumnNotFoundError
-from directrix.moments.labels import as_labels
-from directrix.moments.rows import SparseRows
+from directrix.moments import SparseRows, as_labels
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")

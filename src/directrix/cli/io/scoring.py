@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers import ScoredRows
 from directrix.cli.io.rows import RowFiles, concatenate_weights, feature_matrix, require_finite
 from directrix.cli.output.errors import UsageError
-from directrix.engines.plan import Plan
-from directrix.moments import Moments
-from directrix.moments.tree import tree_sum
+from directrix.engines import Plan
+from directrix.moments import Moments, tree_sum
 
 #: Labels that a message lists.
 _LISTED_LABELS = 5

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers.fitting.intervals import Rates
-from directrix.classifiers.fitting.operating_point import OperatingPoint
+from directrix.classifiers import OperatingPoint, Rates
 from directrix.cli.output.reply import format_table
 from directrix.metrics import Metric, resolve
 

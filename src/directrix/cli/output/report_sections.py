@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.evaluation.diagnose import diagnose
-from directrix.classifiers.evaluation.feature_importance import (
+from directrix.classifiers import (
     MAX_FEATURES,
+    BinaryMeasures,
     FeatureImportance,
+    ScoredRows,
+    diagnose,
     feature_importances,
 )
-from directrix.classifiers.evaluation.measures import BinaryMeasures, ScoredRows
 from directrix.cli.io.fit_record import Estimate, FitRecord
 from directrix.cli.output.formatting import (
     describe_threshold,
