@@ -210,8 +210,8 @@ def moments_sql(
     names = checked_names(features, len(features))
     if not 0 < len(names) <= from_sql.MOST_FEATURES:
         msg = (
-            f"a database can summarise 1 to {from_sql.MOST_FEATURES} features, not {len(names)}: choose "
-            "fewer, or bring the rows out in batches and use `summarize`"
+            f"a database can summarise 1 to {from_sql.MOST_FEATURES} features, not {len(names)}: "
+            "choose fewer, or bring the rows out in batches and use `summarize`"
         )
         raise ValueError(msg)
     sql_dialect = DIALECTS[dialect]
