@@ -1,10 +1,12 @@
 """Errors carry fields and survive pickling; warnings point at the line of the user."""
 
+import ast
 import inspect
 import pickle
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import (
+    BetaBernoulliClassifier,
     DirectClassifier,
     Frontier,
     MomentClassifier,
@@ -35,6 +38,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OutOfReachError,
     SqlNameError,
+    StateError,
 )
 from directrix.export import to_onnx
 from directrix.metrics import RecallAtFPR
@@ -94,6 +98,7 @@ ERRORS = [
         {"reason": "it is damaged", "path": "folder/a.dx"},
         "a.dx cannot be read as a model: it is damaged",
     ),
+    (StateError("no coefficients"), {"reason": "no coefficients"}, "no coefficients"),
     (
         OutOfReachError("too few", RateLimit("fpr", 0.1), 50, 59),
         {"limit": RateLimit("fpr", 0.1), "rows": 50, "needed": 59},
@@ -123,6 +128,7 @@ BASES = {
     CancellationError: ArithmeticError,
     MomentsFileError: ValueError,
     ModelFileError: ValueError,
+    StateError: ValueError,
     OutOfReachError: ValueError,
     MissingLibraryError: ImportError,
     Float32PrecisionWarning: UserWarning,
@@ -226,6 +232,21 @@ FITS = {
         rows(100, 100, 1.0),
         NotBetterThanBaselineWarning,
     ),
+    "one side of one half": (
+        BetaBernoulliClassifier(plateaus=(0.05, 0.2)),
+        rows(gap=0.5),
+        OneClassPredictedWarning,
+    ),
+    "steps along the penalty": (
+        BetaBernoulliClassifier(kernel="rbf", solver="sgd", alpha=10.0),
+        rows(),
+        ConvergenceWarning,
+    ),
+    "moments choose one class": (
+        MomentClassifier("error", choose="moments"),
+        rows(20, 400, 0.0),
+        UserWarning,
+    ),
 }
 #: Other calls that warn.
 CALLS = {
@@ -242,6 +263,19 @@ CALLS = {
         Float32PrecisionWarning,
     ),
 }
+
+
+def test_every_warning_asks_where_the_line_of_the_user_is():
+    calls = [
+        (path.name, call)
+        for path in Path(exceptions.__file__).parent.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("warn", "warnings.warn")
+    ]
+    assert calls
+    for name, call in calls:
+        levels = {word.arg: ast.unparse(word.value) for word in call.keywords}
+        assert levels.get("stacklevel") == "find_stacklevel()", f"{name}:{call.lineno}"
 
 
 def lines_of(warns, call):
