@@ -139,6 +139,35 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _prepare_rows(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        *,
+        cv: Any = None,
+        binary: bool = True,
+    ) -> KeyedRows:
+        """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`
+        cv : int, splitter or splits, optional
+        binary : bool
+            Whether more than two classes are refused.
+        """
+        X, y = self._validated(X, y)
+        if not binary:
+            check_classification_targets(y)
+        weight = checked_weight(sample_weight, X)
+        folds = None if cv is None else folds_given(cv, X, y, groups)
+        keyed = KeyedRows.of(X, y, weight, folds, groups)
+        classes = np.unique(keyed.y)
+        self.classes_ = classes if len(classes) > 2 and not binary else two_classes(keyed.y)
+        return keyed
+
     def _set_feature_names(self, moments: Moments) -> None:
         """Copy the number and the names of the features from a summary."""
         self.n_features_in_ = moments.n_features
@@ -222,35 +251,6 @@ class ThresholdClassifier(LinearClassifier):
         complete = len(points) in (0, state.n_lines)
         require(complete, "it does not have an operating point for each row of coefficients")
         return attributes | {"calibrations_": calibrations, "operating_points_": points}
-
-    def _prepare_rows(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        *,
-        cv: Any = None,
-        binary: bool = True,
-    ) -> KeyedRows:
-        """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
-
-        Parameters
-        ----------
-        X, y, sample_weight, groups : as in `fit`
-        cv : int, splitter or splits, optional
-        binary : bool
-            Whether more than two classes are refused.
-        """
-        X, y = self._validated(X, y)
-        if not binary:
-            check_classification_targets(y)
-        weight = checked_weight(sample_weight, X)
-        folds = None if cv is None else folds_given(cv, X, y, groups)
-        keyed = KeyedRows.of(X, y, weight, folds, groups)
-        classes = np.unique(keyed.y)
-        self.classes_ = classes if len(classes) > 2 and not binary else two_classes(keyed.y)
-        return keyed
 
     def _copy_features(self, other: ThresholdClassifier) -> None:
         """Take the classes and the features from a classifier fitted to the same rows."""

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.base import LinearClassifier, two_classes
+from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
 from directrix.classifiers.beta_bernoulli.plateaus import (
     PlateauResponse,
@@ -25,9 +25,7 @@ from directrix.classifiers.beta_bernoulli.state import (
     prior_facts,
     restored_attributes,
 )
-from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.standardization import Standardization
-from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.smooth.initialization import validate_grid
 from directrix.classifiers.state import Facts
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
@@ -177,10 +175,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         """
         recipe = Recipe.of(self)
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
-        X, y = self._validated(X, y)
-        weight = checked_weight(sample_weight, X)
-        keyed = KeyedRows.of(X, y, weight, None, groups)
-        self.classes_ = two_classes(keyed.y)
+        keyed = self._prepare_rows(X, y, sample_weight, groups)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         rows = keyed.all_rows(self.classes_[1])
         self._kernel = recipe.kernel
