@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 _Entry = TypeVar("_Entry")
+#: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
+_NO_CV = object()
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -146,7 +148,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: Any,
         groups: Any,
         *,
-        cv: Any = None,
+        cv: Any = _NO_CV,
         binary: bool = True,
     ) -> KeyedRows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
@@ -162,7 +164,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not binary:
             check_classification_targets(y)
         weight = checked_weight(sample_weight, X)
-        folds = None if cv is None else folds_given(cv, X, y, groups)
+        folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         keyed = KeyedRows.of(X, y, weight, folds, groups)
         classes = np.unique(keyed.y)
         self.classes_ = classes if len(classes) > 2 and not binary else two_classes(keyed.y)
