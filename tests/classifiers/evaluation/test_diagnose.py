@@ -65,7 +65,7 @@ def test_of_other_models_the_advice_is_not_to_train_ours():
     assert not any("choose=" in a for a in diagnosis.advice)
 
 
-def test_few_rows_are_said_to_be_few():
+def test_few_rows_of_a_class_are_mentioned():
     X, y = normal_rows(150)
     diagnosis = diagnose(Scores(), X, y)
     few = min(y.sum(), (~y).sum())
@@ -73,7 +73,7 @@ def test_few_rows_are_said_to_be_few():
     assert any(f"one class has {few} rows here" in advice for advice in diagnosis.advice)
 
 
-def test_heavy_tails_are_told_from_skewness():
+def test_heavy_tails_differ_from_skewness():
     rng = np.random.default_rng(0)
     y = np.arange(4000) % 2 == 0
     X = rng.standard_t(4, size=4000)[:, None] + y[:, None]
@@ -83,17 +83,17 @@ def test_heavy_tails_are_told_from_skewness():
 
 def test_normality_is_kolmogorovs_distance_and_two_moments():
     scores = np.random.default_rng(0).gamma(3.0, size=500)
-    found = normality(scores, np.ones(500))
+    result = normality(scores, np.ones(500))
     fitted = stats.norm(scores.mean(), scores.std())
-    assert found.distance == pytest.approx(stats.kstest(scores, fitted.cdf).statistic, abs=1e-12)
-    assert found.skewness == pytest.approx(stats.skew(scores), abs=1e-12)
-    assert found.excess_kurtosis == pytest.approx(stats.kurtosis(scores), abs=1e-12)
+    assert result.distance == pytest.approx(stats.kstest(scores, fitted.cdf).statistic, abs=1e-12)
+    assert result.skewness == pytest.approx(stats.skew(scores), abs=1e-12)
+    assert result.excess_kurtosis == pytest.approx(stats.kurtosis(scores), abs=1e-12)
 
 
 def test_scores_that_are_all_alike_are_far_from_normal():
-    found = normality(np.ones(8), np.ones(8))
-    assert found == (0.5, 0.0, 0.0)
-    assert found.verdict == "far from normal"
+    result = normality(np.ones(8), np.ones(8))
+    assert result == (0.5, 0.0, 0.0)
+    assert result.verdict == "far from normal"
 
 
 @pytest.mark.parametrize("value", [0.1, 1e8 / 3, 1e-16, 1e-200, 1e200, -1e-310])
@@ -117,12 +117,12 @@ def test_normality_has_no_units(power):
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_scores_of_extreme_size_are_diagnosed_as_any(size):
     X, y = normal_rows()
-    plain, far = (diagnose(Scores(), X * own, y) for own in (1.0, size))
+    plain, far = (diagnose(Scores(), X * factor, y) for factor in (1.0, size))
     assert far.predicted == pytest.approx(plain.predicted, abs=1e-9)
     assert far.interval == pytest.approx(plain.interval, abs=1e-9)
 
 
-def test_a_classifier_that_waits_for_the_other_class_cannot_be_asked():
+def test_a_classifier_of_one_class_cannot_be_diagnosed():
     X, y = normal_rows()
     with pytest.warns(UserWarning, match="rows of the other"):
         waiting = MomentClassifier().partial_fit(X[y], y[y], classes=[False, True])
@@ -151,8 +151,8 @@ def test_delongs_interval_is_that_of_all_pairs(n, seed):
     assert len(np.unique(scores)) < n
     expected = delong_by_hand(positive, scores)
     order = rng.permutation(n)
-    found = delong(positive[order], scores[order], np.ones(n))
-    assert found == pytest.approx(expected, abs=1e-12)
+    interval = delong(positive[order], scores[order], np.ones(n))
+    assert interval == pytest.approx(expected, abs=1e-12)
 
 
 def test_delongs_interval_knows_how_many_rows_the_weights_are_worth():
@@ -194,7 +194,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True)], ids=str)
 @pytest.mark.parametrize("model", OTHERS.values(), ids=OTHERS)
-def test_any_model_with_scores_can_be_asked(model, labels):
+def test_any_model_with_scores_can_be_diagnosed(model, labels):
     X, y = normal_rows()
     y = np.array(labels)[y.astype(int)]
     model = clone(model).fit(X[::2], y[::2])
@@ -205,7 +205,7 @@ def test_any_model_with_scores_can_be_asked(model, labels):
     assert diagnosis.method == "DeLong"
     assert diagnosis.empirical == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
     assert diagnosis.interval == pytest.approx(delong_by_hand(y == labels[1], scores), abs=1e-12)
-    # Without a summary of its own: two normal distributions of these rows' scores.
+    # Without a training summary: two normal distributions of these rows' scores.
     ours, theirs = scores[y == labels[1]], scores[y == labels[0]]
     gap = (ours.mean() - theirs.mean()) / np.sqrt(ours.var() + theirs.var())
     assert diagnosis.predicted == pytest.approx(stats.norm.cdf(gap), abs=1e-9)
@@ -215,15 +215,17 @@ def test_any_model_with_scores_can_be_asked(model, labels):
     assert diagnose(model, X, y, metric=PartialAUC(0.1)).method == "DeLong"
 
 
-def test_ours_is_asked_about_its_own_metric_and_its_own_summary():
+def test_our_classifier_is_diagnosed_by_its_metric_and_its_summary():
     classifier = MomentClassifier(Error(), choose="moments", shrinkage=0.0).fit(*normal_rows())
     X, y = normal_rows(500, seed=3)
-    found = diagnose(classifier, X, y)
-    assert found.metric == Error()
-    # What the summary promises does not depend on the rows asked.
-    assert found.predicted == pytest.approx(classifier.operating_point_.predicted.metric, abs=1e-9)
-    assert found.predicted == diagnose(classifier, X[:100], y[:100]).predicted
-    assert found.empirical == pytest.approx(np.mean(classifier.predict(X) != y), abs=1e-12)
+    diagnosis = diagnose(classifier, X, y)
+    assert diagnosis.metric == Error()
+    # The prediction is that of the training summary, whatever the rows are.
+    assert diagnosis.predicted == pytest.approx(
+        classifier.operating_point_.predicted.metric, abs=1e-9
+    )
+    assert diagnosis.predicted == diagnose(classifier, X[:100], y[:100]).predicted
+    assert diagnosis.empirical == pytest.approx(np.mean(classifier.predict(X) != y), abs=1e-12)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
@@ -242,7 +244,7 @@ def test_weight_is_repetition_in_the_values(row):
         assert mine == pytest.approx(its, abs=1e-12)
 
 
-def test_a_summary_alone_can_be_asked_too():
+def test_a_classifier_of_a_summary_can_be_diagnosed():
     X, y = normal_rows()
     classifier = MomentClassifier("auc", shrinkage=0.0).fit_moments(Moments.of(X[::2], y[::2]))
     diagnosis = diagnose(classifier, X[1::2], y[1::2])
@@ -251,7 +253,7 @@ def test_a_summary_alone_can_be_asked_too():
     assert diagnosis.trusted
 
 
-def test_it_reads_well():
+def test_a_diagnosis_as_text():
     diagnosis = diagnose(Scores(), *exponential_rows())
     first, second, third, *advice = str(diagnosis).splitlines()
     assert first.startswith("scores of the positive class: far from normal (distance 0.1")
@@ -262,7 +264,7 @@ def test_it_reads_well():
     assert advice
 
 
-def test_rows_of_one_class_say_nothing():
+def test_rows_of_one_class_are_refused():
     X, _ = normal_rows(50)
     with pytest.raises(ValueError, match="of one class only"):
         diagnose(Scores(), X, np.ones(50, bool))
