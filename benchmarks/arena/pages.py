@@ -74,8 +74,8 @@ def text(arena: Arena) -> str:
         "This page is made from tracked measurements by `python -m benchmarks.arena.pages`. Every",
         "competitor sees the same folds and is tuned on the same inner folds; a win or a loss is",
         "significant at 5 % by the corrected t-test for repeated cross-validation, all else is a",
-        "tie. Each set is compared with the linear rival that is best on that very set, seen from",
-        "the test rows, so that rivals have an edge. How: `benchmarks/arena/run.py`.",
+        "tie. On each set we are compared with the linear rival that is best on its test rows, which",
+        "favours the rivals. The protocol is in `benchmarks/arena/run.py`.",
         "",
         _extent(arena),
         "",
@@ -135,7 +135,7 @@ def _today(arena: Arena) -> list[str]:
         numbers = (str(len(names)) for names in sets.values())
         lists = (", ".join(sets[word]) for word in ("win", "loss"))
         lines.append(line(metric, "; ".join(rivals), *numbers, *lists))
-    lines += ["", "Mean ranks among them, one the best, equals sharing theirs:", ""]
+    lines += ["", "Mean ranks among them (1 is best; ties share a rank):", ""]
     lines += header("sets", "metric", "n", "ranks")
     comparisons = [("general", metric, rivals) for metric, rivals in USED_TODAY.items()]
     comparisons += [("imbalanced", metric, USED_FOR_RARE) for metric in RARE]

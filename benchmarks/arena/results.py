@@ -187,7 +187,7 @@ class Arena:
         }
 
     def ranks(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> FloatArray:
-        """Return the rank of each competitor on each set, one the best, equals sharing theirs."""
+        """Return the rank of each competitor on each set; 1 is best, and ties share a rank."""
         tables = (self.folds(name, metric, rivals) for name in names)
         means = [table.mean(axis=1).round(9) for table in tables if table is not None]
         return np.array([stats.rankdata(-mean) for mean in means])

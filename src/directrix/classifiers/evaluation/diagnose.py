@@ -99,7 +99,7 @@ class Diagnosis:
         ]
         low, high = self.interval
         lines.append(
-            f"{self.metric}: predicted {self.predicted:.4f}, on these rows {self.empirical:.4f} "
+            f"{self.metric.label}: predicted {self.predicted:.4f}, on these rows {self.empirical:.4f} "
             f"({low:.4f} to {high:.4f}, {self.method})"
         )
         return "\n".join([*lines, *(f"- {advice}" for advice in self.advice)])
