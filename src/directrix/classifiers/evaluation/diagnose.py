@@ -99,8 +99,8 @@ class Diagnosis:
         ]
         low, high = self.interval
         lines.append(
-            f"{self.metric.label}: predicted {self.predicted:.4f}, on these rows {self.empirical:.4f} "
-            f"({low:.4f} to {high:.4f}, {self.method})"
+            f"{self.metric.label}: predicted {self.predicted:.4f}, "
+            f"on these rows {self.empirical:.4f} ({low:.4f} to {high:.4f}, {self.method})"
         )
         return "\n".join([*lines, *(f"- {advice}" for advice in self.advice)])
 
