@@ -258,7 +258,7 @@ def test_a_diagnosis_as_text():
     first, second, third, *advice = str(diagnosis).splitlines()
     assert first.startswith("scores of the positive class: far from normal (distance 0.1")
     assert second.startswith("scores of the negative class: far from normal (distance 0.1")
-    assert third.startswith(f"AUC(): predicted {diagnosis.predicted:.4f}, on these rows ")
+    assert third.startswith(f"AUC: predicted {diagnosis.predicted:.4f}, on these rows ")
     assert third.endswith("DeLong)")
     assert advice == [f"- {each}" for each in diagnosis.advice]
     assert advice

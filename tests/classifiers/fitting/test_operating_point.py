@@ -259,7 +259,7 @@ def test_it_reads_well():
     other = Rates(0.4, 0.12, 0.55, 0.4)
     point = OperatingPoint(RecallAtFPR(0.1), 1.25, other, rates, "held-out rows", other, ends)
     first, head, *lines = str(point).splitlines()
-    assert first == "RecallAtFPR(fpr=0.1), threshold 1.25"
+    assert first == "recall at FPR 10 %, threshold 1.25"
     assert " ".join(head.split()) == (
         "predicted on held-out rows expected on new rows 95 % interval"
     )

@@ -199,7 +199,7 @@ def test_rates_on_the_rows_are_those_of_the_predictions(metric):
 
 def test_the_operating_point_reads_well():
     text = str(MomentClassifier(RecallAtFPR(0.05)).fit(*rows()).operating_point_)
-    assert text.startswith("RecallAtFPR(fpr=0.05), threshold ")
+    assert text.startswith("recall at FPR 5 %, threshold ")
     assert "on held-out rows" in text
     assert [line.split()[0] for line in text.splitlines()[2:]] == [
         "tpr",
