@@ -1,67 +1,52 @@
-"""The scikit-learn face."""
+"""The scikit-learn face.
 
-from directrix.classifiers.base import LinearClassifier
+Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
+"""
+
+from directrix.classifiers.base import LinearClassifier as LinearClassifier
 from directrix.classifiers.beta_bernoulli.classifier import BetaBernoulliClassifier
 from directrix.classifiers.direct.classifier import DirectClassifier
-from directrix.classifiers.evaluation.diagnose import Diagnosis, diagnose, normality
+from directrix.classifiers.evaluation.diagnose import Diagnosis, diagnose
+from directrix.classifiers.evaluation.diagnose import normality as normality
+from directrix.classifiers.evaluation.feature_importance import MAX_FEATURES as MAX_FEATURES
 from directrix.classifiers.evaluation.feature_importance import (
-    MAX_FEATURES,
-    FeatureImportance,
-    feature_importances,
+    FeatureImportance as FeatureImportance,
 )
-from directrix.classifiers.evaluation.measures import (
-    BinaryMeasures,
-    Measure,
-    ScoredRows,
-    measure_binary,
-    measure_multiclass,
+from directrix.classifiers.evaluation.feature_importance import (
+    feature_importances as feature_importances,
 )
-from directrix.classifiers.fitting.calibration import Calibration
-from directrix.classifiers.fitting.class_weights import weights_by_class
-from directrix.classifiers.fitting.intervals import Intervals, Rates, effective_rows, wilson
+from directrix.classifiers.evaluation.measures import BinaryMeasures as BinaryMeasures
+from directrix.classifiers.evaluation.measures import Measure as Measure
+from directrix.classifiers.evaluation.measures import ScoredRows as ScoredRows
+from directrix.classifiers.evaluation.measures import measure_binary as measure_binary
+from directrix.classifiers.evaluation.measures import measure_multiclass as measure_multiclass
+from directrix.classifiers.fitting.calibration import Calibration as Calibration
+from directrix.classifiers.fitting.class_weights import weights_by_class as weights_by_class
+from directrix.classifiers.fitting.intervals import Intervals as Intervals
+from directrix.classifiers.fitting.intervals import Rates as Rates
+from directrix.classifiers.fitting.intervals import effective_rows as effective_rows
+from directrix.classifiers.fitting.intervals import wilson as wilson
 from directrix.classifiers.fitting.operating_point import OperatingPoint
-from directrix.classifiers.fitting.solvers import solver_for
-from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.fitting.solvers import solver_for as solver_for
+from directrix.classifiers.fitting.standardization import Standardization as Standardization
 from directrix.classifiers.moment.classifier import MomentClassifier
-from directrix.classifiers.scoring import Response, ScoringFormula, Sigmoid
+from directrix.classifiers.scoring import Response as Response
+from directrix.classifiers.scoring import ScoringFormula as ScoringFormula
+from directrix.classifiers.scoring import Sigmoid as Sigmoid
 from directrix.classifiers.smooth.classifier import SmoothClassifier
-from directrix.classifiers.smooth.history import CandidateRecord
-from directrix.classifiers.smooth.initialization import start_of
-from directrix.classifiers.state import Facts, ModelState, StateArrays, is_number
+from directrix.classifiers.smooth.history import CandidateRecord as CandidateRecord
+from directrix.classifiers.smooth.initialization import start_of as start_of
+from directrix.classifiers.state import Facts as Facts
+from directrix.classifiers.state import ModelState as ModelState
+from directrix.classifiers.state import StateArrays as StateArrays
+from directrix.classifiers.state import is_number as is_number
 
 __all__ = [
-    "MAX_FEATURES",
     "BetaBernoulliClassifier",
-    "BinaryMeasures",
-    "Calibration",
-    "CandidateRecord",
     "Diagnosis",
     "DirectClassifier",
-    "Facts",
-    "FeatureImportance",
-    "Intervals",
-    "LinearClassifier",
-    "Measure",
-    "ModelState",
     "MomentClassifier",
     "OperatingPoint",
-    "Rates",
-    "Response",
-    "ScoredRows",
-    "ScoringFormula",
-    "Sigmoid",
     "SmoothClassifier",
-    "Standardization",
-    "StateArrays",
     "diagnose",
-    "effective_rows",
-    "feature_importances",
-    "is_number",
-    "measure_binary",
-    "measure_multiclass",
-    "normality",
-    "solver_for",
-    "start_of",
-    "weights_by_class",
-    "wilson",
 ]

@@ -1,17 +1,14 @@
-"""Displays: figures that compute once, store what they computed, and draw it."""
+"""Displays: figures that compute once, store what they computed, and draw it.
 
-from directrix.displays.frontier import FrontierDisplay, Roc, boundary_of
+Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
+"""
+
+from directrix.displays.frontier import FrontierDisplay
+from directrix.displays.frontier import Roc as Roc
+from directrix.displays.frontier import boundary_of as boundary_of
 from directrix.displays.loss import LossDisplay
 from directrix.displays.margin import MarginDisplay
 from directrix.displays.path import PathDisplay
 from directrix.displays.tradeoff import TradeoffDisplay
 
-__all__ = [
-    "FrontierDisplay",
-    "LossDisplay",
-    "MarginDisplay",
-    "PathDisplay",
-    "Roc",
-    "TradeoffDisplay",
-    "boundary_of",
-]
+__all__ = ["FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"]

@@ -5,88 +5,48 @@ among which every metric has its optimum, or nearly: `Frontier` makes them from 
 `RowFrontier` from rows. `Search` decides which candidates to try for a metric, the rules of
 `select` choose one by its loss on held-out rows, and `choice_validation` estimates how it does on
 new rows.
+
+Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
 """
 
-from directrix.frontier.candidates import Candidate
-from directrix.frontier.choice_validation import (
-    PartCurves,
-    Rule,
-    held_out_rates,
-    most_promising,
-    optimism_of_ranking,
-    repeat_choice,
-)
-from directrix.frontier.compare import (
-    FIRST_ROWS,
-    MOST_ROWS,
-    Chosen,
-    Comparison,
-    choose,
-    choose_line,
-    compare,
-    curve_maker,
-    first_rows_per_class,
-    held_out_curves,
-    held_out_scores,
-    rescaled_weights,
-    round_scores,
-    scores_of,
-)
-from directrix.frontier.moment_candidates import MomentCandidate, MomentLines, moment_candidates
-from directrix.frontier.moment_frontier import Frontier, LinearModel, require_rows_of_both
-from directrix.frontier.recipes import (
-    GAMMAS,
-    RIDGES,
-    Recipe,
-    cost_sweep,
-    path,
-    ranking_continuation,
-)
-from directrix.frontier.row_frontier import RowCandidate, RowFrontier
-from directrix.frontier.search import MOST_FEATURES, Search
-from directrix.frontier.select import LeastLoss, OneStandardError
-from directrix.frontier.shrinkage import usable_folds, validated_shrinkage
+from directrix.frontier.candidates import Candidate as Candidate
+from directrix.frontier.choice_validation import PartCurves as PartCurves
+from directrix.frontier.choice_validation import Rule as Rule
+from directrix.frontier.choice_validation import held_out_rates as held_out_rates
+from directrix.frontier.choice_validation import most_promising as most_promising
+from directrix.frontier.choice_validation import optimism_of_ranking as optimism_of_ranking
+from directrix.frontier.choice_validation import repeat_choice as repeat_choice
+from directrix.frontier.compare import FIRST_ROWS as FIRST_ROWS
+from directrix.frontier.compare import MOST_ROWS as MOST_ROWS
+from directrix.frontier.compare import Chosen, choose
+from directrix.frontier.compare import Comparison as Comparison
+from directrix.frontier.compare import choose_line as choose_line
+from directrix.frontier.compare import compare as compare
+from directrix.frontier.compare import curve_maker as curve_maker
+from directrix.frontier.compare import first_rows_per_class as first_rows_per_class
+from directrix.frontier.compare import held_out_curves as held_out_curves
+from directrix.frontier.compare import held_out_scores as held_out_scores
+from directrix.frontier.compare import rescaled_weights as rescaled_weights
+from directrix.frontier.compare import round_scores as round_scores
+from directrix.frontier.compare import scores_of as scores_of
+from directrix.frontier.moment_candidates import MomentCandidate as MomentCandidate
+from directrix.frontier.moment_candidates import MomentLines as MomentLines
+from directrix.frontier.moment_candidates import moment_candidates as moment_candidates
+from directrix.frontier.moment_frontier import Frontier, LinearModel
+from directrix.frontier.moment_frontier import require_rows_of_both as require_rows_of_both
+from directrix.frontier.recipes import GAMMAS as GAMMAS
+from directrix.frontier.recipes import RIDGES as RIDGES
+from directrix.frontier.recipes import Recipe as Recipe
+from directrix.frontier.recipes import cost_sweep as cost_sweep
+from directrix.frontier.recipes import path as path
+from directrix.frontier.recipes import ranking_continuation as ranking_continuation
+from directrix.frontier.row_frontier import RowCandidate as RowCandidate
+from directrix.frontier.row_frontier import RowFrontier as RowFrontier
+from directrix.frontier.search import MOST_FEATURES as MOST_FEATURES
+from directrix.frontier.search import Search as Search
+from directrix.frontier.select import LeastLoss as LeastLoss
+from directrix.frontier.select import OneStandardError as OneStandardError
+from directrix.frontier.shrinkage import usable_folds as usable_folds
+from directrix.frontier.shrinkage import validated_shrinkage
 
-__all__ = [
-    "FIRST_ROWS",
-    "GAMMAS",
-    "MOST_FEATURES",
-    "MOST_ROWS",
-    "RIDGES",
-    "Candidate",
-    "Chosen",
-    "Comparison",
-    "Frontier",
-    "LeastLoss",
-    "LinearModel",
-    "MomentCandidate",
-    "MomentLines",
-    "OneStandardError",
-    "PartCurves",
-    "Recipe",
-    "RowCandidate",
-    "RowFrontier",
-    "Rule",
-    "Search",
-    "choose",
-    "choose_line",
-    "compare",
-    "cost_sweep",
-    "curve_maker",
-    "first_rows_per_class",
-    "held_out_curves",
-    "held_out_rates",
-    "held_out_scores",
-    "moment_candidates",
-    "most_promising",
-    "optimism_of_ranking",
-    "path",
-    "ranking_continuation",
-    "repeat_choice",
-    "require_rows_of_both",
-    "rescaled_weights",
-    "round_scores",
-    "scores_of",
-    "usable_folds",
-    "validated_shrinkage",
-]
+__all__ = ["Chosen", "Frontier", "LinearModel", "choose", "validated_shrinkage"]

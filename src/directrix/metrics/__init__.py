@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
 _CLASSES = concrete_classes(sys.modules[__name__], Metric)
 globals().update(_CLASSES)
 _OTHERS = (
-    *("TABLE", "Boundary", "Choice", "Curve", "CurveStack", "Limit", "Metric"),
-    *("checked", "metric_for", "metric_text", "precision_of", "resolve", "resolve_loss"),
+    *("TABLE", "Choice", "Curve", "CurveStack", "Limit", "Metric"),
+    *("metric_for", "metric_text", "resolve", "resolve_loss"),
 )
 __all__ = sorted([*_OTHERS, *_CLASSES])  # noqa: PLE0605 - a list of names, sorted

@@ -18,85 +18,57 @@ Public names
     Raised when a subtraction would leave too few correct digits.
 `MomentsFileError`
     Raised for a file that is not a summary or is damaged.
+
+Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
 """
 
 from directrix.exceptions import CancellationError, MomentsFileError
-from directrix.moments._one_pass import require_moderate_weight
+from directrix.moments._one_pass import require_moderate_weight as require_moderate_weight
 from directrix.moments._row_scatter import RowScatter
-from directrix.moments._storage_checks import check_classes, check_label_room
+from directrix.moments._storage_checks import check_classes as check_classes
+from directrix.moments._storage_checks import check_label_room as check_label_room
 from directrix.moments.class_moments import ClassMoments
-from directrix.moments.columns import checked_names
-from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import as_labels, fold_numbers
+from directrix.moments.columns import checked_names as checked_names
+from directrix.moments.key_hash import key_hash as key_hash
+from directrix.moments.labels import as_labels as as_labels
+from directrix.moments.labels import fold_numbers as fold_numbers
 from directrix.moments.moments import Moments, Standardized
-from directrix.moments.projection import Partials, ScoreMoments, project, pullback
-from directrix.moments.row_hash import mix_bits, row_hash
-from directrix.moments.row_keys import (
-    CopyCounter,
-    copy_keys,
-    copy_numbers,
-    folds_by_key,
-    hash_with_label,
-    position_keys,
-    stratified_folds,
-)
-from directrix.moments.row_sample import RowSample
-from directrix.moments.rows import (
-    ColumnRows,
-    FrameRows,
-    Rows,
-    SparseRows,
-    as_rows,
-    canonical_csr,
-    is_frame,
-)
-from directrix.moments.score_histogram import ScoreHistogram, centres, edges
-from directrix.moments.shrinkage import oas, shrunk
-from directrix.moments.storage import read_parts, signed_preamble, write_whole
-from directrix.moments.tree import tree_sum
+from directrix.moments.projection import Partials as Partials
+from directrix.moments.projection import ScoreMoments as ScoreMoments
+from directrix.moments.projection import project as project
+from directrix.moments.projection import pullback as pullback
+from directrix.moments.row_hash import mix_bits as mix_bits
+from directrix.moments.row_hash import row_hash as row_hash
+from directrix.moments.row_keys import CopyCounter as CopyCounter
+from directrix.moments.row_keys import copy_keys as copy_keys
+from directrix.moments.row_keys import copy_numbers as copy_numbers
+from directrix.moments.row_keys import folds_by_key as folds_by_key
+from directrix.moments.row_keys import hash_with_label as hash_with_label
+from directrix.moments.row_keys import position_keys as position_keys
+from directrix.moments.row_keys import stratified_folds as stratified_folds
+from directrix.moments.row_sample import RowSample as RowSample
+from directrix.moments.rows import ColumnRows as ColumnRows
+from directrix.moments.rows import FrameRows as FrameRows
+from directrix.moments.rows import Rows as Rows
+from directrix.moments.rows import SparseRows as SparseRows
+from directrix.moments.rows import as_rows as as_rows
+from directrix.moments.rows import canonical_csr as canonical_csr
+from directrix.moments.rows import is_frame as is_frame
+from directrix.moments.score_histogram import ScoreHistogram as ScoreHistogram
+from directrix.moments.score_histogram import centres as centres
+from directrix.moments.score_histogram import edges as edges
+from directrix.moments.shrinkage import oas as oas
+from directrix.moments.shrinkage import shrunk as shrunk
+from directrix.moments.storage import read_parts as read_parts
+from directrix.moments.storage import signed_preamble as signed_preamble
+from directrix.moments.storage import write_whole as write_whole
+from directrix.moments.tree import tree_sum as tree_sum
 
 __all__ = [
     "CancellationError",
     "ClassMoments",
-    "ColumnRows",
-    "CopyCounter",
-    "FrameRows",
     "Moments",
     "MomentsFileError",
-    "Partials",
-    "RowSample",
     "RowScatter",
-    "Rows",
-    "ScoreHistogram",
-    "ScoreMoments",
-    "SparseRows",
     "Standardized",
-    "as_labels",
-    "as_rows",
-    "canonical_csr",
-    "centres",
-    "check_classes",
-    "check_label_room",
-    "checked_names",
-    "copy_keys",
-    "copy_numbers",
-    "edges",
-    "fold_numbers",
-    "folds_by_key",
-    "hash_with_label",
-    "is_frame",
-    "key_hash",
-    "mix_bits",
-    "oas",
-    "position_keys",
-    "project",
-    "pullback",
-    "read_parts",
-    "require_moderate_weight",
-    "row_hash",
-    "shrunk",
-    "signed_preamble",
-    "stratified_folds",
-    "tree_sum",
-    "write_whole",
 ]
