@@ -71,7 +71,9 @@ def test_every_metric_has_a_row():
 def test_rooms_export_what_type_checkers_are_told():
     for room in (directrix.losses, directrix.metrics, directrix.risks):
         lines = Path(room.__file__).read_text(encoding="utf-8").splitlines()
-        listed = {line.split(" as ")[-1] for line in lines if "import" in line and " as " in line}
+        # Indented, for type checkers only; what is imported for other rooms is not.
+        listed = {line.split(" as ")[-1] for line in lines if line.startswith("    from ")}
+        assert listed
         assert listed <= set(room.__all__)
 
 
