@@ -58,6 +58,8 @@ def test_every_room_is_an_attribute_of_the_package():
     needs_a_library = {"cli", "integrations", "py"}  # py.typed is no room
     code = f"import directrix; [getattr(directrix, name) for name in {rooms - needs_a_library}]"
     subprocess.run([sys.executable, "-c", code], check=True)
+    # Whatever order they are asked for in: one may import another.
+    assert rooms - needs_a_library == set(directrix._ROOMS)
     with pytest.raises(AttributeError, match="module 'directrix' has no attribute 'nothing'"):
         directrix.nothing  # noqa: B018
 

@@ -41,8 +41,8 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("checks", "classifiers", "displays", "engines", "export", "frontier", "losses", "metrics"),
-    *("moments", "objectives", "risks", "solve"),
+    *("checks", "classifiers", "displays", "engines", "exceptions", "export", "frontier"),
+    *("losses", "metrics", "moments", "objectives", "risks", "solve"),
 )
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker
