@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix.frontier._row_batch import RowBatch
 from directrix.frontier.compare import held_out_curves, round_scores, scores_of
 from directrix.moments import ScoreMoments
 from directrix.solve import lbfgs
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Iterations of L-BFGS at most: of a candidate, and of the final fit.
 _ITERATIONS, _FINAL_ITERATIONS = 100, 500
+#: Recipes that are solved together, and features up to which that is faster than one by one.
+_TOGETHER, _MOST_FEATURES = 32, 500
 
 
 @dataclass
@@ -77,6 +82,7 @@ class RowFrontier:
     recipes: dict[Key, Recipe] = field(default_factory=dict)
     solutions: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
+    _batch: RowBatch | None = None
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
     _starts: dict[int | None, FloatArray] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
@@ -96,6 +102,64 @@ class RowFrontier:
             candidates.append(RowCandidate(self, self.recipes[recipe.key]))
         return candidates
 
+    def solve_together(
+        self, candidates: Sequence[RowCandidate], folds: Sequence[int | None]
+    ) -> None:
+        """Solve candidates without each of some folds, many at once, before they are asked for.
+
+        Those that a candidate starts from come first, in the same fold: a non-convex fit that
+        started from a solution of all rows would have seen the rows it is tested on. Candidates
+        that cannot be solved together are left to `RowCandidate.solution`.
+        """
+        if not self._can_batch:
+            return
+        waiting = list(dict.fromkeys(before for each in candidates for before in each.keys))
+        while waiting and not self.stopped:
+            ready = [key for key in waiting if self._is_ready(key, folds)][:_TOGETHER]
+            if not ready:
+                return
+            self._solve_batch([self.recipes[key] for key in ready], folds)
+            waiting = [key for key in waiting if key not in set(ready)]
+            if waiting and self.progress is not None:
+                self.stopped = bool(self.progress(len(self._tried), len(self.recipes)))
+
+    @property
+    def _can_batch(self) -> bool:
+        narrow = self.X.shape[1] <= _MOST_FEATURES
+        return self.solver is None and self.start is None and narrow and not sparse.issparse(self.X)
+
+    def _is_ready(self, key: Key, folds: Sequence[int | None]) -> bool:
+        """Whether a recipe can be solved in a batch, and what it starts from is solved."""
+        recipe = self.recipes[key]
+        solvable = recipe.loss.sigmoid_mixture is not None
+        start = recipe.start
+        return solvable and (
+            start is None or all((start.key, fold) in self.solutions for fold in folds)
+        )
+
+    def _solve_batch(self, recipes: Sequence[Recipe], folds: Sequence[int | None]) -> None:
+        problems = [
+            (recipe, fold)
+            for recipe in recipes
+            for fold in folds
+            if (recipe.key, fold) not in self.solutions
+        ]
+        if not problems:
+            return
+        zero = np.zeros(self.X.shape[1] + 1)
+        starts = np.column_stack(
+            [
+                zero if recipe.start is None else self.solutions[recipe.start.key, fold]
+                for recipe, fold in problems
+            ]
+        )
+        if self._batch is None:
+            self._batch = RowBatch(self.X, self.positive, self.weight, self.fold)
+        of_problems, left_out = zip(*problems, strict=True)
+        coef = self._batch.solve(of_problems, left_out, starts, self.fall)
+        for (recipe, fold), column in zip(problems, coef.T, strict=True):
+            self.solutions[recipe.key, fold] = column.copy()
+
     @property
     def fitted(self) -> list[RowCandidate]:
         """The candidates that are fitted, in the order in which they were planned."""
@@ -105,7 +169,7 @@ class RowFrontier:
             if key in self.held_out
         ]
 
-    @property
+    @cached_property
     def folds(self) -> list[int | None]:
         """The folds that are left out one by one; [None], for nothing, if there are no folds."""
         return [None] if self.fold is None else [int(number) for number in np.unique(self.fold)]
@@ -187,6 +251,11 @@ class RowCandidate:
         return self.recipe.complexity
 
     @property
+    def keys(self) -> list[Key]:
+        """The keys of the recipes that lead to this one, and its own."""
+        return [candidate.recipe.key for candidate in self.chain]
+
+    @property
     def chain(self) -> list[RowCandidate]:
         """The candidates that lead to this one, each starting from the one before."""
         before = self._before()
@@ -196,7 +265,7 @@ class RowCandidate:
         """Fit the candidate without each fold, unless time is up; return whether it is fitted."""
         frontier = self.frontier
         if self.recipe.key not in frontier.held_out:
-            if frontier.stopped:
+            if frontier.stopped and not self._is_solved(frontier.folds):
                 return False
             scores = round_scores(self._scores(frontier.folds))
             curves = held_out_curves(frontier.positive, scores, frontier.weight, frontier.fold)
@@ -210,7 +279,7 @@ class RowCandidate:
         Returns None if time is up.
         """
         frontier = self.frontier
-        if frontier.stopped and (self.recipe.key, folds[-1]) not in frontier.solutions:
+        if frontier.stopped and not self._is_solved(folds):
             return None
         scores = self._scores(folds)
         fold = np.zeros(len(scores), np.intp) if frontier.fold is None else frontier.fold
@@ -275,6 +344,9 @@ class RowCandidate:
                 simplefilter("ignore", ConvergenceWarning)
                 frontier.solutions[key] = frontier.solve(objective, start).coef
         return frontier.solutions[key]
+
+    def _is_solved(self, folds: Sequence[int | None]) -> bool:
+        return all((self.recipe.key, fold) in self.frontier.solutions for fold in folds)
 
     def _before(self) -> RowCandidate | None:
         """Return the candidate whose line the descent starts from."""

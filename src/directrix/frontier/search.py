@@ -85,6 +85,8 @@ class Search:
 
     def _take(self, candidates: Iterable[RowCandidate]) -> None:
         """Fit candidates of the rows and add those that are not yet taken, until time is up."""
+        candidates = list(candidates)
+        self.rows.solve_together(candidates, self.rows.folds)
         for candidate in candidates:
             if candidate.recipe.key not in self._of_rows and candidate.fit():
                 self._of_rows[candidate.recipe.key] = len(self.candidates), candidate
@@ -99,6 +101,7 @@ class Search:
         folds = self._trial_folds()
         if not folds:
             return list(candidates)
+        self.rows.solve_together(candidates, folds)
         trials = [(candidate, candidate.trial(folds)) for candidate in candidates]
         tried = {candidate: curves for candidate, curves in trials if curves is not None}
         if not tried:

@@ -106,6 +106,14 @@ class Loss(ABC):
         return f"linear model with {self.label} loss"
 
     @property
+    def sigmoid_mixture(self) -> tuple[float, float] | None:
+        r"""Constants (a, γ) of a loss :math:`-\log(a + (1 - 2a)\, \sigma(\gamma z))` of margins z.
+
+        None for any other loss. Losses of this family can be minimised many at a time.
+        """
+        return None
+
+    @property
     def sharpness(self) -> float | None:
         """Sharpness γ; None for a loss without one."""
         return getattr(self, "gamma", None)

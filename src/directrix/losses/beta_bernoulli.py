@@ -92,6 +92,11 @@ class BetaBernoulli(Loss):
         return self.prior_mean == 0.5
 
     @property
+    def sigmoid_mixture(self) -> tuple[float, float] | None:
+        """Floor and sharpness, if both classes have the same plateau."""
+        return (self.mixing / 2.0, self.gamma) if self.prior_mean == 0.5 else None
+
+    @property
     def model_label(self) -> str:
         """What a report calls a linear model that is fitted with the loss."""
         return "robust logistic regression"

@@ -85,6 +85,11 @@ class Logistic(_WithoutLevel):
         return "logistic regression"
 
     @property
+    def sigmoid_mixture(self) -> tuple[float, float]:
+        """No floor, and sharpness one."""
+        return 0.0, 1.0
+
+    @property
     def complexity(self) -> float:
         """Zero: logistic regression is what every candidate is compared with."""
         return 0.0

@@ -22,6 +22,7 @@ Public names
 
 from directrix.solve._starts import part_of_mean
 from directrix.solve.accelerated import nesterov
+from directrix.solve.batched_lbfgs import BatchSolution, batched_lbfgs
 from directrix.solve.bundle import bundle
 from directrix.solve.cccp import cccp
 from directrix.solve.continuation import sla
@@ -35,11 +36,13 @@ from directrix.solve.solution import Callback, Objective, Solution
 from directrix.solve.vertex import vertex_search
 
 __all__ = [
+    "BatchSolution",
     "Callback",
     "Certificate",
     "Objective",
     "Solution",
     "Tuned",
+    "batched_lbfgs",
     "bundle",
     "cccp",
     "descent",
