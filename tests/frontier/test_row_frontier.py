@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 import directrix.frontier.row_frontier
-from directrix.frontier.compare import compare, held_out_curves, round_scores, scores_of
+from directrix.frontier.compare import Curves, compare, round_scores, scores_of
 from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier, scaled_line, stop_after
 from directrix.metrics import MCC, PRBEP, Cost, Error, FBeta, RecallAtFPR
@@ -258,7 +258,7 @@ class TestTrial:
         candidate = frontier.fitted[5]
         trial = candidate.trial([0, 1])
         scores, factor = candidate.scores[tested], weight.sum() / weight[tested].sum()
-        theirs = held_out_curves(positive[tested], scores, factor * weight[tested], fold[tested])
+        theirs = Curves(positive[tested], scores, factor * weight[tested], fold[tested])
         assert Error().best_value(trial.whole) == Error().best_value(theirs.whole)
         assert len(trial.folds) == 2
 

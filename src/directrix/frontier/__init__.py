@@ -20,11 +20,11 @@ from directrix.frontier.compare import FIRST_ROWS as FIRST_ROWS
 from directrix.frontier.compare import MOST_ROWS as MOST_ROWS
 from directrix.frontier.compare import Chosen, choose
 from directrix.frontier.compare import Comparison as Comparison
+from directrix.frontier.compare import Curves as Curves
 from directrix.frontier.compare import choose_line as choose_line
 from directrix.frontier.compare import compare as compare
 from directrix.frontier.compare import curve_maker as curve_maker
 from directrix.frontier.compare import first_rows_per_class as first_rows_per_class
-from directrix.frontier.compare import held_out_curves as held_out_curves
 from directrix.frontier.compare import held_out_scores as held_out_scores
 from directrix.frontier.compare import rescaled_weights as rescaled_weights
 from directrix.frontier.compare import round_scores as round_scores

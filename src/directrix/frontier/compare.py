@@ -6,6 +6,7 @@ Every classifier brings the scores of its candidates here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -70,29 +71,55 @@ def choose(
     fold : array of int of shape (n,), optional
         Fold of each row, if rows are scored by candidates made without their fold.
     """
-    candidates = [held_out_curves(positive, column, weight, fold) for column in scores.T]
+    candidates = [Curves(positive, column, weight, fold) for column in scores.T]
     comparison = compare(metric, candidates)
     return Chosen(comparison.best, comparison.values)
 
 
-class Curves(NamedTuple):
-    """Rates at every threshold: of all rows, and of each fold scaled to the weight of all rows."""
+class Curves:
+    """Rates at every threshold, from one sort of the scores for all metrics.
 
-    whole: Curve
-    folds: tuple[Curve, ...]
+    Parameters
+    ----------
+    positive : array of bool of shape (n,)
+    scores : array of shape (n,)
+        Held-out scores of a candidate.
+    weight : array of shape (n,)
+    fold : array of int of shape (n,), optional
+    """
 
+    def __init__(
+        self, positive: AnyArray, scores: FloatArray, weight: FloatArray, fold: IntArray | None
+    ) -> None:
+        scores = round_scores(scores)
+        order = np.argsort(scores)[::-1]
+        self._positive, self._scores, self._weight = positive[order], scores[order], weight[order]
+        self._fold = None if fold is None else fold[order]
+        self._factors = class_factors_of(positive, weight)
 
-def held_out_curves(
-    positive: AnyArray, scores: FloatArray, weight: FloatArray, fold: IntArray | None
-) -> Curves:
-    """Sort the scores of a candidate, once for every metric."""
-    scores = round_scores(scores)
-    total, folds = float(weight.sum()), []
-    for number in () if fold is None else np.unique(fold):
-        rows = np.flatnonzero(fold == number)
-        factor = total / float(weight[rows].sum())  # a quota may be a count of all rows
-        folds.append(curve_maker(positive[rows], factor * weight[rows])(scores[rows]))
-    return Curves(curve_maker(positive, weight)(scores), tuple(folds))
+    @cached_property
+    def whole(self) -> Curve:
+        """The curve of all rows."""
+        return self._curve(slice(None), 1.0)
+
+    @cached_property
+    def folds(self) -> tuple[Curve, ...]:
+        """The curve of each fold, scaled to the weight of all rows; empty without folds."""
+        if self._fold is None:
+            return ()
+        total, curves = float(self._weight.sum()), []
+        for number in np.unique(self._fold):
+            rows = np.flatnonzero(self._fold == number)
+            factor = total / float(self._weight[rows].sum())  # a quota may be a count of all rows
+            curves.append(self._curve(rows, factor))
+        return tuple(curves)
+
+    def _curve(self, rows: Any, factor: float) -> Curve:
+        positive, scores = self._positive[rows], self._scores[rows]
+        if self._factors is None:
+            return Curve.of_sorted(positive, scores, factor * self._weight[rows])
+        by_class = (factor * weight for weight in self._factors)
+        return Curve.of_sorted(positive, scores).scaled(*by_class)
 
 
 class Comparison(NamedTuple):
@@ -172,11 +199,16 @@ def choose_line(
 
 def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray], Curve]:
     """Return a function from scores to their curve; half the cost if weights depend on class."""
-    first_positive, first_negative = positive.argmax(), positive.argmin()
-    factors = float(weight[first_positive]), float(weight[first_negative])
-    if np.array_equal(weight, np.where(positive, *factors)):
+    factors = class_factors_of(positive, weight)
+    if factors is not None:
         return lambda scores: Curve.of(positive, scores).scaled(*factors)
     return lambda scores: Curve.of(positive, scores, weight)
+
+
+def class_factors_of(positive: AnyArray, weight: FloatArray) -> tuple[float, float] | None:
+    """Return the weight of every positive and of every negative, if all of a class are equal."""
+    factors = float(weight[positive.argmax()]), float(weight[positive.argmin()])
+    return factors if np.array_equal(weight, np.where(positive, *factors)) else None
 
 
 def round_scores(scores: FloatArray) -> FloatArray:

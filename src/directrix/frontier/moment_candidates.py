@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.frontier.compare import held_out_curves, held_out_scores, round_scores, scores_of
+from directrix.frontier.compare import Curves, held_out_scores, round_scores, scores_of
 from directrix.frontier.moment_frontier import Frontier
 from directrix.moments import Moments
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.compare import Curves
     from directrix.risks import Risk
 
 #: Shrinkages that are tried: the one estimated from the data, none, and two strong ones.
@@ -151,7 +150,7 @@ def moment_candidates(
     """
     lines = MomentLines.of(moments, None, SHRINKAGES)
     scores = lines.held_out(X, fold)
-    curves = [held_out_curves(positive, column, weight, fold) for column in scores.T]
+    curves = [Curves(positive, column, weight, fold) for column in scores.T]
     return lines.candidates(scores, curves, len(positive))
 
 

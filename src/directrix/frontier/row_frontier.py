@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.frontier._row_batch import RowBatch
-from directrix.frontier.compare import held_out_curves, round_scores, scores_of
+from directrix.frontier.compare import Curves, round_scores, scores_of
 from directrix.moments import ScoreMoments
 from directrix.solve import lbfgs
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.compare import Curves
     from directrix.frontier.recipes import Key, Recipe
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
@@ -268,7 +267,7 @@ class RowCandidate:
             if frontier.stopped and not self._is_solved(frontier.folds):
                 return False
             scores = round_scores(self._scores(frontier.folds))
-            curves = held_out_curves(frontier.positive, scores, frontier.weight, frontier.fold)
+            curves = Curves(frontier.positive, scores, frontier.weight, frontier.fold)
             frontier.held_out[self.recipe.key] = scores, curves
             frontier.report_progress(self)
         return True
@@ -286,7 +285,7 @@ class RowCandidate:
         rows = np.flatnonzero(np.isin(fold, folds))
         factor = float(frontier.weight.sum() / frontier.weight[rows].sum())
         weight = factor * frontier.weight[rows]  # these rows stand for all
-        curves = held_out_curves(frontier.positive[rows], scores[rows], weight, fold[rows])
+        curves = Curves(frontier.positive[rows], scores[rows], weight, fold[rows])
         frontier.report_progress(self)
         return curves
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.
 MOST_FEATURES = 300
+#: Candidates of the moments that are compared on every fold.
+_SCREENED = 24
 #: Candidates whose neighbours are tried, and how often.
 _REGIONS, _ROUNDS = 2, 2
 #: Rows of each class in two folds that suffice for a trial, and how many candidates of a trial are
@@ -61,7 +63,7 @@ class Search:
         self._take(first)
         self._take(self._promising(sweep, _KEPT))
         if self.moments is not None and not self.rows.stopped:
-            self.candidates += self.moments()
+            self.candidates += self._screened(self.moments())
         comparison = self._compare()
         if not self.metric.uses_threshold:
             start = self._best_of_rows(comparison)[0].recipe
@@ -79,6 +81,17 @@ class Search:
             if before.losses.min() - comparison.losses.min() <= _WORTHWHILE * error:
                 break
         return comparison
+
+    def _screened(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates that are best on all held-out rows together, in their order.
+
+        There are many lines of the moments, and neighbours on a frontier hardly differ: only the
+        best are worth the curves of every fold.
+        """
+        values = [self.metric.best_value(candidate.curves.whole) for candidate in candidates]
+        losses = -np.array(values) if self.metric.greater_is_better else np.array(values)
+        best = np.argsort(losses, kind="stable")[:_SCREENED]
+        return [candidates[index] for index in np.sort(best)]
 
     def _compare(self) -> Comparison:
         return compare(self.metric, [candidate.curves for candidate in self.candidates])

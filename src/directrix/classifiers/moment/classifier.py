@@ -24,12 +24,12 @@ from directrix.engines import HashFolds
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import (
     MOST_ROWS,
+    Curves,
     Frontier,
     MomentLines,
     choose,
     choose_line,
     compare,
-    held_out_curves,
     held_out_scores,
     require_rows_of_both,
     round_scores,
@@ -301,7 +301,7 @@ class MomentClassifier(ThresholdClassifier):
             scores = held_out_scores(rows.X, rows.fold, lines.fold_lines)
             index = choose(metric, rows.positive, scores, rows.weight).index
         scores = round_scores(scores)
-        curves = [held_out_curves(seen.positive, each, seen.weight, None) for each in scores.T]
+        curves = [Curves(seen.positive, each, seen.weight, None) for each in scores.T]
         candidates = lines.candidates(scores, curves, len(seen.positive))
         selection = Selection.of(seen, candidates, compare(metric, curves), index)
         chosen = candidates[index]
