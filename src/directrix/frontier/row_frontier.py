@@ -77,9 +77,11 @@ class RowFrontier:
     #: Whether ``progress`` has asked to stop: no more candidates are fitted then.
     stopped: bool = False
     #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
-    #: solutions of all rows and without each fold, the held-out scores and their curves.
+    #: solutions of all rows and without each fold, these on one scale, and the held-out scores with
+    #: their curves.
     recipes: dict[Key, Recipe] = field(default_factory=dict)
     solutions: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
+    lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
     _batch: RowBatch | None = None
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
@@ -359,7 +361,11 @@ class RowCandidate:
         return before.solution(left_out)
 
     def _line(self, left_out: int | None) -> FloatArray:
-        return self._scaled(self.solution(left_out), *self.frontier.training_rows(left_out))
+        lines, key = self.frontier.lines, (self.recipe.key, left_out)
+        if key not in lines:
+            rows = self.frontier.training_rows(left_out)
+            lines[key] = self._scaled(self.solution(left_out), *rows)
+        return lines[key]
 
     def _scaled(
         self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
