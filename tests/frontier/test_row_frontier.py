@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 import directrix.frontier.row_frontier
-from directrix.frontier.compare import Curves, compare, round_scores, scores_of
+from directrix.frontier.compare import Curves, compare, round_scores, scaled_line, scores_of
 from directrix.frontier.recipes import cost_sweep
-from directrix.frontier.row_frontier import RowFrontier, scaled_line, stop_after
+from directrix.frontier.row_frontier import RowFrontier
 from directrix.metrics import MCC, PRBEP, Cost, Error, FBeta, RecallAtFPR
 from directrix.moments.projection import ScoreMoments
 from directrix.solve import lbfgs
@@ -239,15 +239,6 @@ def test_progress_that_returns_nothing_does_not_stop():
     reports = []
     swept(progress=lambda done, planned: reports.append((done, planned)))
     assert reports == [(done, 12) for done in range(1, 13)]
-
-
-def test_stop_after_counts_down_and_listens():
-    heard = []
-    count = stop_after(3, lambda coef, value: heard.append((coef, value)))
-    assert [count(np.zeros(1), float(k)) for k in range(3)] == [False, False, True]
-    assert [value for _, value in heard] == [0.0, 1.0, 2.0]
-    asks = stop_after(3, lambda _, value: value > 0)
-    assert [asks(np.zeros(1), value) for value in (0.0, 1.0)] == [False, True]
 
 
 class TestTrial:

@@ -5,7 +5,7 @@ import pytest
 from margin_problems import Hinge, Logistic, turned_rows
 from scipy.optimize import minimize
 
-from directrix.solve import bundle, descent, lbfgs, nesterov, newton_cg
+from directrix.solve import bundle, descent, lbfgs, nesterov, newton_cg, stop_after
 
 
 @pytest.fixture
@@ -79,3 +79,12 @@ def test_a_callback_sees_each_iteration_and_stops_without_a_warning(objective, s
     assert not solution.converged
     assert solution.history[1:] == tuple(value for _, value in seen)
     assert (solution.coef == seen[-1][0]).all()
+
+
+def test_stop_after_counts_down_and_listens():
+    heard = []
+    count = stop_after(3, lambda coef, value: heard.append((coef, value)))
+    assert [count(np.zeros(1), float(k)) for k in range(3)] == [False, False, True]
+    assert [value for _, value in heard] == [0.0, 1.0, 2.0]
+    asks = stop_after(3, lambda _, value: value > 0)
+    assert [asks(np.zeros(1), value) for value in (0.0, 1.0)] == [False, True]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.metrics import Curve
+from directrix.moments import ScoreMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -230,6 +231,27 @@ def scores_of(X: Any, lines: FloatArray) -> FloatArray:
     for start in range(0, X.shape[0], _BLOCK):
         scores[start : start + _BLOCK] = X[start : start + _BLOCK] @ coef
     return scores + intercept
+
+
+def scaled_line(
+    line: FloatArray,
+    X: Any,
+    positive: AnyArray,
+    weight: FloatArray,
+    *,
+    keep_intercept: bool = False,
+) -> FloatArray:
+    """Return a line shifted and scaled so that the scores of both classes lie about zero and one.
+
+    With ``keep_intercept`` it is only scaled, so that its predictions stay the same.
+    """
+    numbers = ScoreMoments.of_scores(positive, scores_of(X, line[None])[:, 0], weight)
+    moved = line.copy()
+    if not keep_intercept:
+        moved[-1] -= (numbers.mean_pos + numbers.mean_neg) / 2.0
+    gap = abs(numbers.mean_pos - numbers.mean_neg)
+    moved /= float(np.sqrt((numbers.var_pos + numbers.var_neg) / 2.0)) or gap or 1.0
+    return moved
 
 
 def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) -> FloatArray:

@@ -12,9 +12,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.frontier._row_batch import RowBatch
-from directrix.frontier.compare import Curves, round_scores, scores_of
-from directrix.moments import ScoreMoments
-from directrix.solve import lbfgs
+from directrix.frontier.compare import Curves, round_scores, scaled_line, scores_of
+from directrix.solve import lbfgs, stop_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -385,37 +384,3 @@ class RowCandidate:
             rows = slice(None) if number is None else np.flatnonzero(frontier.fold == number)
             scores[rows] = scores_of(frontier.X[rows], self._line(number)[None])[:, 0]
         return scores
-
-
-def scaled_line(
-    line: FloatArray,
-    X: Any,
-    positive: AnyArray,
-    weight: FloatArray,
-    *,
-    keep_intercept: bool = False,
-) -> FloatArray:
-    """Return a line shifted and scaled so that the scores of both classes lie about zero and one.
-
-    With ``keep_intercept`` it is only scaled, so that its predictions stay the same.
-    """
-    numbers = ScoreMoments.of_scores(positive, scores_of(X, line[None])[:, 0], weight)
-    moved = line.copy()
-    if not keep_intercept:
-        moved[-1] -= (numbers.mean_pos + numbers.mean_neg) / 2.0
-    gap = abs(numbers.mean_pos - numbers.mean_neg)
-    moved /= float(np.sqrt((numbers.var_pos + numbers.var_neg) / 2.0)) or gap or 1.0
-    return moved
-
-
-def stop_after(iterations: int, callback: Callback | None = None) -> Callback:
-    """Return a callback that stops a solver after so many iterations, without a warning."""
-    left = iterations
-
-    def count(coef: FloatArray, value: float) -> bool:
-        nonlocal left
-        left -= 1
-        asked = callback is not None and bool(callback(coef, value))
-        return asked or left <= 0
-
-    return count

@@ -8,7 +8,7 @@ Public names
 ------------
 `Objective`, `Solution`, `Callback`
     What solvers take and return.
-`lbfgs`, `newton_cg`, `papers_lbfgs`, `descent`, `nesterov`
+`lbfgs`, `batched_lbfgs`, `newton_cg`, `papers_lbfgs`, `descent`, `nesterov`
     Solvers for smooth objectives.
 `bundle`, `cccp`
     Solvers for convex risks with corners, and for differences of convex functions.
@@ -16,8 +16,8 @@ Public names
     Continuation from a smooth to a sharp loss, and the choice of its constants on held-out rows.
 `vertex_search`, `zero_one_lower_bound`, `Certificate`
     Search for the least zero-one loss, and lower bounds for it.
-`part_of_mean`
-    Starting point from the class means.
+`part_of_mean`, `stop_after`
+    Starting point from the class means; a callback that limits the iterations.
 """
 
 from directrix.solve._starts import part_of_mean
@@ -28,7 +28,7 @@ from directrix.solve.cccp import cccp
 from directrix.solve.continuation import sla
 from directrix.solve.descent import descent
 from directrix.solve.hitting_set import Certificate, zero_one_lower_bound
-from directrix.solve.lbfgs import lbfgs
+from directrix.solve.lbfgs import lbfgs, stop_after
 from directrix.solve.newton_cg import newton_cg
 from directrix.solve.papers_lbfgs import papers_lbfgs
 from directrix.solve.slam import Tuned, slam
@@ -53,6 +53,7 @@ __all__ = [
     "part_of_mean",
     "sla",
     "slam",
+    "stop_after",
     "vertex_search",
     "zero_one_lower_bound",
 ]

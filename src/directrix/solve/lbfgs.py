@@ -91,3 +91,16 @@ def lbfgs(
         converged |= result.status != 1 and not path.stopped
     norm = float(np.linalg.norm(grad))
     return path.finish("L-BFGS", coef, value, norm, converged=converged, tol=enough)
+
+
+def stop_after(iterations: int, callback: Callback | None = None) -> Callback:
+    """Return a callback that stops a solver after so many iterations, without a warning."""
+    left = iterations
+
+    def count(coef: FloatArray, value: float) -> bool:
+        nonlocal left
+        left -= 1
+        asked = callback is not None and bool(callback(coef, value))
+        return asked or left <= 0
+
+    return count
