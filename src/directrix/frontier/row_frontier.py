@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 #: Iterations of L-BFGS at most: of a candidate, and of the final fit.
 _ITERATIONS, _FINAL_ITERATIONS = 100, 500
-#: Recipes that are solved together, and features up to which that is faster than one by one.
-_TOGETHER, _MOST_FEATURES = 32, 500
+#: Features up to which candidates are solved together.
+_MOST_FEATURES = 500
 
 
 @dataclass
@@ -61,6 +61,8 @@ class RowFrontier:
     to_features : callable, optional
         Maps a line of these rows to the units in which `RowCandidate.line` and `fold_lines` are
         asked for; by default those of the rows.
+    together : int
+        Recipes that are solved in one batch; with fewer, the search stops sooner when asked to.
     """
 
     X: Any
@@ -73,6 +75,7 @@ class RowFrontier:
     fall: float = 1e-6
     keep_intercept: bool = False
     to_features: Callable[[FloatArray], FloatArray] | None = None
+    together: int = 32
     #: Whether ``progress`` has asked to stop: no more candidates are fitted then.
     stopped: bool = False
     #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
@@ -115,7 +118,7 @@ class RowFrontier:
             return
         waiting = list(dict.fromkeys(before for each in candidates for before in each.keys))
         while waiting and not self.stopped:
-            ready = [key for key in waiting if self._is_ready(key, folds)][:_TOGETHER]
+            ready = [key for key in waiting if self._is_ready(key, folds)][: self.together]
             if not ready:
                 return
             self._solve_batch([self.recipes[key] for key in ready], folds)

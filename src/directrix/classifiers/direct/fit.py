@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 CAUTION = 1.0
 #: Share of the time budget for the search; the rest is for the final fit.
 _SEARCH = 0.8
+#: Recipes that are solved in one batch; with a time budget one by one, to stop in time.
+_TOGETHER = 32
 #: One in so many rows is set apart for a guarantee.
 _APART = 3
 #: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
@@ -101,7 +103,13 @@ class DirectFit:
         prepared = prepare(keyed, label, self.n_folds, MOST_ROWS)
         seen = prepared.seen
         frontier = RowFrontier(
-            seen.X, seen.positive, seen.weight, seen.fold, progress=clock, fall=FALL
+            seen.X,
+            seen.positive,
+            seen.weight,
+            seen.fold,
+            progress=clock,
+            fall=FALL,
+            together=_TOGETHER if self.seconds is None else 1,
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
         moments = cache(partial(_moment_candidates, seen)) if narrow else None
