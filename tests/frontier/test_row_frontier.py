@@ -282,3 +282,50 @@ class TestTrial:
         assert not second.fit()
         assert first.trial([0, 1]) is not None
         assert frontier.stopped  # whatever was answered since
+
+
+class TestSolveTogether:
+    RECIPES = cost_sweep((1e-2, 1e-3), gammas=(1.0, 4.0))
+
+    def solved(self, given, folds=(0, 1, 2), **options):
+        frontier = RowFrontier(*given, **options)
+        frontier.solve_together(frontier.plan(self.RECIPES), folds)
+        return frontier
+
+    def test_solutions_are_as_good_as_those_of_one_fit_at_a_time(self):
+        together, alone = self.solved(rows()), RowFrontier(*rows())
+        assert len(together.solutions) == 3 * len(self.RECIPES)
+        for candidate in alone.plan(self.RECIPES):
+            for fold in range(3):
+                objective = candidate.recipe.objective(*alone.training_rows(fold))
+                value = objective(together.solutions[candidate.recipe.key, fold])[0]
+                assert value <= objective(candidate.solution(fold))[0] * (1.0 + 1e-3)
+
+    def test_labels_of_rows_held_out_have_no_say(self):
+        X, positive, weight, fold = rows()
+        frontier = self.solved((X, positive, weight, fold), fall=1e-10)
+        other = self.solved((X, positive ^ (fold == 1), weight, fold), fall=1e-10)
+        for recipe in self.RECIPES:
+            # They shape the preconditioner the folds share, and so the last digits alone.
+            lines = [each.solutions[recipe.key, 1] for each in (frontier, other)]
+            np.testing.assert_allclose(lines[0], lines[1], rtol=1e-2, atol=1e-3)
+
+    def test_a_batch_ends_the_search_when_asked_to(self):
+        frontier = self.solved(rows(), together=1, progress=lambda *_: True)
+        assert frontier.stopped
+        assert len(frontier.solutions) == 3
+        first, second, *_ = frontier.plan(self.RECIPES)
+        assert first.fit()  # what is solved is still compared
+        assert not second.fit()
+
+    def test_the_size_of_a_batch_does_not_matter(self):
+        one, all_at_once = (self.solved(rows(), together=size) for size in (1, 100))
+        for key, line in one.solutions.items():
+            np.testing.assert_allclose(line, all_at_once.solutions[key], rtol=1e-6, atol=1e-8)
+
+    @pytest.mark.parametrize("holder", [sparse.csr_array], ids=["sparse"])
+    def test_rows_it_cannot_take_are_left_for_one_fit_at_a_time(self, holder):
+        X, positive, weight, fold = rows()
+        frontier = self.solved((holder(X), positive, weight, fold))
+        assert not frontier.solutions
+        assert frontier.plan(self.RECIPES)[0].fit()
