@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.metrics import Curve
-from directrix.moments import ScoreMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,15 +158,23 @@ class Comparison(NamedTuple):
 
 def compare(metric: Metric, candidates: Sequence[Curves]) -> Comparison:
     """Return the losses of candidates from their curves; near ties with the best become ties."""
-    values = np.array([metric.best_value(curves.whole) for curves in candidates])
-    folds = np.array(
-        [[metric.best_value(curve) for curve in curves.folds] for curves in candidates]
-    )
+    return compare_values(metric, [best_values(metric, curves) for curves in candidates])
+
+
+def best_values(metric: Metric, curves: Curves) -> FloatArray:
+    """Return the metric at the best threshold: of all rows, and of each fold."""
+    return np.array([metric.best_value(curve) for curve in (curves.whole, *curves.folds)])
+
+
+def compare_values(metric: Metric, of_candidates: Sequence[FloatArray]) -> Comparison:
+    """Return the losses of candidates from their `best_values`."""
+    table = np.stack(of_candidates)
+    values, folds = table[:, 0], table[:, 1:]
     means = (values + folds.mean(axis=1)) / 2.0 if folds.size else values
     sign, tie = (-1.0 if metric.greater_is_better else 1.0), _TIE * metric.unit
     losses = sign * means
     losses[losses <= losses.min() + tie] = losses.min()
-    return Comparison(values, losses, sign * folds.reshape(len(candidates), -1))
+    return Comparison(values, losses, sign * folds)
 
 
 def choose_line(
@@ -233,25 +240,40 @@ def scores_of(X: Any, lines: FloatArray) -> FloatArray:
     return scores + intercept
 
 
-def scaled_line(
-    line: FloatArray,
-    X: Any,
+def scaled_lines(
+    lines: FloatArray,
+    scores: FloatArray,
     positive: AnyArray,
     weight: FloatArray,
     *,
     keep_intercept: bool = False,
 ) -> FloatArray:
-    """Return a line shifted and scaled so that the scores of both classes lie about zero and one.
+    """Return lines shifted and scaled so that the scores of both classes lie about zero and one.
 
-    With ``keep_intercept`` it is only scaled, so that its predictions stay the same.
+    Parameters
+    ----------
+    lines : array of shape (k, d + 1)
+    scores : array of shape (n, k)
+        Of their training rows.
+    positive : array of bool of shape (n,)
+    weight : array of shape (n,)
+    keep_intercept : bool
+        Only scale, so that predictions stay the same.
     """
-    numbers = ScoreMoments.of_scores(positive, scores_of(X, line[None])[:, 0], weight)
-    moved = line.copy()
+    means, variances = [], []
+    for side in (positive, ~positive):
+        share = np.where(side, weight, 0.0) / float(weight[side].sum())
+        mean = share @ scores
+        means.append(mean)
+        variances.append(share @ np.square(scores - mean))
+    moved = lines.copy()
     if not keep_intercept:
-        moved[-1] -= (numbers.mean_pos + numbers.mean_neg) / 2.0
-    gap = abs(numbers.mean_pos - numbers.mean_neg)
-    moved /= float(np.sqrt((numbers.var_pos + numbers.var_neg) / 2.0)) or gap or 1.0
-    return moved
+        moved[:, -1] -= (means[0] + means[1]) / 2.0
+    spread = np.sqrt((variances[0] + variances[1]) / 2.0)
+    gap = np.abs(means[0] - means[1])
+    gap[gap == 0.0] = 1.0
+    scaled: FloatArray = moved / np.where(spread > 0.0, spread, gap)[:, None]
+    return scaled
 
 
 def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) -> FloatArray:

@@ -72,6 +72,11 @@ class Recipe(NamedTuple):
         return f"{model} ({', '.join(details)})"
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is logistic regression without costs."""
+        return self.loss.complexity == 0.0 and self.ratio is None
+
+    @property
     def complexity(self) -> float:
         """Order of preference among candidates of equal quality: logistic regression has 0."""
         if self.loss.complexity == 0.0 and self.ratio is not None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from directrix.frontier._row_batch import RowBatch
-from directrix.frontier.compare import Curves, round_scores, scaled_line, scores_of
+from directrix.frontier.batch_solver import BatchSolver
+from directrix.frontier.compare import Curves, round_scores, scaled_lines, scores_of
 from directrix.solve import lbfgs, stop_after
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Iterations of L-BFGS at most: of a candidate, and of the final fit.
 _ITERATIONS, _FINAL_ITERATIONS = 100, 500
-#: Features up to which candidates are solved together.
-_MOST_FEATURES = 500
 
 
 @dataclass
@@ -61,8 +58,11 @@ class RowFrontier:
     to_features : callable, optional
         Maps a line of these rows to the units in which `RowCandidate.line` and `fold_lines` are
         asked for; by default those of the rows.
-    together : int
-        Recipes that are solved in one batch; with fewer, the search stops sooner when asked to.
+    out_of_time : callable, optional
+        Asked between the iterations of solvers; if it returns True, the search stops and what is
+        half solved is given up.
+    n_jobs : int, optional
+        Threads, as in scikit-learn; the lines do not depend on it.
     """
 
     X: Any
@@ -75,17 +75,18 @@ class RowFrontier:
     fall: float = 1e-6
     keep_intercept: bool = False
     to_features: Callable[[FloatArray], FloatArray] | None = None
-    together: int = 32
-    #: Whether ``progress`` has asked to stop: no more candidates are fitted then.
+    out_of_time: Callable[[], bool] | None = None
+    n_jobs: int | None = None
+    #: Whether the search was asked to stop: no more candidates are fitted then.
     stopped: bool = False
     #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
-    #: solutions of all rows and without each fold, these on one scale, and the held-out scores with
-    #: their curves.
+    #: solutions of all rows and without each fold, these on one scale, with the scores of the rows
+    #: left out, and all held-out scores with their curves.
     recipes: dict[Key, Recipe] = field(default_factory=dict)
     solutions: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
+    fold_scores: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
-    _batch: RowBatch | None = None
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
     _starts: dict[int | None, FloatArray] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
@@ -114,54 +115,66 @@ class RowFrontier:
         started from a solution of all rows would have seen the rows it is tested on. Candidates
         that cannot be solved together are left to `RowCandidate.solution`.
         """
-        if not self._can_batch:
-            return
-        waiting = list(dict.fromkeys(before for each in candidates for before in each.keys))
-        while waiting and not self.stopped:
-            ready = [key for key in waiting if self._is_ready(key, folds)][: self.together]
-            if not ready:
-                return
-            self._solve_batch([self.recipes[key] for key in ready], folds)
-            waiting = [key for key in waiting if key not in set(ready)]
-            if waiting and self.progress is not None:
-                self.stopped = bool(self.progress(len(self._tried), len(self.recipes)))
+        if self.solver is None and self.start is None:
+            keys = dict.fromkeys(before for each in candidates for before in each.keys)
+            waiting = [self.recipes[key] for key in keys]
+            while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
+                self._solve_many(ready, folds)
+                if self.stopped:
+                    return
+                waiting = [recipe for recipe in waiting if recipe not in ready]
+        self.score_together([each.recipe.key for each in candidates], folds)
 
-    @property
-    def _can_batch(self) -> bool:
-        narrow = self.X.shape[1] <= _MOST_FEATURES
-        return self.solver is None and self.start is None and narrow and not sparse.issparse(self.X)
+    def _is_ready(self, recipe: Recipe, folds: Sequence[int | None]) -> bool:
+        """Whether a recipe can be solved with others, and what it starts from is solved."""
+        before = recipe.start
+        started = before is None or all((before.key, fold) in self.solutions for fold in folds)
+        return started and BatchSolver.can_solve(recipe.loss)
 
-    def _is_ready(self, key: Key, folds: Sequence[int | None]) -> bool:
-        """Whether a recipe can be solved in a batch, and what it starts from is solved."""
-        recipe = self.recipes[key]
-        solvable = recipe.loss.sigmoid_mixture is not None
-        start = recipe.start
-        return solvable and (
-            start is None or all((start.key, fold) in self.solutions for fold in folds)
-        )
-
-    def _solve_batch(self, recipes: Sequence[Recipe], folds: Sequence[int | None]) -> None:
+    def _solve_many(self, recipes: Sequence[Recipe], folds: Sequence[int | None]) -> None:
         problems = [
             (recipe, fold)
             for recipe in recipes
             for fold in folds
             if (recipe.key, fold) not in self.solutions
         ]
-        if not problems:
-            return
-        zero = np.zeros(self.X.shape[1] + 1)
-        starts = np.column_stack(
-            [
-                zero if recipe.start is None else self.solutions[recipe.start.key, fold]
-                for recipe, fold in problems
+        self.solutions |= self._batch_solver.solve(problems, self.solutions, self.out_of_time)
+        self.stopped |= any((recipe.key, fold) not in self.solutions for recipe, fold in problems)
+
+    @cached_property
+    def _batch_solver(self) -> BatchSolver:
+        rows = self.X, self.positive, self.weight, self.fold
+        return BatchSolver(*rows, self.fall, self.n_jobs)
+
+    def score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
+        """Scale the lines of recipes, and score the rows of the fold that each leaves out."""
+        for fold in folds:
+            new = [
+                key
+                for key in keys
+                if (key, fold) in self.solutions and (key, fold) not in self.fold_scores
             ]
-        )
-        if self._batch is None:
-            self._batch = RowBatch(self.X, self.positive, self.weight, self.fold)
-        of_problems, left_out = zip(*problems, strict=True)
-        coef = self._batch.solve(of_problems, left_out, starts, self.fall)
-        for (recipe, fold), column in zip(problems, coef.T, strict=True):
-            self.solutions[recipe.key, fold] = column.copy()
+            if not new:
+                continue
+            solved = np.stack([self.solutions[key, fold] for key in new])
+            scores = scores_of(self.X, solved)
+            tested = self.rows_of_fold(fold)
+            weight = self.weight
+            if fold is not None:
+                weight = weight.copy()
+                weight[tested] = 0.0
+            lines = scaled_lines(
+                solved, scores, self.positive, weight, keep_intercept=self.keep_intercept
+            )
+            # The same scores, shifted and scaled as the lines are.
+            held_out = scores_of(self.X[tested], lines)
+            for number, key in enumerate(new):
+                self.lines[key, fold] = lines[number]
+                self.fold_scores[key, fold] = held_out[:, number]
+
+    def rows_of_fold(self, fold: int | None) -> Any:
+        """Return the indices of the rows of a fold; all rows for None."""
+        return slice(None) if fold is None else np.flatnonzero(self.fold == fold)
 
     @property
     def fitted(self) -> list[RowCandidate]:
@@ -276,7 +289,7 @@ class RowCandidate:
             frontier.report_progress(self)
         return True
 
-    def trial(self, folds: Sequence[int]) -> Curves | None:
+    def trial(self, folds: Sequence[int | None]) -> Curves | None:
         """Fit the candidate without each of some folds, and return its curves on their rows.
 
         Returns None if time is up.
@@ -340,6 +353,8 @@ class RowCandidate:
     def solution(self, left_out: int | None) -> FloatArray:
         """Return the coefficients as they were solved for, of all rows or without a fold."""
         frontier, key = self.frontier, (self.recipe.key, left_out)
+        if key not in frontier.solutions and not frontier.stopped:
+            frontier.solve_together([self], [left_out])
         if key not in frontier.solutions:
             start = self._start(left_out)
             objective = self.recipe.objective(*frontier.training_rows(left_out))
@@ -363,17 +378,20 @@ class RowCandidate:
         return before.solution(left_out)
 
     def _line(self, left_out: int | None) -> FloatArray:
-        lines, key = self.frontier.lines, (self.recipe.key, left_out)
-        if key not in lines:
-            rows = self.frontier.training_rows(left_out)
-            lines[key] = self._scaled(self.solution(left_out), *rows)
-        return lines[key]
+        frontier, key = self.frontier, (self.recipe.key, left_out)
+        if key not in frontier.lines:
+            self.solution(left_out)
+            frontier.score_together([self.recipe.key], [left_out])
+        return frontier.lines[key]
 
     def _scaled(
         self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
     ) -> FloatArray:
-        keep = self.frontier.keep_intercept
-        return scaled_line(line, X, positive, weight, keep_intercept=keep)
+        keep, lines = self.frontier.keep_intercept, line[None]
+        scaled: FloatArray = scaled_lines(
+            lines, scores_of(X, lines), positive, weight, keep_intercept=keep
+        )[0]
+        return scaled
 
     def _in_features(self, line: FloatArray) -> FloatArray:
         to_features = self.frontier.to_features
@@ -381,9 +399,9 @@ class RowCandidate:
 
     def _scores(self, folds: Sequence[int | None]) -> FloatArray:
         """Return the scores of the rows of some folds by lines made without them; others zero."""
-        frontier = self.frontier
+        frontier, key = self.frontier, self.recipe.key
         scores = np.zeros(len(frontier.positive))
         for number in folds:
-            rows = slice(None) if number is None else np.flatnonzero(frontier.fold == number)
-            scores[rows] = scores_of(frontier.X[rows], self._line(number)[None])[:, 0]
+            self._line(number)
+            scores[frontier.rows_of_fold(number)] = frontier.fold_scores[key, number]
         return scores

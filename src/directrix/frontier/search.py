@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.frontier.compare import compare
+from directrix.frontier.compare import best_values, compare, compare_values
 from directrix.frontier.recipes import RIDGES, coarse_sweep, logistic_path, ranking_continuation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from directrix._typing import FloatArray
     from directrix.frontier.candidates import Candidate
     from directrix.frontier.compare import Comparison
     from directrix.frontier.recipes import Key, Recipe
@@ -54,47 +55,32 @@ class Search:
     metric: Metric
     moments: Callable[[], Sequence[Candidate]] | None = None
     candidates: list[Candidate] = field(default_factory=list)
+    #: The metric of each candidate, as `best_values` returns it.
+    _values: list[FloatArray] = field(default_factory=list)
     #: The candidates of the row frontier, and their indices in `candidates`.
     _of_rows: dict[Key, tuple[int, RowCandidate]] = field(default_factory=dict)
 
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
-        first, sweep = self.rows.plan(logistic_path()), self.rows.plan(coarse_sweep())
-        self._take(first)
-        self._take(self._promising(sweep, _KEPT))
+        self._take(self.rows.plan(logistic_path()))
+        self._take(self._promising(coarse_sweep(), _KEPT))
         if self.moments is not None and not self.rows.stopped:
-            self.candidates += self._screened(self.moments())
+            self._take_screened(self.moments())
         comparison = self._compare()
         if not self.metric.uses_threshold:
             start = self._best_of_rows(comparison)[0].recipe
-            recipes = ranking_continuation(RIDGES, start)
-            self._take(self._promising(self.rows.plan(recipes), _KEPT_NEAR))
+            self._take(self._promising(ranking_continuation(RIDGES, start), _KEPT_NEAR))
             comparison = self._compare()
         for _ in range(_ROUNDS):
             if self.rows.stopped:
                 break
             before = comparison
-            near = self.rows.plan(self._neighbours(before))
-            self._take(self._promising(near, _KEPT_NEAR))
+            self._take(self._promising(self._neighbours(before), _KEPT_NEAR))
             comparison = self._compare()
             error = float(comparison.standard_errors(comparison.best)[before.best])
             if before.losses.min() - comparison.losses.min() <= _WORTHWHILE * error:
                 break
         return comparison
-
-    def _screened(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates that are best on all held-out rows together, in their order.
-
-        There are many lines of the moments, and neighbours on a frontier hardly differ: only the
-        best are worth the curves of every fold.
-        """
-        values = [self.metric.best_value(candidate.curves.whole) for candidate in candidates]
-        losses = -np.array(values) if self.metric.greater_is_better else np.array(values)
-        best = np.argsort(losses, kind="stable")[:_SCREENED]
-        return [candidates[index] for index in np.sort(best)]
-
-    def _compare(self) -> Comparison:
-        return compare(self.metric, [candidate.curves for candidate in self.candidates])
 
     def _take(self, candidates: Iterable[RowCandidate]) -> None:
         """Fit candidates of the rows and add those that are not yet taken, until time is up."""
@@ -103,25 +89,63 @@ class Search:
         for candidate in candidates:
             if candidate.recipe.key not in self._of_rows and candidate.fit():
                 self._of_rows[candidate.recipe.key] = len(self.candidates), candidate
-                self.candidates.append(candidate)
+                self._add(candidate)
 
-    def _promising(self, candidates: Sequence[RowCandidate], most: int) -> list[RowCandidate]:
-        """Return the candidates that are best on two folds, with those that they start from.
+    def _take_screened(self, candidates: Sequence[Candidate]) -> None:
+        """Add the candidates that are best on all held-out rows together, in their order.
+
+        There are many lines of the moments, and neighbours on a frontier hardly differ: only the
+        best are worth the curves of every fold.
+        """
+        values = [self.metric.best_value(candidate.curves.whole) for candidate in candidates]
+        losses = -np.array(values) if self.metric.greater_is_better else np.array(values)
+        for index in np.sort(np.argsort(losses, kind="stable")[:_SCREENED]):
+            self._add(candidates[index])
+
+    def _add(self, candidate: Candidate) -> None:
+        self.candidates.append(candidate)
+        self._values.append(best_values(self.metric, candidate.curves))
+
+    def _compare(self) -> Comparison:
+        return compare_values(self.metric, self._values)
+
+    def _promising(self, recipes: Sequence[Recipe], most: int) -> list[RowCandidate]:
+        """Return the candidates that are best in a trial, with those that they start from.
 
         The rows of two folds tell the good from the bad; all folds are needed only to tell the
-        good apart. If the rows of two folds are too few for that, all are returned.
+        good apart. Where others start from a candidate, they are tried only if it is among the
+        better half of those that others start from. If the rows of two folds are too few for a
+        trial, all folds are one, and all that was tried is returned.
         """
         folds = self._trial_folds()
-        if not folds:
-            return list(candidates)
+        tried: dict[RowCandidate, float] = {}
+        waiting = self.rows.plan(recipes)
+        followed = {candidate.recipe.key for candidate in waiting}
+        while waiting:
+            keys = {candidate.recipe.key for candidate in waiting}
+            ready = [c for c in waiting if c.recipe.start is None or c.recipe.start.key not in keys]
+            losses = self._trial(ready, folds or self.rows.folds)
+            tried |= losses
+            starts = {c.recipe.start.key for c in waiting if c.recipe.start is not None}
+            leading = sorted((c for c in losses if c.recipe.key in starts), key=losses.__getitem__)
+            followed = {c.recipe.key for c in leading[: (len(leading) + 1) // 2]}
+            waiting = [
+                c for c in waiting if c.recipe.start is not None and c.recipe.start.key in followed
+            ]
+        best = sorted(tried, key=tried.__getitem__)[: most if folds else None]
+        return [before for candidate in best for before in candidate.chain]
+
+    def _trial(
+        self, candidates: Sequence[RowCandidate], folds: Sequence[int | None]
+    ) -> dict[RowCandidate, float]:
+        """Return the losses of candidates on some folds, of those for which there is time."""
         self.rows.solve_together(candidates, folds)
         trials = [(candidate, candidate.trial(folds)) for candidate in candidates]
         tried = {candidate: curves for candidate, curves in trials if curves is not None}
         if not tried:
-            return []
+            return {}
         losses = compare(self.metric, list(tried.values())).losses
-        best = [list(tried)[k] for k in np.argsort(losses, kind="stable")[:most]]
-        return [before for candidate in best for before in candidate.chain]
+        return dict(zip(tried, losses.tolist(), strict=True))
 
     def _trial_folds(self) -> list[int]:
         """Return two folds, if they have enough rows of both classes to be a trial."""

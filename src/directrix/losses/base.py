@@ -113,6 +113,18 @@ class Loss(ABC):
         """
         return None
 
+    def pair_kernel(self, difference: FloatArray) -> FloatArray | None:  # noqa: ARG002
+        """Return the loss of pairs, if the loss is the mean of one of every positive and negative.
+
+        None for any other loss. Losses of pairs can be minimised many at a time.
+
+        Parameters
+        ----------
+        difference : array
+            Score of the positive, less that of the negative.
+        """
+        return None
+
     @property
     def sharpness(self) -> float | None:
         """Sharpness γ; None for a loss without one."""

@@ -59,6 +59,11 @@ class PairwiseSquaredHinge(_Pairwise):
         pairs = n_pos * n_neg
         return float(total) / pairs, scatter(above, below, slope_pos, slope_neg, pairs / 2.0)
 
+    def pair_kernel(self, difference: FloatArray) -> FloatArray:
+        """Return the squared hinge of the difference of two scores."""
+        kernel: FloatArray = np.maximum(self.margin - difference, 0.0) ** 2
+        return kernel
+
     @property
     def worst(self) -> float:
         """The square of the margin: the loss of a pair that is tied."""
@@ -98,6 +103,11 @@ class PairwiseSquare(_Pairwise):
         spread = share_pos @ (off_pos * off_pos) + share_neg @ (off_neg * off_neg)
         slope = share_pos * (off_pos - short) + share_neg * (off_neg + short)
         return short * short + float(spread), 2.0 * slope
+
+    def pair_kernel(self, difference: FloatArray) -> FloatArray:
+        """Return the square of what the difference of two scores lacks to the margin."""
+        kernel: FloatArray = (self.margin - difference) ** 2
+        return kernel
 
     @property
     def worst(self) -> float:
@@ -161,6 +171,10 @@ class PairwiseLogistic(_Pairwise):
         on_grid: FloatArray = np.bincount(node, share - right, self.bins)  # type: ignore[assignment]
         on_grid += np.bincount(node + 1, right, self.bins)
         return on_grid
+
+    def pair_kernel(self, difference: FloatArray) -> FloatArray:
+        """Return the logistic loss of the difference of two scores."""
+        return np.logaddexp(0.0, -difference)
 
     def rounding(self, scores: FloatArray) -> float:
         """Return h² / 16, the most that the value may be above its formula."""

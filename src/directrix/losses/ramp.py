@@ -48,6 +48,11 @@ class Ramp(Loss):
         )
         return value - value_less, self.gamma * (slope - slope_less)
 
+    def pair_kernel(self, difference: FloatArray) -> FloatArray | None:
+        """Return the difference of the two kernels, if the losses are of pairs."""
+        kernels = [part.pair_kernel(self.gamma * difference) for part in self.parts()]
+        return None if kernels[0] is None else kernels[0] - kernels[1]
+
     def parts(self) -> tuple[Loss, Loss]:
         """Return the two convex losses, as functions of the scores times γ."""
         if not (hasattr(self.of, "margin") and hasattr(self.of, "kappa")):

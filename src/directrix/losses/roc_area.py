@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from directrix.losses._ranked import both_sides, scatter
 from directrix.losses.base import Loss, require_both, require_width
 
@@ -79,6 +81,15 @@ class PairwiseHinge(Loss):
             value += 0.5 * float((above.weight * above.lack) @ slope_pos)
             value += 0.5 * float((below.weight * below.lack) @ slope_neg)
         return value / pairs, scatter(above, below, slope_pos, slope_neg, pairs)
+
+    def pair_kernel(self, difference: FloatArray) -> FloatArray:
+        """Return the rounded hinge of the difference of two scores."""
+        short = np.maximum(self.margin - difference, 0.0)
+        if self.kappa == 0:
+            return short
+        inside = np.minimum(short, self.kappa)
+        kernel: FloatArray = inside * (short - inside / 2.0) / self.kappa
+        return kernel
 
     def sharpen(self, level: float) -> PairwiseHinge:
         """Return the loss with a narrower corner."""

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-    #: From the coefficients of some problems, one per column, and their indices to values and
+    #: From the coefficients of some problems, one per row, and their indices to values and
     #: gradients.
     Evaluate = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
-    #: From vectors of some problems, one per column, and their indices to approximate inverse
+    #: From vectors of some problems, one per row, and their indices to approximate inverse
     #: Hessians times these vectors.
     Precondition = Callable[[FloatArray, IntArray], FloatArray]
 
@@ -28,13 +28,14 @@ _CURVATURE = 1e-10
 
 
 class BatchSolution(NamedTuple):
-    """Solutions of many problems, one per column.
+    """Solutions of many problems, one per row.
 
     Parameters
     ----------
-    coef : array of shape (p, k)
+    coef : array of shape (k, p)
     value : array of shape (k,)
     n_iter : array of int of shape (k,)
+        Steps that each problem has taken.
     converged : array of bool of shape (k,)
     """
 
@@ -50,32 +51,37 @@ def batched_lbfgs(
     precondition: Precondition,
     *,
     tol: float = 1e-5,
-    iterations: int = 30,
-) -> BatchSolution:
+    iterations: int = 40,
+    stop: Callable[[], bool] | None = None,
+) -> BatchSolution | None:
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
 
-    The two-loop recursion starts from :math:`H_0 = M^{-1}`, the preconditioner, instead of a
-    multiple of the identity. A problem ends when the decrease that a full step predicts,
-    :math:`\frac12 g^\top H g`, is less than ``tol`` times its value; it then takes that last step
-    unseen. Problems that have ended are not evaluated again, so that the cost of an iteration falls
-    with their number.
+    The two-loop recursion starts from :math:`H_0 = \tau M^{-1}` with the preconditioner M and
+    :math:`\tau = s^\top y / y^\top M^{-1} y` of the last step s and gradient change y. A problem
+    ends when the decrease that a full step predicts, :math:`\frac12 g^\top H g`, is less than
+    ``tol`` times its value; it then takes that last step unseen. Problems that have ended are not
+    evaluated again, so the cost of an iteration falls with their number. No problem affects
+    another, except for the rounding of matrix products.
 
-    SciPy's L-BFGS solves one problem per call, and spends most of its time here outside of matrix
+    SciPy's L-BFGS solves one problem per call and would spend most of its time outside of matrix
     products.
 
     Parameters
     ----------
     evaluate : callable
-    start : array of shape (p, k)
+    start : array of shape (k, p)
         Where each problem begins.
     precondition : callable
     tol : float
         Relative decrease that is not worth another iteration.
     iterations : int
-        Evaluations of each problem at most.
+        Evaluations of each problem at most, after the first.
+    stop : callable, optional
+        Asked before each evaluation; if it returns True, all problems are abandoned, and the
+        result is None.
     """
     state = _State(start.copy(), precondition)
-    every = np.arange(start.shape[1])
+    every = np.arange(len(start))
     state.value, state.gradient = evaluate(state.coef, every)
     state.aim(every)
     done = state.predicted <= tol * np.abs(state.value)
@@ -83,21 +89,22 @@ def batched_lbfgs(
         active = np.flatnonzero(~done)
         if not len(active):
             break
-        trial = state.coef[:, active] + state.length[active] * state.direction[:, active]
+        if stop is not None and stop():
+            return None
+        trial = state.coef[active] + state.length[active, None] * state.direction[active]
         value, gradient = evaluate(trial, active)
         slope = 2.0 * state.predicted[active]
         limit = state.value[active] - _ARMIJO * state.length[active] * slope
         accepted = value <= limit
         moved = active[accepted]
-        if len(moved):
-            state.move(moved, trial[:, accepted], value[accepted], gradient[:, accepted])
-            state.aim(moved)
-            done[moved] = state.predicted[moved] <= tol * np.abs(state.value[moved])
+        state.move(moved, trial[accepted], value[accepted], gradient[accepted])
+        state.aim(moved)
+        done[moved] = state.predicted[moved] <= tol * np.abs(state.value[moved])
         stuck = active[~accepted]
         state.shorten(stuck, value[~accepted])
         done[stuck[state.length[stuck] < _SHORTEST]] = True
     small = state.predicted <= tol * np.abs(state.value)
-    state.coef[:, small] += state.direction[:, small]
+    state.coef[small] += state.direction[small]
     return BatchSolution(state.coef, state.value, state.n_iter, done)
 
 
@@ -105,61 +112,64 @@ class _State:
     """Iterates, search directions and curvature pairs of all problems."""
 
     def __init__(self, coef: FloatArray, precondition: Precondition) -> None:
-        p, k = coef.shape
+        k, p = coef.shape
         self.coef = coef
         self.value = np.empty(k)
-        self.gradient = np.empty((p, k))
-        self.direction = np.zeros((p, k))
+        self.gradient = np.empty((k, p))
+        self.direction = np.zeros((k, p))
         self.length = np.ones(k)
         #: Decrease that a full step predicts.
         self.predicted = np.zeros(k)
         self.n_iter = np.zeros(k, dtype=np.int64)
         self._precondition = precondition
-        self._steps = np.zeros((_MEMORY, p, k))
-        self._changes = np.zeros((_MEMORY, p, k))
+        self._scale = np.ones(k)
+        self._steps = np.zeros((_MEMORY, k, p))
+        self._changes = np.zeros((_MEMORY, k, p))
         #: One over the curvature of each pair; zero if there is no pair.
         self._inverse = np.zeros((_MEMORY, k))
-        self._next = 0
+        # The slot of a pair is the number of its iteration, the same for all problems whichever
+        # of them move: a problem's pairs must not depend on its company.
+        self._iteration = 0
 
     def aim(self, problems: IntArray) -> None:
         """Set the search directions of some problems, by the two-loop recursion."""
-        newest_first = [(self._next - 1 - k) % _MEMORY for k in range(_MEMORY)]
+        newest_first = [(self._iteration - 1 - k) % _MEMORY for k in range(_MEMORY)]
         used = [k for k in newest_first if self._inverse[k, problems].any()]
-        vector = self.gradient[:, problems].copy()
-        factors = []
+        vector = self.gradient[problems]
+        pairs = []
         for k in used:
-            step = self._steps[k][:, problems]
-            factor = self._inverse[k, problems] * np.einsum("pk,pk->k", step, vector)
-            vector -= factor * self._changes[k][:, problems]
-            factors.append(factor)
-        vector = self._precondition(vector, problems)
-        for k, factor in zip(reversed(used), reversed(factors), strict=True):
-            change = self._changes[k][:, problems]
-            back = self._inverse[k, problems] * np.einsum("pk,pk->k", change, vector)
-            vector += (factor - back) * self._steps[k][:, problems]
-        self.direction[:, problems] = -vector
-        slope = np.einsum("pk,pk->k", self.gradient[:, problems], vector)
-        self.predicted[problems] = 0.5 * slope
+            step, change = self._steps[k, problems], self._changes[k, problems]
+            inverse = self._inverse[k, problems]
+            factor = inverse * _dot(step, vector)
+            vector -= factor[:, None] * change
+            pairs.append((step, change, inverse, factor))
+        vector = self._scale[problems, None] * self._precondition(vector, problems)
+        for step, change, inverse, factor in reversed(pairs):
+            vector += (factor - inverse * _dot(change, vector))[:, None] * step
+        self.direction[problems] = -vector
+        self.predicted[problems] = 0.5 * _dot(self.gradient[problems], vector)
         self.length[problems] = 1.0
 
     def move(
         self, problems: IntArray, coef: FloatArray, value: FloatArray, gradient: FloatArray
     ) -> None:
         """Accept new iterates, and remember their steps and gradient changes."""
-        step = coef - self.coef[:, problems]
-        change = gradient - self.gradient[:, problems]
-        curvature = np.einsum("pk,pk->k", step, change)
-        size = np.sqrt((step**2).sum(axis=0) * (change**2).sum(axis=0))
-        usable = curvature > _CURVATURE * size
-        slot = self._next
+        step = coef - self.coef[problems]
+        change = gradient - self.gradient[problems]
+        curvature = _dot(step, change)
+        usable = curvature > _CURVATURE * np.sqrt(_dot(step, step) * _dot(change, change))
+        slot = self._iteration % _MEMORY
+        self._iteration += 1
         self._inverse[slot] = 0.0
-        self._steps[slot][:, problems] = step
-        self._changes[slot][:, problems] = change
-        inverse = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)
-        self._inverse[slot, problems] = inverse
-        self._next = (slot + 1) % _MEMORY
-        self.coef[:, problems], self.value[problems] = coef, value
-        self.gradient[:, problems] = gradient
+        self._steps[slot, problems], self._changes[slot, problems] = step, change
+        self._inverse[slot, problems] = np.divide(
+            1.0, curvature, out=np.zeros_like(curvature), where=usable
+        )
+        bend = _dot(change, self._precondition(change, problems))
+        scale = self._scale[problems]
+        self._scale[problems] = np.divide(curvature, bend, out=scale, where=usable & (bend > 0))
+        self.coef[problems], self.value[problems] = coef, value
+        self.gradient[problems] = gradient
         self.n_iter[problems] += 1
 
     def shorten(self, problems: IntArray, value: FloatArray) -> None:
@@ -170,3 +180,9 @@ class _State:
             best = np.where(rise > 0, slope * length**2 / rise, length)
         low, high = _SHORTEN
         self.length[problems] = np.clip(best, low * length, high * length)
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the scalar products of rows."""
+    products: FloatArray = np.einsum("kp,kp->k", left, right)
+    return products

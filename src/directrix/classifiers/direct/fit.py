@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 CAUTION = 1.0
 #: Share of the time budget for the search; the rest is for the final fit.
 _SEARCH = 0.8
-#: Recipes that are solved in one batch; with a time budget one by one, to stop in time.
-_TOGETHER = 32
 #: One in so many rows is set apart for a guarantee.
 _APART = 3
 #: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
@@ -109,7 +107,7 @@ class DirectFit:
             seen.fold,
             progress=clock,
             fall=FALL,
-            together=_TOGETHER if self.seconds is None else 1,
+            out_of_time=clock.is_over,
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
         moments = cache(partial(_moment_candidates, seen)) if narrow else None
@@ -195,3 +193,7 @@ class _Clock:
         now = monotonic()
         last, self._last = now - self._last, now
         return asked or (self._end is not None and now + last > self._end)
+
+    def is_over(self) -> bool:
+        """Whether the time for the search is up."""
+        return self._end is not None and monotonic() > self._end

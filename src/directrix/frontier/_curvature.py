@@ -1,0 +1,151 @@
+"""Preconditioners of many problems at once: Fisher informations of logistic regressions.
+
+The Hessians of the candidates of a fold resemble each other: up to a factor, which the solver
+learns, all are covariances of rows with more weight on those near the line. So a problem takes the
+information of the unweighted logistic regression that its chain of starts has passed last, in its
+fold. Labels of held-out rows have no say in it: a preconditioner that folds shared would let them
+decide into which minimum of a non-convex loss a descent falls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from directrix.frontier._row_batch import margins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import FloatArray, IntArray
+    from directrix.frontier._row_batch import RowBatch
+    from directrix.frontier.recipes import Key
+
+#: Features up to which every logistic regression has an information of its own; up to which a fold
+#: has one, that of a line of zeros; beyond that only its diagonal is taken.
+_MOST_AT_LINE, _MOST_AT_ZERO = 300, 1_000
+#: Share of the mean diagonal that is added to an information, so that it can be inverted.
+_JITTER = 1e-9
+#: Rows whose products are summed at a time.
+_BLOCK = 1 << 14
+
+
+class Anchor(NamedTuple):
+    """The unweighted logistic regression whose information serves a problem, in one fold.
+
+    Parameters
+    ----------
+    fold : int, optional
+        The fold that is left out.
+    key : Key, optional
+        Of its recipe; None stands for a line of zeros.
+    line : array of shape (d + 1,), optional
+        Its line in that fold, if it has a key.
+    """
+
+    fold: int | None
+    key: Key | None = None
+    line: FloatArray | None = None
+
+
+class Curvature:
+    """Informations of a batch of rows, made when they are first needed.
+
+    Parameters
+    ----------
+    batch : RowBatch
+    """
+
+    def __init__(self, batch: RowBatch) -> None:
+        self._batch = batch
+        self._known: dict[tuple[Key | None, int | None], FloatArray] = {}
+
+    def preconditioner(self, anchors: Sequence[Anchor], ridge: FloatArray) -> Preconditioner:
+        """Return the preconditioner of some problems, from their anchors and ridges."""
+        numbers: dict[tuple[Key | None, int | None, float], int] = {}
+        group, factors = [], []
+        for anchor, strength in zip(anchors, ridge.tolist(), strict=True):
+            if self._batch.n_coef - 1 > _MOST_AT_LINE:
+                anchor = Anchor(anchor.fold)  # noqa: PLW2901 - this is all that is used of it
+            key = anchor.key, anchor.fold, strength
+            if key not in numbers:
+                numbers[key] = len(factors)
+                factors.append(_factor(self._information(anchor), strength))
+            group.append(numbers[key])
+        return Preconditioner(factors, np.array(group))
+
+    def _information(self, anchor: Anchor) -> FloatArray:
+        """Return the information of a line: a matrix or, of many features, its diagonal."""
+        key = anchor.key, anchor.fold
+        if key not in self._known:
+            batch = self._batch
+            weight = batch.weight.copy()
+            for block in batch.blocks:
+                if block.fold == anchor.fold:
+                    weight[block.start : block.stop] = 0.0
+            weight /= weight.sum()
+            if anchor.line is None:
+                weight /= 4.0
+            else:
+                chance = 1.0 / (1.0 + np.exp(-np.abs(margins(anchor.line[None], batch.rows)[0])))
+                weight *= chance * (1.0 - chance)
+            self._known[key] = _gram(batch.rows, weight)
+        return self._known[key]
+
+
+class Preconditioner:
+    """Inverse informations, with the ridge of each problem.
+
+    Parameters
+    ----------
+    factors : sequence of arrays
+        Cholesky factors of shape (p, p), or diagonals of shape (p,).
+    group : array of int of shape (k,)
+        Index of the factor of each problem.
+    """
+
+    def __init__(self, factors: Sequence[FloatArray], group: IntArray) -> None:
+        self._factors, self._group = factors, group
+
+    def __call__(self, vectors: FloatArray, problems: IntArray) -> FloatArray:
+        """Return the inverse information of each problem times its vector."""
+        result = np.empty_like(vectors)
+        group = self._group[problems]
+        for number in np.unique(group):
+            rows, factor = group == number, self._factors[number]
+            if factor.ndim == 1:
+                result[rows] = vectors[rows] / factor
+            else:  # half the time of scipy.linalg.cho_solve, whose checks count here
+                result[rows] = lapack.dpotrs(factor, vectors[rows].T)[0].T
+        return result
+
+
+def _gram(rows: Any, weight: FloatArray) -> FloatArray:
+    """Return the weighted sum of products of rows with themselves, or its diagonal."""
+    p = rows.shape[1]
+    wide = p - 1 > _MOST_AT_ZERO
+    if sparse.issparse(rows):
+        if wide:
+            return np.asarray(rows.multiply(rows).T @ weight)
+        return np.asarray((rows.T @ (sparse.diags_array(weight) @ rows)).todense())
+    total = np.zeros(p) if wide else np.zeros((p, p))
+    for start in range(0, len(weight), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        scaled = rows[part] * np.sqrt(weight[part])[:, None]
+        total += np.einsum("ij,ij->j", scaled, scaled) if wide else scaled.T @ scaled
+    return total
+
+
+def _factor(information: FloatArray, ridge: float) -> FloatArray:
+    """Return the Cholesky factor of an information with a ridge; a diagonal stays one."""
+    matrix = information.copy()
+    diagonal = matrix if matrix.ndim == 1 else np.einsum("ii->i", matrix)
+    diagonal[:-1] += ridge
+    diagonal += _JITTER * float(diagonal.mean()) + np.finfo(np.float64).tiny
+    if matrix.ndim == 1:
+        return matrix
+    factor: FloatArray = lapack.dpotrf(matrix)[0]
+    return factor
