@@ -13,9 +13,11 @@ itself.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import toeplitz
 
 from directrix.frontier._row_batch import BatchProblems, back, margins
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray, IntArray
     from directrix.frontier._row_batch import Problem, RowBatch
+    from directrix.losses import Loss
 
 #: Nodes of the grid, and nodes per unit of the score. Scores beyond the ends count as at the ends:
 #: there, 32 times the usual margin of a hinge apart, all pairs are in order or hopeless.
@@ -37,12 +40,7 @@ class PairProblems(BatchProblems):
 
     def __init__(self, batch: RowBatch, problems: Sequence[Problem]) -> None:
         super().__init__(batch, problems)
-        nodes = np.arange(_NODES) / _PER_UNIT
-        kernel = problems[0][0].loss.pair_kernel(nodes[:, None] - nodes)
-        if kernel is None:
-            msg = f"{problems[0][0].loss!r} has no kernel of pairs"
-            raise TypeError(msg)
-        self.kernel: FloatArray = kernel
+        self.kernel = _kernel_on_grid(problems[0][0].loss)
         self._block_of_row = batch.block_of_row
         self._n_neg = next(
             (block.start for block in batch.blocks if block.positive), len(batch.weight)
@@ -91,6 +89,17 @@ class PairProblems(BatchProblems):
         gradient = back(weight, self.batch.rows)
         gradient[:, -1] = 0.0  # the intercept shifts all scores alike
         return value, gradient
+
+
+@cache
+def _kernel_on_grid(loss: Loss) -> FloatArray:
+    """Return the loss of a positive at each node and a negative at each."""
+    kernel = loss.pair_kernel(np.arange(1 - _NODES, _NODES) / _PER_UNIT)
+    if kernel is None:
+        msg = f"{loss!r} has no kernel of pairs"
+        raise TypeError(msg)
+    matrix: FloatArray = toeplitz(kernel[_NODES - 1 :], kernel[_NODES - 1 :: -1])
+    return matrix
 
 
 def _on_grid(node: IntArray, position: FloatArray, weight: FloatArray, k: int) -> FloatArray:

@@ -117,8 +117,8 @@ class Pencil(ABC):
         """Return the moments of the scores of the line at each angle."""
 
     @abstractmethod
-    def direction(self, angle: float) -> FloatArray:
-        """Return the coefficients of the line at an angle."""
+    def directions(self, angles: FloatArray) -> FloatArray:
+        """Return the coefficients of the line at each angle, of shape (k, d)."""
 
     @abstractmethod
     def arcs(self) -> list[tuple[float, float]]:
@@ -173,10 +173,10 @@ class EigenPencil(Pencil):
         u = self._coordinates(np.asarray(angles, dtype=np.float64))
         return LineScores(u @ self.delta, u**2 @ self.eigenvalues, u**2 @ (1.0 - self.eigenvalues))
 
-    def direction(self, angle: float) -> FloatArray:
-        """Return the coefficients of the line at an angle."""
-        direction: FloatArray = self.vectors @ self._coordinates(np.array([angle]))[0]
-        return direction
+    def directions(self, angles: FloatArray) -> FloatArray:
+        """Return the coefficients of the line at each angle, of shape (k, d)."""
+        directions: FloatArray = self._coordinates(angles) @ self.vectors.T
+        return directions
 
     def arcs(self) -> list[tuple[float, float]]:
         """Return the arc where the pencil is positive definite, then two past each of its ends."""
@@ -234,19 +234,22 @@ class SolvedPencil(Pencil):
     def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta
         self._solutions: dict[float, FloatArray] = {}
-        self.direction(np.pi / 4)  # for AUC; and a singular pencil is an error now, not later
+        self._solve(np.pi / 4)  # for AUC; and a singular pencil is an error now, not later
 
     def scores(self, angles: FloatArray) -> LineScores:
         """Return the moments of the scores of the line at each angle."""
-        directions = np.stack([self.direction(float(angle)) for angle in angles], axis=1)
+        directions = self.directions(angles).T
         return LineScores(
             self.delta @ directions,
             np.sum(directions * (self.positive @ directions), axis=0),
             np.sum(directions * (self.negative @ directions), axis=0),
         )
 
-    def direction(self, angle: float) -> FloatArray:
-        """Return the coefficients of the line at an angle."""
+    def directions(self, angles: FloatArray) -> FloatArray:
+        """Return the coefficients of the line at each angle, of shape (k, d)."""
+        return np.stack([self._solve(float(angle)) for angle in angles])
+
+    def _solve(self, angle: float) -> FloatArray:
         if angle not in self._solutions:
             c, s = np.cos(angle), np.sin(angle)
             if isinstance(self.positive, np.ndarray):

@@ -133,6 +133,12 @@ class Frontier:
         self.moments = moments
         self.shrinkage = shrinkage
 
+    def with_shrinkage(self, shrinkage: str | float) -> Frontier:
+        """Return the frontier of the same moments with another shrinkage."""
+        other = Frontier(self.moments, shrinkage)
+        other.__dict__["_standardized"] = self._standardized  # the same, and not cheap
+        return other
+
     def best(self, metric: str | Metric) -> LinearModel:
         """Return the line with the best metric of all lines, for normal scores."""
         model = self.minimize_risk(resolve(metric).risk(self.moments.weight))
@@ -169,8 +175,8 @@ class Frontier:
         ahead = gap[:, None] + np.sqrt(var_neg)[:, None] * ndtri(fpr)
         tpr = ndtr(ahead / np.sqrt(var_pos)[:, None])
         best = tpr.argmax(axis=0)
-        coef = np.stack([self._scaled_line(float(angles[k]))[0] for k in best])
-        return RocCurve(fpr, tpr[best, np.arange(n_points)], coef)
+        coef = self._scaled_lines(angles)[0]
+        return RocCurve(fpr, tpr[best, np.arange(n_points)], coef[best])
 
     def candidate_angles(self, risk: Risk | None = None) -> FloatArray:
         """Return the angles of lines worth comparing on rows.
@@ -192,12 +198,8 @@ class Frontier:
         Their scores have mean 0 for the negatives and variance 1, averaged over both classes, so
         that lines of different moments can be compared.
         """
-        mean = self.moments.negative.mean
-        lines = np.empty((len(angles), len(mean) + 1))
-        for line, angle in zip(lines, angles, strict=True):
-            line[:-1] = self._scaled_line(float(angle))[0]
-            line[-1] = -(line[:-1] @ mean)
-        return lines
+        coef = self._scaled_lines(angles)[0]
+        return np.column_stack([coef, -(coef @ self.moments.negative.mean)])
 
     @cached_property
     def _standardized(self) -> Any:
@@ -246,19 +248,23 @@ class Frontier:
             return float(share)
         return oas(group)
 
-    def _scaled_line(self, angle: float) -> tuple[FloatArray, LineScores, float]:
-        """Return the line at an angle for the features as given, scaled to unit mean variance.
+    def _scaled_lines(self, angles: FloatArray) -> tuple[FloatArray, LineScores, FloatArray]:
+        """Return lines at angles for the features as given, scaled to unit mean variance.
 
-        With it the moments of the scores of the pencil's line, and the length of that line by
-        which it was divided: the root of the variance of its scores, averaged over both classes.
+        With them the moments of the scores of the pencil's lines, and the lengths of those lines by
+        which they were divided: the root of the variance of their scores, averaged over both
+        classes.
         """
-        scores = self.pencil.scores(np.array([angle]))
-        length = float(np.sqrt((scores.var_pos[0] + scores.var_neg[0]) / 2.0)) or 1.0
-        return self.pencil.direction(angle) / (self._standardized.scale * length), scores, length
+        scores = self.pencil.scores(angles)
+        length = np.sqrt((scores.var_pos + scores.var_neg) / 2.0)
+        length[length == 0.0] = 1.0
+        scale = self._standardized.scale * length[:, None]
+        return self.pencil.directions(angles) / scale, scores, length
 
     def _model(self, angle: float, risk: float, threshold: float) -> LinearModel:
         """Return the line at an angle, with a threshold on the scores of the pencil's line."""
-        coef, line_scores, length = self._scaled_line(angle)
+        coefs, line_scores, lengths = self._scaled_lines(np.array([angle]))
+        coef, length = coefs[0], float(lengths[0])
         mean_neg = float(coef @ self.moments.negative.mean)
         mean_pos = float(coef @ self.moments.positive.mean)
         constant = bool(np.isinf(threshold))

@@ -143,12 +143,25 @@ class _State:
             factor = inverse * _dot(step, vector)
             vector -= factor[:, None] * change
             pairs.append((step, change, inverse, factor))
-        vector = self._scale[problems, None] * self._precondition(vector, problems)
+        vector = self._scaled_by_curvature(vector, problems)
         for step, change, inverse, factor in reversed(pairs):
             vector += (factor - inverse * _dot(change, vector))[:, None] * step
         self.direction[problems] = -vector
         self.predicted[problems] = 0.5 * _dot(self.gradient[problems], vector)
         self.length[problems] = 1.0
+
+    def _scaled_by_curvature(self, vector: FloatArray, problems: IntArray) -> FloatArray:
+        """Return the preconditioner times τ times a vector of each problem."""
+        last = (self._iteration - 1) % _MEMORY
+        usable = np.flatnonzero(self._inverse[last, problems])
+        moved, change = problems[usable], self._changes[last, problems[usable]]
+        # One call for both: it is many small solves, and calls are what they cost.
+        both = self._precondition(np.concatenate([vector, change]), np.append(problems, moved))
+        vector, bend = both[: len(vector)], _dot(change, both[len(vector) :])
+        positive = bend > 0.0
+        curvature = 1.0 / self._inverse[last, moved[positive]]
+        self._scale[moved[positive]] = curvature / bend[positive]
+        return self._scale[problems, None] * vector
 
     def move(
         self, problems: IntArray, coef: FloatArray, value: FloatArray, gradient: FloatArray
@@ -165,9 +178,6 @@ class _State:
         self._inverse[slot, problems] = np.divide(
             1.0, curvature, out=np.zeros_like(curvature), where=usable
         )
-        bend = _dot(change, self._precondition(change, problems))
-        scale = self._scale[problems]
-        self._scale[problems] = np.divide(curvature, bend, out=scale, where=usable & (bend > 0))
         self.coef[problems], self.value[problems] = coef, value
         self.gradient[problems] = gradient
         self.n_iter[problems] += 1
