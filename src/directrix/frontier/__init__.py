@@ -40,7 +40,7 @@ from directrix.frontier.recipes import Recipe as Recipe
 from directrix.frontier.recipes import cost_sweep as cost_sweep
 from directrix.frontier.recipes import path as path
 from directrix.frontier.recipes import ranking_continuation as ranking_continuation
-from directrix.frontier.row_frontier import RowCandidate as RowCandidate
+from directrix.frontier.row_candidate import RowCandidate as RowCandidate
 from directrix.frontier.row_frontier import RowFrontier as RowFrontier
 from directrix.frontier.search import MOST_FEATURES as MOST_FEATURES
 from directrix.frontier.search import Search as Search

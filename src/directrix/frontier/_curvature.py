@@ -66,7 +66,8 @@ class Curvature:
     def preconditioner(self, anchors: Sequence[Anchor], ridge: FloatArray) -> Preconditioner:
         """Return the preconditioner of some problems, from their anchors and ridges."""
         numbers: dict[tuple[Key | None, int | None, float], int] = {}
-        group, factors = [], []
+        group: list[int] = []
+        factors: list[FloatArray] = []
         for anchor, strength in zip(anchors, ridge.tolist(), strict=True):
             if self._batch.n_coef - 1 > _MOST_AT_LINE:
                 anchor = Anchor(anchor.fold)  # noqa: PLW2901 - this is all that is used of it
@@ -129,12 +130,12 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray:
     wide = p - 1 > _MOST_AT_ZERO
     if sparse.issparse(rows):
         if wide:
-            return np.asarray(rows.multiply(rows).T @ weight)
-        return np.asarray((rows.T @ (sparse.diags_array(weight) @ rows)).todense())
+            return np.asarray(rows.multiply(rows).T @ weight, dtype=np.float64)
+        return np.asarray((rows.T @ (sparse.diags_array(weight) @ rows)).todense(), dtype=np.float64)
     total = np.zeros(p) if wide else np.zeros((p, p))
     for start in range(0, len(weight), _BLOCK):
         part = slice(start, start + _BLOCK)
-        scaled = rows[part] * np.sqrt(weight[part])[:, None]
+        scaled = rows[part] * np.sqrt(weight[part]).astype(rows.dtype)[:, None]
         total += np.einsum("ij,ij->j", scaled, scaled) if wide else scaled.T @ scaled
     return total
 

@@ -24,7 +24,7 @@ from directrix.frontier._row_batch import BatchProblems, back, margins
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier._row_batch import Problem, RowBatch
     from directrix.losses import Loss
 
@@ -70,8 +70,8 @@ class PairProblems(BatchProblems):
         # step, or the function would change with it.
         middle = np.rint(_PER_UNIT * np.einsum("km,km->k", position, weight) / 2.0)[:, None]
         position *= _PER_UNIT
-        position -= middle - _NODES // 2
-        np.clip(position, 0.0, _NODES - 1.001, out=position)
+        position -= (middle - _NODES // 2).astype(position.dtype)
+        np.clip(position, 0.0, _NODES - 1.01, out=position)
         node = position.astype(np.int32)
         position -= node
         node += (_NODES * np.arange(k, dtype=np.int32))[:, None]
@@ -86,7 +86,7 @@ class PairProblems(BatchProblems):
             slope[:, :-1] = _PER_UNIT * np.diff(potential, axis=1)
             weight[:, side] *= slope.ravel()[node[:, side]]
         np.negative(weight[:, :n_neg], out=weight[:, :n_neg])
-        gradient = back(weight, self.batch.rows)
+        gradient = back(weight.astype(np.float32), self.batch.rows).astype(np.float64)
         gradient[:, -1] = 0.0  # the intercept shifts all scores alike
         return value, gradient
 
@@ -98,15 +98,14 @@ def _kernel_on_grid(loss: Loss) -> FloatArray:
     if kernel is None:
         msg = f"{loss!r} has no kernel of pairs"
         raise TypeError(msg)
-    matrix: FloatArray = toeplitz(kernel[_NODES - 1 :], kernel[_NODES - 1 :: -1])
-    return matrix
+    return np.asarray(toeplitz(kernel[_NODES - 1 :], kernel[_NODES - 1 :: -1]), dtype=np.float64)
 
 
-def _on_grid(node: IntArray, position: FloatArray, weight: FloatArray, k: int) -> FloatArray:
+def _on_grid(node: AnyArray, position: FloatArray, weight: FloatArray, k: int) -> FloatArray:
     """Return the weight of the rows that every node stands for, of shape (k, nodes)."""
     right = (position * weight).ravel()
     flat = node.ravel()
-    on_grid = np.bincount(flat, weight.ravel() - right, k * _NODES)
+    on_grid: FloatArray = np.bincount(flat, weight.ravel() - right, k * _NODES).astype(np.float64)
     on_grid[1:] += np.bincount(flat, right, k * _NODES)[:-1]
     grid: FloatArray = on_grid.reshape(k, _NODES)
     return grid

@@ -19,12 +19,11 @@ from directrix.frontier._row_batch import CACHED_NUMBERS, BatchProblems, back, m
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier._row_batch import Problem, RowBatch
 
-#: Exponents beyond this make no difference to a sum with one, and the product of two such powers is
-#: still a number.
-_LARGEST_EXPONENT = 300.0
+#: Exponents beyond this make no difference to a sum with one.
+_LARGEST_EXPONENT = 80.0
 #: Up to so many scores all blocks are evaluated in one go, those of a left-out fold too.
 _FEW = 2 * CACHED_NUMBERS
 
@@ -55,8 +54,8 @@ class SigmoidProblems(BatchProblems):
         lines = -sharpness * lines
         if len(problems) * len(self.batch.weight) <= _FEW:
             weight = self.share[problems][:, self._block_of_row] * self.batch.weight
-            value, gradient = _weighted(lines, self.batch.rows, weight, floor)
-            return value, factor * gradient
+            value, gradient = _weighted(lines, self.batch.rows, weight.astype(np.float32), floor)
+            return value.astype(np.float64), factor * gradient
         value, gradient = np.zeros(len(problems)), np.zeros_like(lines)
         for block in range(len(self.batch.blocks)):
             share = self.share[problems, block]
@@ -64,7 +63,7 @@ class SigmoidProblems(BatchProblems):
             if not len(used):
                 continue
             for rows, weight in self.batch.parts(block, len(used)):
-                given = 1.0 if self.batch.equal_weights else weight
+                given = None if self.batch.equal_weights else weight.astype(np.float32)
                 of_part = _weighted(lines[used], rows, given, floor[used])
                 scale = share[used] * (weight[0] if self.batch.equal_weights else 1.0)
                 value[used] += scale * of_part[0]
@@ -73,22 +72,24 @@ class SigmoidProblems(BatchProblems):
 
 
 def _weighted(
-    lines: FloatArray, rows: Any, weight: FloatArray | float, floor: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    lines: FloatArray, rows: Any, weight: AnyArray | None, floor: FloatArray
+) -> tuple[AnyArray, AnyArray]:
     """Return weighted sums over rows: of the loss, and of e / ((1 + e)(1 − a + a e)) times the row.
 
-    Every array is overwritten as soon as it is not needed: this is where a search spends its time.
+    Weights are for all problems together, or one row for each. Every array is overwritten as soon
+    as it is not needed: this is where a search spends its time.
     """
     exponent = margins(lines, rows)  # lines are multiplied by −γ
+    floor = floor.astype(exponent.dtype)
     excess = None
     if exponent.max(initial=0.0) > _LARGEST_EXPONENT:
         if not floor.all():  # without a floor the loss goes on along a line
             excess = np.where(floor > 0.0, 0.0, np.maximum(exponent - _LARGEST_EXPONENT, 0.0))
         np.minimum(exponent, _LARGEST_EXPONENT, out=exponent)
     slope = np.exp(exponent, out=exponent)
-    loss = 1.0 + slope
+    loss = slope + 1.0
     if floor.any():
-        bottom = floor * slope
+        bottom = slope * floor
         bottom += 1.0 - floor
         slope /= loss
         loss /= bottom
@@ -98,7 +99,7 @@ def _weighted(
     np.log(loss, out=loss)
     if excess is not None:
         loss += excess
-    if isinstance(weight, float):
+    if weight is None:
         return loss.sum(axis=1), back(slope, rows)
     slope *= weight
     value = loss @ weight if weight.ndim == 1 else np.einsum("km,km->k", loss, weight)

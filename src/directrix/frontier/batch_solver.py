@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from sklearn.utils.parallel import Parallel, delayed
 
 from directrix.frontier._curvature import Anchor, Curvature
 from directrix.frontier._pair_problems import PairProblems

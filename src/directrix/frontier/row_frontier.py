@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
-from warnings import catch_warnings, simplefilter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from directrix.frontier.batch_solver import BatchSolver
-from directrix.frontier.compare import Curves, round_scores, scaled_lines, scores_of
+from directrix.frontier.compare import scaled_lines, scores_of
+from directrix.frontier.row_candidate import ITERATIONS, RowCandidate
 from directrix.solve import lbfgs, stop_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.frontier.compare import Curves
     from directrix.frontier.recipes import Key, Recipe
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 
     Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
-
-#: Iterations of L-BFGS at most: of a candidate, and of the final fit.
-_ITERATIONS, _FINAL_ITERATIONS = 100, 500
 
 
 @dataclass
@@ -107,20 +104,32 @@ class RowFrontier:
         return candidates
 
     def solve_together(
-        self, candidates: Sequence[RowCandidate], folds: Sequence[int | None]
+        self,
+        candidates: Sequence[RowCandidate],
+        folds: Sequence[int | None],
+        *,
+        in_any_case: bool = False,
     ) -> None:
         """Solve candidates without each of some folds, many at once, before they are asked for.
 
         Those that a candidate starts from come first, in the same fold: a non-convex fit that
         started from a solution of all rows would have seen the rows it is tested on. Candidates
         that cannot be solved together are left to `RowCandidate.solution`.
+
+        Parameters
+        ----------
+        candidates : sequence of RowCandidate
+        folds : sequence of int or None
+        in_any_case : bool
+            Whether they are solved even if time is up.
         """
         if self.solver is None and self.start is None:
             keys = dict.fromkeys(before for each in candidates for before in each.keys)
             waiting = [self.recipes[key] for key in keys]
             while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
-                self._solve_many(ready, folds)
-                if self.stopped:
+                stop = None if in_any_case else self.out_of_time
+                if not self._solve_many(ready, folds, stop):
+                    self.stopped = True
                     return
                 waiting = [recipe for recipe in waiting if recipe not in ready]
         self.score_together([each.recipe.key for each in candidates], folds)
@@ -131,15 +140,22 @@ class RowFrontier:
         started = before is None or all((before.key, fold) in self.solutions for fold in folds)
         return started and BatchSolver.can_solve(recipe.loss)
 
-    def _solve_many(self, recipes: Sequence[Recipe], folds: Sequence[int | None]) -> None:
+    def _solve_many(
+        self,
+        recipes: Sequence[Recipe],
+        folds: Sequence[int | None],
+        stop: Callable[[], bool] | None,
+    ) -> bool:
+        """Solve recipes without each of some folds; return whether there was time."""
         problems = [
             (recipe, fold)
             for recipe in recipes
             for fold in folds
             if (recipe.key, fold) not in self.solutions
         ]
-        self.solutions |= self._batch_solver.solve(problems, self.solutions, self.out_of_time)
-        self.stopped |= any((recipe.key, fold) not in self.solutions for recipe, fold in problems)
+        solved = self._batch_solver.solve(problems, self.solutions, stop)
+        self.solutions |= solved
+        return len(solved) == len(problems)
 
     @cached_property
     def _batch_solver(self) -> BatchSolver:
@@ -213,7 +229,7 @@ class RowFrontier:
         objective: DataObjective,
         start: FloatArray,
         callback: Callback | None = None,
-        iterations: int = _ITERATIONS,
+        iterations: int = ITERATIONS,
     ) -> Solution:
         """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
 
@@ -233,175 +249,3 @@ class RowFrontier:
         done, planned = len(self._tried), len(self.recipes)
         if self.progress is not None and self.progress(done, planned):
             self.stopped = True  # for good
-
-
-class Refit(NamedTuple):
-    """A candidate fitted to all rows: its line, and the objective that the solution minimises."""
-
-    line: FloatArray
-    objective: DataObjective
-    solution: Solution
-
-
-@dataclass(frozen=True, eq=False)
-class RowCandidate:
-    """The line of one recipe; see `Candidate`. What is known of it, the frontier remembers.
-
-    Parameters
-    ----------
-    frontier : RowFrontier
-    recipe : Recipe
-    """
-
-    frontier: RowFrontier
-    recipe: Recipe
-
-    @property
-    def name(self) -> str:
-        """What a report calls the candidate."""
-        return self.recipe.name
-
-    @property
-    def complexity(self) -> float:
-        """Order of preference among candidates of equal quality."""
-        return self.recipe.complexity
-
-    @property
-    def keys(self) -> list[Key]:
-        """The keys of the recipes that lead to this one, and its own."""
-        return [candidate.recipe.key for candidate in self.chain]
-
-    @property
-    def chain(self) -> list[RowCandidate]:
-        """The candidates that lead to this one, each starting from the one before."""
-        before = self._before()
-        return [self] if before is None else [*before.chain, self]
-
-    def fit(self) -> bool:
-        """Fit the candidate without each fold, unless time is up; return whether it is fitted."""
-        frontier = self.frontier
-        if self.recipe.key not in frontier.held_out:
-            if frontier.stopped and not self._is_solved(frontier.folds):
-                return False
-            scores = round_scores(self._scores(frontier.folds))
-            curves = Curves(frontier.positive, scores, frontier.weight, frontier.fold)
-            frontier.held_out[self.recipe.key] = scores, curves
-            frontier.report_progress(self)
-        return True
-
-    def trial(self, folds: Sequence[int | None]) -> Curves | None:
-        """Fit the candidate without each of some folds, and return its curves on their rows.
-
-        Returns None if time is up.
-        """
-        frontier = self.frontier
-        if frontier.stopped and not self._is_solved(folds):
-            return None
-        scores = self._scores(folds)
-        fold = np.zeros(len(scores), np.intp) if frontier.fold is None else frontier.fold
-        rows = np.flatnonzero(np.isin(fold, folds))
-        factor = float(frontier.weight.sum() / frontier.weight[rows].sum())
-        weight = factor * frontier.weight[rows]  # these rows stand for all
-        curves = Curves(frontier.positive[rows], scores[rows], weight, fold[rows])
-        frontier.report_progress(self)
-        return curves
-
-    @property
-    def scores(self) -> FloatArray:
-        """Held-out scores of the rows; the candidate must be fitted."""
-        return self.frontier.held_out[self.recipe.key][0]
-
-    @property
-    def curves(self) -> Curves:
-        """Rates of the held-out scores at every threshold; the candidate must be fitted."""
-        return self.frontier.held_out[self.recipe.key][1]
-
-    @property
-    def line(self) -> FloatArray:
-        """The line of all rows."""
-        return self._in_features(self._line(None))
-
-    @property
-    def fold_lines(self) -> list[FloatArray]:
-        """For each fold the line made without it."""
-        folds = [fold for fold in self.frontier.folds if fold is not None]
-        return [self._in_features(self._line(fold)) for fold in folds]
-
-    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
-        """Return the line of these rows, from where the candidate ended."""
-        objective = self.recipe.objective(X, positive, weight)
-        start = self.solution(None)
-        solution = self.frontier.solve(objective, start, None, _FINAL_ITERATIONS)
-        return self._scaled(solution.coef, X, positive, weight)
-
-    def traced_refit(
-        self, X: Any, positive: AnyArray, weight: FloatArray, trace: Callback
-    ) -> Refit:
-        """Fit the candidate to these rows once more, showing `trace` every step.
-
-        On the rows that the candidate was made from, the descent is repeated from its start.
-        """
-        frontier = self.frontier
-        objective = self.recipe.objective(X, positive, weight)
-        repeated = len(positive) == len(frontier.positive)
-        start = self._start(None) if repeated else self.solution(None)
-        iterations = _ITERATIONS if repeated else _FINAL_ITERATIONS
-        trace(start, objective(start)[0])
-        solution = frontier.solve(objective, start, trace, iterations)
-        return Refit(self._scaled(solution.coef, X, positive, weight), objective, solution)
-
-    def solution(self, left_out: int | None) -> FloatArray:
-        """Return the coefficients as they were solved for, of all rows or without a fold."""
-        frontier, key = self.frontier, (self.recipe.key, left_out)
-        if key not in frontier.solutions and not frontier.stopped:
-            frontier.solve_together([self], [left_out])
-        if key not in frontier.solutions:
-            start = self._start(left_out)
-            objective = self.recipe.objective(*frontier.training_rows(left_out))
-            with catch_warnings():  # the final fit repeats this warning if it still applies
-                simplefilter("ignore", ConvergenceWarning)
-                frontier.solutions[key] = frontier.solve(objective, start).coef
-        return frontier.solutions[key]
-
-    def _is_solved(self, folds: Sequence[int | None]) -> bool:
-        return all((self.recipe.key, fold) in self.frontier.solutions for fold in folds)
-
-    def _before(self) -> RowCandidate | None:
-        """Return the candidate whose line the descent starts from."""
-        start = self.recipe.start
-        return None if start is None else self.frontier.plan([start])[0]
-
-    def _start(self, left_out: int | None) -> FloatArray:
-        before = self._before()
-        if before is None:
-            return self.frontier.first_start(left_out)
-        return before.solution(left_out)
-
-    def _line(self, left_out: int | None) -> FloatArray:
-        frontier, key = self.frontier, (self.recipe.key, left_out)
-        if key not in frontier.lines:
-            self.solution(left_out)
-            frontier.score_together([self.recipe.key], [left_out])
-        return frontier.lines[key]
-
-    def _scaled(
-        self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
-    ) -> FloatArray:
-        keep, lines = self.frontier.keep_intercept, line[None]
-        scaled: FloatArray = scaled_lines(
-            lines, scores_of(X, lines), positive, weight, keep_intercept=keep
-        )[0]
-        return scaled
-
-    def _in_features(self, line: FloatArray) -> FloatArray:
-        to_features = self.frontier.to_features
-        return line if to_features is None else to_features(line)
-
-    def _scores(self, folds: Sequence[int | None]) -> FloatArray:
-        """Return the scores of the rows of some folds by lines made without them; others zero."""
-        frontier, key = self.frontier, self.recipe.key
-        scores = np.zeros(len(frontier.positive))
-        for number in folds:
-            self._line(number)
-            scores[frontier.rows_of_fold(number)] = frontier.fold_scores[key, number]
-        return scores

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from directrix.frontier.candidates import Candidate
     from directrix.frontier.compare import Comparison
     from directrix.frontier.recipes import Key, Recipe
-    from directrix.frontier.row_frontier import RowCandidate, RowFrontier
+    from directrix.frontier.row_candidate import RowCandidate
+    from directrix.frontier.row_frontier import RowFrontier
     from directrix.metrics import Metric
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.

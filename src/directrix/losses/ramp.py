@@ -50,8 +50,8 @@ class Ramp(Loss):
 
     def pair_kernel(self, difference: FloatArray) -> FloatArray | None:
         """Return the difference of the two kernels, if the losses are of pairs."""
-        kernels = [part.pair_kernel(self.gamma * difference) for part in self.parts()]
-        return None if kernels[0] is None else kernels[0] - kernels[1]
+        with_margin, without = (part.pair_kernel(self.gamma * difference) for part in self.parts())
+        return None if with_margin is None or without is None else with_margin - without
 
     def parts(self) -> tuple[Loss, Loss]:
         """Return the two convex losses, as functions of the scores times γ."""

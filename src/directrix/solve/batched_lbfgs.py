@@ -23,6 +23,8 @@ _MEMORY = 6
 _ARMIJO = 1e-4
 #: Bounds of the factor by which a rejected step is shortened, and the shortest step.
 _SHORTEN, _SHORTEST = (0.1, 0.5), 1e-4
+#: Factor of the next step after one along which the objective bends down.
+_LENGTHEN = 4.0
 #: A pair of steps and gradient changes counts if its curvature exceeds this share of its size.
 _CURVATURE = 1e-10
 
@@ -57,8 +59,9 @@ def batched_lbfgs(
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
 
     The two-loop recursion starts from :math:`H_0 = \tau M^{-1}` with the preconditioner M and
-    :math:`\tau = s^\top y / y^\top M^{-1} y` of the last step s and gradient change y. A problem
-    ends when the decrease that a full step predicts, :math:`\frac12 g^\top H g`, is less than
+    :math:`\tau = s^\top y / y^\top M^{-1} y` of the last step s and gradient change y, or four times
+    the last τ if the objective bends down along the step (then there is no pair to learn from). A
+    problem ends when the decrease that a full step predicts, :math:`\frac12 g^\top H g`, is less than
     ``tol`` times its value; it then takes that last step unseen. Problems that have ended are not
     evaluated again, so the cost of an iteration falls with their number. No problem affects
     another, except for the rounding of matrix products.
@@ -175,6 +178,8 @@ class _State:
         self._iteration += 1
         self._inverse[slot] = 0.0
         self._steps[slot, problems], self._changes[slot, problems] = step, change
+        # Where the objective bends down, steps may be longer.
+        self._scale[problems[~usable]] *= _LENGTHEN
         self._inverse[slot, problems] = np.divide(
             1.0, curvature, out=np.zeros_like(curvature), where=usable
         )
