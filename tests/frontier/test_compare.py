@@ -11,10 +11,12 @@ from directrix.frontier.compare import (
     held_out_scores,
     rescaled_weights,
     round_scores,
+    scaled_lines,
     scores_of,
 )
 from directrix.metrics import AUC, TABLE, Cost, Curve, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
+from directrix.moments import ScoreMoments
 
 
 def labelled_scores(n=120, k=7, seed=0):
@@ -303,3 +305,49 @@ def test_a_tie_is_small_against_the_costs():
     scores = np.stack([np.where(positive, -1.0, 1.0), np.where(positive, 1.0, -1.0)], axis=1)
     chosen = choose(Cost(fp=1e-9, fn=2e-9), positive, scores, np.ones(20))
     assert chosen.index == 1
+
+
+def weighted_rows(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += 1.5 * positive
+    return X, positive, rng.uniform(0.5, 2.0, n)
+
+
+def scaled(lines, X, positive, weight, **options):
+    return scaled_lines(lines, scores_of(X, lines), positive, weight, **options)
+
+
+def test_scaled_scores_have_their_middle_at_zero_and_deviation_one():
+    X, positive, weight = weighted_rows()
+    lines = np.array([[3.0, -1.0, 20.0, 7.0], [-1.0, 0.5, 0.0, 1e3]])
+    moved = scaled(lines, X, positive, weight)
+    for line, before in zip(moved, lines, strict=True):
+        scores = scores_of(X, line[None])[:, 0]
+        numbers = ScoreMoments.of_scores(positive, scores, weight)
+        assert numbers.mean_pos + numbers.mean_neg == pytest.approx(0.0, abs=1e-11)
+        assert (numbers.var_pos + numbers.var_neg) / 2.0 == pytest.approx(1.0, rel=1e-11)
+        assert line[0] / before[0] > 0  # the direction stays
+        np.testing.assert_allclose(line[:-1] * before[0], before[:-1] * line[0], rtol=1e-11)
+    # Of a line in other units nothing is left of them.
+    other = scaled(1e3 * lines + [0, 0, 0, 55.0], X, positive, weight)
+    assert other == pytest.approx(moved, rel=1e-9)
+    kept = scaled(lines, X, positive, weight, keep_intercept=True)
+    np.testing.assert_allclose(kept / kept[:, :1], lines / lines[:, :1], rtol=1e-11)
+
+
+def test_rows_of_weight_zero_do_not_scale_a_line():
+    X, positive, weight = weighted_rows()
+    out = np.arange(len(X)) % 5 == 0
+    lines = np.array([[3.0, -1.0, 20.0, 7.0]])
+    kept = scaled(lines, X[~out], positive[~out], weight[~out])
+    np.testing.assert_allclose(scaled(lines, X, positive, np.where(out, 0.0, weight)), kept)
+
+
+def test_scores_without_variance_are_apart_by_one_or_zero():
+    positive = np.array([True, True, False, False])
+    X, weight = np.where(positive, 5.0, 1.0)[:, None], np.ones(4)
+    line, nothing = scaled(np.array([[2.0, 1.0], [0.0, 3.0]]), X, positive, weight)
+    assert (X @ line[:-1] + line[-1]).tolist() == [0.5, 0.5, -0.5, -0.5]
+    assert nothing.tolist() == [0.0, 0.0]

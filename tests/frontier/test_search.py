@@ -98,14 +98,35 @@ def test_two_folds_tell_which_candidates_are_worth_all_folds(n, all_are_fitted, 
     search = Search(frontier, RecallAtFPR(0.05))
     search.run()
     fitted = {candidate.recipe.key for candidate in frontier.fitted}
-    assert (fitted == set(frontier.recipes)) == all_are_fitted
+    tried = {key for key, fold in frontier.solutions if fold == 0}
+    assert (fitted == tried) == all_are_fitted
     # Whatever a candidate starts from is fitted too; so is logistic regression, with every ridge.
     starts = {frontier.recipes[key].start for key in fitted} - {None}
     assert {start.key for start in starts} <= fitted
     assert {recipe.key for recipe in logistic_path()} <= fitted
     if not all_are_fitted:
-        # The best of the coarse sweep on two folds is fitted; one that is far behind is not.
-        sweep = frontier.plan([*logistic_path(), *coarse_sweep()])
+        # The best of those tried on two folds is fitted; one that is far behind is not.
+        sweep = [c for c in frontier.plan(coarse_sweep()) if c.recipe.key in tried]
         losses = compare(search.metric, [candidate.trial([0, 1]) for candidate in sweep]).losses
         assert sweep[int(losses.argmin())].recipe.key in fitted
         assert not {candidate.recipe.key for candidate in sweep} <= fitted
+
+
+@pytest.mark.parametrize("n", [300, 2000])
+def test_only_the_better_half_is_followed(n):
+    frontier = RowFrontier(*rows(n, folds=5))
+    search = Search(frontier, RecallAtFPR(0.05))
+    search.run()
+    folds = [0, 1] if n == 2000 else frontier.folds
+    tried = {key for key, fold in frontier.solutions if fold == 0}
+    by_key = {recipe.key: recipe for recipe in coarse_sweep()}
+    for gamma in (1.0, 4.0):
+        followers = [r for r in by_key.values() if r.loss.sharpness == gamma and r.ratio]
+        starts = [r.start for r in followers if r.start.key in tried]
+        losses = compare(
+            search.metric, [frontier.plan([start])[0].trial(folds) for start in starts]
+        ).losses
+        followed = {r.start.key for r in followers if r.key in tried}
+        order = np.argsort(losses, kind="stable")
+        leading = {starts[k].key for k in order[: (len(starts) + 1) // 2]}
+        assert leading == followed

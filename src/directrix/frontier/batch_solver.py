@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     Solutions = Mapping[tuple[Key, int | None], FloatArray]
 
-#: Problems that are solved in one block at most. Blocks do not depend on the number of jobs, so
-#: that its result does not.
-_BLOCK = 64
+#: Problems that are solved in one block: as many as have so many scores together, within limits.
+#: Blocks do not depend on the number of jobs, so that the lines do not.
+_SCORES_OF_BLOCK = 1 << 18
+_LEAST_PROBLEMS, _MOST_PROBLEMS = 8, 64
 
 
 class BatchSolver:
@@ -56,6 +57,8 @@ class BatchSolver:
         self._batch = RowBatch(X, positive, weight, fold)
         self._curvature = Curvature(self._batch)
         self._tol = tol
+        fitting = _SCORES_OF_BLOCK // len(positive)
+        self._block_size = min(max(_LEAST_PROBLEMS, fitting), _MOST_PROBLEMS)
         self._parallel = Parallel(n_jobs=n_jobs, prefer="threads")
 
     @staticmethod
@@ -84,9 +87,9 @@ class BatchSolver:
         for problem in problems:
             families.setdefault(_family(problem[0].loss), []).append(problem)
         blocks = [
-            members[start : start + _BLOCK]
+            members[start : start + self._block_size]
             for members in families.values()
-            for start in range(0, len(members), _BLOCK)
+            for start in range(0, len(members), self._block_size)
         ]
         solve = delayed(self._solve_block)
         results = self._parallel(solve(block, solutions, stop) for block in blocks)

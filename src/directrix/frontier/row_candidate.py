@@ -110,6 +110,7 @@ class RowCandidate:
     @property
     def line(self) -> FloatArray:
         """The line of all rows."""
+        self.frontier.solve_together([self], [None], in_any_case=True)
         return self._in_features(self._line(None))
 
     @property

@@ -121,18 +121,20 @@ class Search:
         folds = self._trial_folds()
         tried: dict[RowCandidate, float] = {}
         waiting = self.rows.plan(recipes)
-        followed = {candidate.recipe.key for candidate in waiting}
         while waiting:
             keys = {candidate.recipe.key for candidate in waiting}
-            ready = [c for c in waiting if c.recipe.start is None or c.recipe.start.key not in keys]
+            ready = [each for each in waiting if _start_key(each) not in keys]
             losses = self._trial(ready, folds or self.rows.folds)
             tried |= losses
-            starts = {c.recipe.start.key for c in waiting if c.recipe.start is not None}
+            starts = {_start_key(candidate) for candidate in waiting}
             leading = sorted((c for c in losses if c.recipe.key in starts), key=losses.__getitem__)
-            followed = {c.recipe.key for c in leading[: (len(leading) + 1) // 2]}
-            waiting = [
-                c for c in waiting if c.recipe.start is not None and c.recipe.start.key in followed
-            ]
+            followed = {each.recipe.key for each in leading[: (len(leading) + 1) // 2]}
+            later = [each for each in waiting if each not in ready]
+            waiting = []
+            for candidate in later:  # a start is planned before those that start from it
+                if _start_key(candidate) in followed:
+                    followed.add(candidate.recipe.key)
+                    waiting.append(candidate)
         best = sorted(tried, key=tried.__getitem__)[: most if folds else None]
         return [before for candidate in best for before in candidate.chain]
 
@@ -167,3 +169,9 @@ class Search:
         best = self._best_of_rows(comparison)[:_REGIONS]
         near = {other.key: other for candidate in best for other in candidate.recipe.neighbours}
         return list(near.values())
+
+
+def _start_key(candidate: RowCandidate) -> Key | None:
+    """Return the key of the recipe that a candidate starts from."""
+    start = candidate.recipe.start
+    return None if start is None else start.key

@@ -59,12 +59,12 @@ def batched_lbfgs(
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
 
     The two-loop recursion starts from :math:`H_0 = \tau M^{-1}` with the preconditioner M and
-    :math:`\tau = s^\top y / y^\top M^{-1} y` of the last step s and gradient change y, or four times
-    the last τ if the objective bends down along the step (then there is no pair to learn from). A
-    problem ends when the decrease that a full step predicts, :math:`\frac12 g^\top H g`, is less than
-    ``tol`` times its value; it then takes that last step unseen. Problems that have ended are not
-    evaluated again, so the cost of an iteration falls with their number. No problem affects
-    another, except for the rounding of matrix products.
+    :math:`\tau = s^\top y / y^\top M^{-1} y` of the last step s and gradient change y. Where the
+    objective bends down along the step there is no pair to learn from, and τ is four times the
+    last. A problem ends when the decrease that a full step predicts,
+    :math:`\frac12 g^\top H g`, is less than ``tol`` times its value; it then takes that last step
+    unseen. Problems that have ended are not evaluated again, so the cost of an iteration falls with
+    their number. No problem affects another, except for the rounding of matrix products.
 
     SciPy's L-BFGS solves one problem per call and would spend most of its time outside of matrix
     products.

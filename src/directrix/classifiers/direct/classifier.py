@@ -71,6 +71,9 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         Time budget in seconds; the search stops early when another candidate would exceed it.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
+    n_jobs : int, optional
+        Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
+        not depend on it. It pays from some ten thousand rows on.
 
     Attributes
     ----------
@@ -114,6 +117,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         limits: Mapping[str, float] | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.metric = metric
         self.cv = cv
@@ -121,6 +125,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.limits = limits
         self.time_budget = time_budget
         self.class_weight = class_weight
+        self.n_jobs = n_jobs
 
     @property
     def report_(self) -> DirectReport:
@@ -206,7 +211,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
             folds = replace(folds, n_folds=folds.n_folds + 1)
         two = TwoPasses(source, target, folds, options)
         guarantee = guarantees[0] if guarantees else None
-        direct = DirectSource(metric, two, self.class_weight, guarantee)
+        direct = DirectSource(metric, two, self.class_weight, guarantee, self.n_jobs)
         surveyed = direct.survey()
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)
@@ -237,7 +242,8 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         positives = classes[1:] if len(classes) == 2 else classes
         seconds = None if self.time_budget is None else self.time_budget / len(positives)
         n_folds = int(self.cv) if keyed.fold is None else _FOLDS
-        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), seconds, progress)
+        guarantees = self._guarantees(metrics)
+        direct = DirectFit(metrics, n_folds, guarantees, seconds, progress, self.n_jobs)
         by_class = [direct.run(keyed, label) for label in positives]
         for classifier, fits in zip(classifiers, zip(*by_class, strict=True), strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier

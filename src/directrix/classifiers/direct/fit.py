@@ -75,6 +75,8 @@ class DirectFit:
         Time budget.
     progress : callable, optional
         Called with (n_done, n_planned) after each candidate; a true result stops the search.
+    n_jobs : int, optional
+        Threads of the search.
     """
 
     metrics: Sequence[Metric]
@@ -82,6 +84,7 @@ class DirectFit:
     guarantees: Sequence[Guarantee] | None = None
     seconds: float | None = None
     progress: Callable[[int, int], bool | None] | None = None
+    n_jobs: int | None = None
 
     def run(self, keyed: KeyedRows, label: Any) -> list[Fitted]:
         """Fit a line for each metric, with one class against the others."""
@@ -108,6 +111,7 @@ class DirectFit:
             progress=clock,
             fall=FALL,
             out_of_time=clock.is_over,
+            n_jobs=self.n_jobs,
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
         moments = cache(partial(_moment_candidates, seen)) if narrow else None

@@ -48,12 +48,15 @@ class DirectSource:
     class_weight : dict, "balanced" or None
     guarantee : Guarantee, optional
         The last fold is then set apart: nothing is built from it or chosen by it.
+    n_jobs : int, optional
+        Threads of the search.
     """
 
     metric: Metric
     two: TwoPasses
     class_weight: Any
     guarantee: Guarantee | None = None
+    n_jobs: int | None = None
 
     def survey(self) -> Surveyed:
         """Make the first pass."""
@@ -121,6 +124,7 @@ class DirectSource:
             sample.fold,
             fall=FALL,
             to_features=units.line_back,
+            n_jobs=self.n_jobs,
         )
         rows_of_sample = sample.X, positive, weight, sample.fold
         from_moments = partial(moment_candidates, moments, *rows_of_sample)

@@ -1,0 +1,119 @@
+from functools import partial
+
+import numpy as np
+import pytest
+
+from directrix.frontier.compare import Curves, round_scores, scaled_lines, scores_of
+from directrix.frontier.recipes import cost_sweep
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.metrics import Error
+from tests.frontier.test_row_frontier import compared, rows, solves, swept
+
+__all__ = ["solves"]  # a fixture
+
+
+@pytest.mark.parametrize("index", [0, 3, 11])
+def test_held_out_rows_are_scored_by_lines_that_have_not_seen_them(index):
+    frontier = swept()
+    X, positive, weight, fold = rows()
+    candidate = frontier.fitted[index]
+    for number in range(3):
+        tested = fold == number
+        # Whatever the rows held out are, and whichever class: the line without them is the same.
+        other = RowFrontier(
+            np.where(tested[:, None], 1e3, X), positive ^ tested, weight + 5.0 * tested, fold
+        )
+        line = candidate.solution(number)
+        np.testing.assert_array_equal(other.plan([candidate.recipe])[0].solution(number), line)
+        training = X[~tested], positive[~tested], weight[~tested]
+        alone = RowFrontier(*training, None).plan([candidate.recipe])[0]
+        np.testing.assert_array_equal(alone.solution(None), line)
+        X_training, *others = training
+        scaled = scaled_lines(line[None], scores_of(X_training, line[None]), *others)[0]
+        np.testing.assert_allclose(candidate.fold_lines[number], scaled, rtol=1e-10)
+        scores = scores_of(X[tested], candidate.fold_lines[number][None])[:, 0]
+        np.testing.assert_array_equal(candidate.scores[tested], round_scores(scores))
+
+
+def test_without_folds_the_rows_themselves_are_scored():
+    frontier = swept(fold=False)
+    X, positive, weight, _ = rows()
+    assert frontier.folds == [None]
+    for candidate in frontier.fitted:
+        line = candidate.line
+        solved = candidate.solution(None)[None]
+        scaled = scaled_lines(solved, scores_of(X, solved), positive, weight)[0]
+        np.testing.assert_allclose(line, scaled, rtol=1e-10)
+        np.testing.assert_array_equal(
+            candidate.scores, round_scores(scores_of(X, line[None])[:, 0])
+        )
+        assert candidate.fold_lines == []
+    assert compared(frontier, Error())[1].values.shape == (12,)
+
+
+def test_lines_are_given_in_the_units_that_are_asked_for():
+    frontier, twice = swept(), swept(to_features=lambda line: 2.0 * line)
+    for candidate, other in zip(frontier.fitted, twice.fitted, strict=True):
+        np.testing.assert_array_equal(other.line, 2.0 * candidate.line)
+        np.testing.assert_array_equal(other.fold_lines, 2.0 * np.stack(candidate.fold_lines))
+        np.testing.assert_array_equal(other.scores, candidate.scores)
+
+
+def test_a_refit_to_the_same_rows_goes_on_where_the_candidate_ended():
+    frontier = swept()
+    X, positive, weight, _ = rows()
+    for candidate in frontier.fitted:
+        objective = candidate.recipe.objective(X, positive, weight)
+        refit = candidate.refit(X, positive, weight)
+        np.testing.assert_allclose(refit, candidate.line, rtol=0, atol=0.05)
+        values = []
+        traced = candidate.traced_refit(X, positive, weight, partial(_record, values))
+        assert values[0][1] == objective(values[0][0])[0]
+        assert traced.solution.value <= values[0][1]
+
+
+def _record(values, coef, value):
+    values.append((coef, value))
+
+
+class TestTrial:
+    def test_two_folds_judge_lines_that_have_not_seen_them(self):
+        frontier = swept()
+        _, positive, weight, fold = rows()
+        tested = fold < 2
+        candidate = frontier.fitted[5]
+        trial = candidate.trial([0, 1])
+        scores, factor = candidate.scores[tested], weight.sum() / weight[tested].sum()
+        theirs = Curves(positive[tested], scores, factor * weight[tested], fold[tested])
+        assert Error().best_value(trial.whole) == Error().best_value(theirs.whole)
+        assert len(trial.folds) == 2
+
+    def test_it_fits_what_is_needed_and_no_more(self, solves):
+        frontier = RowFrontier(*rows())
+        first = frontier.plan(cost_sweep((1e-2, 1e-3), gammas=(1.0,)))[0]
+        assert not solves
+        first.trial([0, 1])
+        assert len(solves) == 2
+        first.fit()
+        assert len(solves) == 3
+        assert [candidate.recipe for candidate in frontier.fitted] == [first.recipe]
+
+    def test_trials_and_fits_are_both_reported(self):
+        reports = []
+        frontier = RowFrontier(*rows(), progress=lambda *counts: reports.append(counts))
+        first, second, *_ = frontier.plan(cost_sweep((1e-2,), gammas=()))
+        first.trial([0, 1])
+        first.fit()  # one more fold
+        first.fit()
+        second.fit()
+        assert reports == [(1, 4), (1, 4), (2, 4)]
+
+    def test_once_stopped_only_what_is_known_is_tried(self):
+        answers = iter([True, False, False])
+        frontier = RowFrontier(*rows(), progress=lambda *_: next(answers))
+        first, second, *_ = frontier.plan(cost_sweep((1e-2,), gammas=()))
+        assert first.trial([0, 1]) is not None
+        assert second.trial([0, 1]) is None
+        assert not second.fit()
+        assert first.trial([0, 1]) is not None
+        assert frontier.stopped  # whatever was answered since
