@@ -53,7 +53,7 @@ def batched_lbfgs(
     precondition: Precondition,
     *,
     tol: float = 1e-5,
-    iterations: int = 40,
+    iterations: int = 30,
     stop: Callable[[], bool] | None = None,
 ) -> BatchSolution | None:
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
