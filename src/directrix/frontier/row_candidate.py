@@ -124,7 +124,9 @@ class RowCandidate:
         self.frontier.solve_together([self], [None], in_any_case=True)
         objective = self.recipe.objective(X, positive, weight)
         start = self.solution(None)
-        solution = self.frontier.solve(objective, start, None, _FINAL_ITERATIONS)
+        out_of_time = self.frontier.out_of_time
+        stop = None if out_of_time is None else lambda *_: out_of_time(-1.0)
+        solution = self.frontier.solve(objective, start, stop, _FINAL_ITERATIONS)
         return self._scaled(solution.coef, X, positive, weight)
 
     def traced_refit(

@@ -57,7 +57,8 @@ class RowFrontier:
         asked for; by default those of the rows.
     out_of_time : callable, optional
         Asked between the iterations of solvers; if it returns True, the search stops and what is
-        half solved is given up.
+        half solved is given up. Before work that cannot be interrupted it is called with how much
+        there is of it, in units of the time that the first candidate took.
     n_jobs : int, optional
         Threads, as in scikit-learn; the lines do not depend on it.
     """
@@ -72,7 +73,7 @@ class RowFrontier:
     fall: float = 1e-6
     keep_intercept: bool = False
     to_features: Callable[[FloatArray], FloatArray] | None = None
-    out_of_time: Callable[[], bool] | None = None
+    out_of_time: Callable[..., bool] | None = None
     n_jobs: int | None = None
     #: Whether the search was asked to stop: no more candidates are fitted then.
     stopped: bool = False

@@ -56,6 +56,9 @@ class Search:
     metric: Metric
     moments: Callable[[], Sequence[Candidate]] | None = None
     candidates: list[Candidate] = field(default_factory=list)
+    #: Steps for which there was no time.
+    skipped: list[str] = field(default_factory=list)
+    _step: str = ""
     #: The metric of each candidate, as `best_values` returns it.
     _values: list[FloatArray] = field(default_factory=list)
     #: The candidates of the row frontier, and their indices in `candidates`.
@@ -63,17 +66,20 @@ class Search:
 
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
-        self._take(self.rows.plan(logistic_path()))
-        self._take(self._promising(coarse_sweep(), _KEPT))
-        if self.moments is not None and not self.rows.stopped:
+        path = self.rows.plan(logistic_path())
+        self._take(path[:1], in_any_case=True)
+        if self._has_time("logistic regression with weaker ridges"):
+            self._take(path)
+        if self._has_time("the cost sweep"):
+            self._take(self._promising(coarse_sweep(), _KEPT))
+        if self.moments is not None and self._has_time("lines of the moments", 1.0):
             self._take_screened(self.moments())
-        comparison = self._compare()
-        if not self.metric.uses_threshold:
-            start = self._best_of_rows(comparison)[0].recipe
+        if not self.metric.uses_threshold and self._has_time("losses of pairs"):
+            start = self._best_of_rows(self._compare())[0].recipe
             self._take(self._promising(ranking_continuation(RIDGES, start), _KEPT_NEAR))
-            comparison = self._compare()
+        comparison = self._compare()
         for _ in range(_ROUNDS):
-            if self.rows.stopped:
+            if not self._has_time("a finer search around the best"):
                 break
             before = comparison
             self._take(self._promising(self._neighbours(before), _KEPT_NEAR))
@@ -81,12 +87,37 @@ class Search:
             error = float(comparison.standard_errors(comparison.best)[before.best])
             if before.losses.min() - comparison.losses.min() <= _WORTHWHILE * error:
                 break
+        self._note_rest()
         return comparison
 
-    def _take(self, candidates: Iterable[RowCandidate]) -> None:
+    def _has_time(self, step: str, ahead: float = 0.0) -> bool:
+        """Whether there is time for another step of the search; if not, remember it.
+
+        Parameters
+        ----------
+        step : str
+        ahead : float
+            How much of it cannot be interrupted, in units of the time of the first candidate.
+        """
+        self._note_rest()
+        rows = self.rows
+        if not rows.stopped and (rows.out_of_time is None or not rows.out_of_time(ahead)):
+            self._step = step
+            return True
+        if step not in self.skipped:
+            self.skipped.append(step)
+        return False
+
+    def _note_rest(self) -> None:
+        """Remember the step that was under way when the search was stopped."""
+        if self.rows.stopped and self._step:
+            self.skipped.append(f"the rest of {self._step}")
+            self._step = ""
+
+    def _take(self, candidates: Iterable[RowCandidate], *, in_any_case: bool = False) -> None:
         """Fit candidates of the rows and add those that are not yet taken, until time is up."""
         candidates = list(candidates)
-        self.rows.solve_together(candidates, self.rows.folds)
+        self.rows.solve_together(candidates, self.rows.folds, in_any_case=in_any_case)
         for candidate in candidates:
             if candidate.recipe.key not in self._of_rows and candidate.fit():
                 self._of_rows[candidate.recipe.key] = len(self.candidates), candidate

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import ThresholdClassifier, only_entry, two_classes
+from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
 from directrix.classifiers.direct.fit_source import DirectSource
 from directrix.classifiers.fitting.guarantee import Guarantee
@@ -68,7 +69,9 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
         "precision": 0.6}`` at least. Needs `guarantee`.
     time_budget : float, optional
-        Time budget in seconds; the search stops early when another candidate would exceed it.
+        Time budget in seconds of the clock, from the call of `fit` to its return. The search stops
+        early to keep it, and ``report_`` says what was skipped; logistic regression is fitted in
+        any case.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     n_jobs : int, optional
@@ -229,6 +232,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
+        clock = Clock(self.time_budget, progress)
         if rows[3] is not None and self.guarantee is not None:
             self._validated(*rows[:2])
             msg = (
@@ -240,11 +244,13 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         classes = self.classes_
         keyed = keyed.weighted(self.class_weight, classes)
         positives = classes[1:] if len(classes) == 2 else classes
-        seconds = None if self.time_budget is None else self.time_budget / len(positives)
         n_folds = int(self.cv) if keyed.fold is None else _FOLDS
         guarantees = self._guarantees(metrics)
-        direct = DirectFit(metrics, n_folds, guarantees, seconds, progress, self.n_jobs)
-        by_class = [direct.run(keyed, label) for label in positives]
+        direct = DirectFit(metrics, n_folds, guarantees, self.n_jobs)
+        by_class = [
+            direct.run(keyed, label, clock.part(number, len(positives)))
+            for number, label in enumerate(positives)
+        ]
         for classifier, fits in zip(classifiers, zip(*by_class, strict=True), strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(fits)  # noqa: SLF001

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,16 +28,15 @@ from directrix.frontier import (
 from directrix.moments import Moments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.fitting.operating_point import Assessment
     from directrix.metrics import Curve, Metric
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
 CAUTION = 1.0
-#: Share of the time budget for the search; the rest is for the final fit.
-_SEARCH = 0.8
 #: One in so many rows is set apart for a guarantee.
 _APART = 3
 #: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
@@ -71,10 +69,6 @@ class DirectFit:
         Number of folds, if the rows come without folds.
     guarantees : sequence of Guarantee, optional
         For each metric the limits to keep on new rows.
-    seconds : float, optional
-        Time budget.
-    progress : callable, optional
-        Called with (n_done, n_planned) after each candidate; a true result stops the search.
     n_jobs : int, optional
         Threads of the search.
     """
@@ -82,13 +76,10 @@ class DirectFit:
     metrics: Sequence[Metric]
     n_folds: int
     guarantees: Sequence[Guarantee] | None = None
-    seconds: float | None = None
-    progress: Callable[[int, int], bool | None] | None = None
     n_jobs: int | None = None
 
-    def run(self, keyed: KeyedRows, label: Any) -> list[Fitted]:
+    def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Fitted]:
         """Fit a line for each metric, with one class against the others."""
-        clock = _Clock(self.seconds, self.progress)
         if self.guarantees is None:
             return [fit for fit, _ in self._fits(keyed, label, clock)]
         # Rows that set a guaranteed threshold must not have been seen before.
@@ -100,7 +91,7 @@ class DirectFit:
             for (fit, curve), guarantee in zip(fits, self.guarantees, strict=True)
         ]
 
-    def _fits(self, keyed: KeyedRows, label: Any, clock: _Clock) -> list[tuple[Fitted, Curve]]:
+    def _fits(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[tuple[Fitted, Curve]]:
         prepared = prepare(keyed, label, self.n_folds, MOST_ROWS)
         seen = prepared.seen
         frontier = RowFrontier(
@@ -137,7 +128,7 @@ def _fit(search: Search, prepared: Prepared) -> tuple[Fitted, Curve]:
     if chosen.complexity > 0.0:
         gap = gap_to_logistic(final.assessment, selection.with_complexity(0.0))
     report = DirectReport.of(
-        metric, seen.name, candidates, comparison, index, final.assessment, gap
+        metric, seen.name, candidates, comparison, index, final.assessment, gap, search.skipped
     )
     return Fitted(final.fitted, report), curve_maker(seen.positive, seen.weight)(final.scores)
 
@@ -178,26 +169,3 @@ def gap_to_logistic(assessment: Assessment, logistic: IntArray) -> float:
 def _moment_candidates(rows: TrainingRows) -> list[MomentCandidate]:
     moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)
     return moment_candidates(moments, *rows[:4])
-
-
-class _Clock:
-    """Stops when another candidate of the same cost as the last would exceed the budget."""
-
-    def __init__(
-        self, seconds: float | None, progress: Callable[[int, int], bool | None] | None
-    ) -> None:
-        self._progress = progress
-        self._done = 0
-        self._last = monotonic()
-        self._end = None if seconds is None else self._last + _SEARCH * seconds
-
-    def __call__(self, done: int, planned: int) -> bool:
-        more, self._done = done > self._done, done
-        asked = more and self._progress is not None and bool(self._progress(done, planned))
-        now = monotonic()
-        last, self._last = now - self._last, now
-        return asked or (self._end is not None and now + last > self._end)
-
-    def is_over(self) -> bool:
-        """Whether the time for the search is up."""
-        return self._end is not None and monotonic() > self._end

@@ -77,6 +77,8 @@ class DirectReport:
         The metric of the choice on new rows.
     gap : Gap
         To logistic regression.
+    skipped : tuple of str
+        Steps of the search for which the time budget left no time, or that a callback stopped.
     """
 
     metric: Metric
@@ -86,6 +88,7 @@ class DirectReport:
     why: str
     expected: Estimate
     gap: Gap
+    skipped: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -97,6 +100,7 @@ class DirectReport:
         chosen: int,
         assessment: Assessment,
         better: float,
+        skipped: Sequence[str] = (),
     ) -> DirectReport:
         """Report a comparison.
 
@@ -113,6 +117,8 @@ class DirectReport:
             Of the chosen candidate.
         better : float
             How much better than logistic regression it is expected to be.
+        skipped : sequence of str
+            Steps of the search for which there was no time.
         """
         sign = -1.0 if metric.greater_is_better else 1.0
         losses, fold_losses = comparison.losses, comparison.fold_losses
@@ -134,13 +140,18 @@ class DirectReport:
                 f"the simplest within one standard error ({error:.4f}) of the best, "
                 f"{candidates[best].name}, which is better by {behind:.4f}"
             )
-        return cls(metric, rows, tried, candidates[chosen].name, why, expected, gap)
+        name = candidates[chosen].name
+        return cls(metric, rows, tried, name, why, expected, gap, tuple(skipped))
 
     @property
     def _shown(self) -> tuple[Tried, ...]:
         """The best candidates, and the chosen one."""
         rest = (tried for tried in self.tried[_SHOWN:] if tried.name == self.chosen)
         return (*self.tried[:_SHOWN], *rest)
+
+    @property
+    def _skipped_text(self) -> str:
+        return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
 
     def __str__(self) -> str:
         value = self.expected
@@ -150,6 +161,7 @@ class DirectReport:
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
             f"better than logistic regression by {_signed(self.gap)}",
+            *([self._skipped_text.strip()] if self.skipped else []),
             "",
             f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds",
         ]
@@ -173,7 +185,8 @@ class DirectReport:
             f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
             f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
             f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
-            f"Better than logistic regression by {escape(_signed(self.gap))}.</p>"
+            f"Better than logistic regression by {escape(_signed(self.gap))}."
+            f"{escape(self._skipped_text)}</p>"
             "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
             f"</thead><tbody>{rows}</tbody></table>"
         )
