@@ -119,14 +119,53 @@ def test_only_the_better_half_is_followed(n):
     search.run()
     folds = [0, 1] if n == 2000 else frontier.folds
     tried = {key for key, fold in frontier.solutions if fold == 0}
-    by_key = {recipe.key: recipe for recipe in coarse_sweep()}
-    for gamma in (1.0, 4.0):
-        followers = [r for r in by_key.values() if r.loss.sharpness == gamma and r.ratio]
-        starts = [r.start for r in followers if r.start.key in tried]
-        losses = compare(
-            search.metric, [frontier.plan([start])[0].trial(folds) for start in starts]
-        ).losses
-        followed = {r.start.key for r in followers if r.key in tried}
-        order = np.argsort(losses, kind="stable")
-        leading = {starts[k].key for k in order[: (len(starts) + 1) // 2]}
-        assert leading == followed
+    followers = [recipe for recipe in coarse_sweep() if recipe.start.ratio is not None]
+    starts = list(dict.fromkeys(recipe.start for recipe in followers))
+    trials = [frontier.plan([start])[0].trial(folds) for start in starts]
+    best = np.argsort(compare(search.metric, trials).losses, kind="stable")[: len(starts) // 2]
+    followed = {recipe.start.key for recipe in followers if recipe.key in tried}
+    assert followed == {starts[index].key for index in best}
+
+
+class TestOutOfTime:
+    def searched(self, answers, metric=None):
+        """Run a search that asks so often before its time is up."""
+        left = iter([False] * answers)
+        rows_ = rows(300, folds=5)
+        frontier = RowFrontier(*rows_, out_of_time=lambda *_: next(left, True))
+        search = Search(frontier, metric or RecallAtFPR(0.05))
+        search.run()
+        return search
+
+    def test_logistic_regression_is_fitted_in_any_case(self):
+        search = self.searched(0)
+        assert [candidate.name for candidate in search.candidates] == [logistic_path()[0].name]
+        assert search.skipped == [
+            "logistic regression with weaker ridges",
+            "the cost sweep",
+            "a finer search around the best",
+        ]
+
+    @pytest.mark.parametrize("answers", [8, 30, 45, 60])
+    def test_what_was_cut_short_is_said(self, answers):
+        search = self.searched(answers)
+        assert search.rows.stopped
+        assert sum(step.startswith("the rest of") for step in search.skipped) <= 1
+        assert search.skipped
+        assert len(search.candidates) == len(search.run().losses)
+
+    def test_with_time_nothing_is_skipped(self):
+        assert self.searched(10**6).skipped == []
+
+    def test_lines_of_the_moments_need_more_time_than_the_next_answer(self):
+        asked = []
+
+        def out_of_time(ahead=0.0):
+            asked.append(ahead)
+            return ahead > 0.0
+
+        frontier = RowFrontier(*rows(300, folds=5), out_of_time=out_of_time)
+        search = Search(frontier, AUC(), moments=lambda: pytest.fail("there is no time for them"))
+        search.run()
+        assert search.skipped == ["lines of the moments"]
+        assert 1.0 in asked

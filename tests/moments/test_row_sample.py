@@ -69,3 +69,13 @@ def test_a_class_that_only_one_part_has_stays():
     both = taken(X[:10], np.zeros(10, dtype=int)) + taken(X[10:], np.ones(10, dtype=int))
     assert np.bincount(both.y).tolist() == [10, 10]
     assert both.thresholds.keys() == {0, 1}
+
+
+def test_sorted_samples_are_equal_however_the_rows_came():
+    X, y = rows(200)
+    X[5] = X[6]
+    one, two = (
+        taken(X[order], y[order]).sorted() for order in (slice(None), slice(None, None, -1))
+    )
+    np.testing.assert_array_equal(one.X, two.X)
+    np.testing.assert_array_equal(one.y, two.y)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Iterations of L-BFGS at most: of a candidate, and of the final fit.
 ITERATIONS, _FINAL_ITERATIONS = 100, 500
+#: The final fit stops when one iteration lowers the objective by less than this share.
+_FINAL_FALL = 1e-8
 
 
 class Refit(NamedTuple):
@@ -110,8 +112,11 @@ class RowCandidate:
     @property
     def line(self) -> FloatArray:
         """The line of all rows."""
-        self.frontier.solve_together([self], [None], in_any_case=True)
-        return self._in_features(self._line(None))
+        frontier, key = self.frontier, (self.recipe.key, None)
+        if key not in frontier.lines:
+            # Solved together lines are good enough to be compared, not to be used.
+            frontier.lines[key] = self.refit(frontier.X, frontier.positive, frontier.weight)
+        return self._in_features(frontier.lines[key])
 
     @property
     def fold_lines(self) -> list[FloatArray]:
@@ -126,7 +131,7 @@ class RowCandidate:
         start = self.solution(None)
         out_of_time = self.frontier.out_of_time
         stop = None if out_of_time is None else lambda *_: out_of_time(-1.0)
-        solution = self.frontier.solve(objective, start, stop, _FINAL_ITERATIONS)
+        solution = self.frontier.solve(objective, start, stop, _FINAL_ITERATIONS, _FINAL_FALL)
         return self._scaled(solution.coef, X, positive, weight)
 
     def traced_refit(

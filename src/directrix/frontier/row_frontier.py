@@ -231,15 +231,17 @@ class RowFrontier:
         start: FloatArray,
         callback: Callback | None = None,
         iterations: int = ITERATIONS,
+        fall: float | None = None,
     ) -> Solution:
         """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
 
-        A candidate need not be solved to the last digit: rows decide whether it is any good.
+        A candidate need not be solved to the last digit: rows decide whether it is any good. The
+        final fit has a smaller `fall`.
         """
         if self.solver is not None:
             return self.solver(objective, start, callback)
         stop = stop_after(iterations, callback)
-        return lbfgs(objective, start, ftol=self.fall, callback=stop)
+        return lbfgs(objective, start, ftol=self.fall if fall is None else fall, callback=stop)
 
     def report_progress(self, candidate: RowCandidate) -> None:
         """Report how many candidates were tried; stop if asked to.

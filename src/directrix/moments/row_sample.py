@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.moments.row_hash import mix_bits
+from directrix.moments.row_hash import mix_bits, row_hash
+from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
@@ -73,6 +74,11 @@ class RowSample:
         """
         thresholds = dict.fromkeys(np.unique(y).tolist(), int(_LARGEST_HASH))
         return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds)
+
+    def sorted(self) -> RowSample:
+        """Return the sample in an order of its rows' values, however the data were split."""
+        order = np.lexsort((self.weight, self.y, row_hash(as_rows(self.X))))
+        return self._kept(order, self.thresholds)
 
     def without_fold(self, number: int) -> RowSample:
         """Return the sample without the rows of a fold."""

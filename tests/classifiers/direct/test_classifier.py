@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier
-from directrix.classifiers.direct.fit import _Clock
 from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
@@ -150,16 +149,28 @@ class TestBudget:
         whole = DirectClassifier().fit(X, y)
         assert len(short.report_.tried) < len(whole.report_.tried)
 
-    def test_a_candidate_that_is_tried_and_made_is_told_of_once(self):
-        told = []
-        clock = _Clock(None, lambda *counts: told.append(counts))
-        for done in (1, 1, 2):
-            assert not clock(done, 4)
-        assert told == [(1, 4), (2, 4)]
+    def test_the_report_says_what_was_skipped(self):
+        X, y = rows(20_000)
+        report = DirectClassifier(time_budget=0.05).fit(X, y).report_
+        assert "the cost sweep" in report.skipped
+        assert "No time was left for" in str(report)
+        assert "No time was left for" in report._repr_html_()
+        report = DirectClassifier(time_budget=100).fit(*rows(100)).report_
+        assert not report.skipped
+        assert "No time" not in str(report)
 
     def test_it_is_seconds(self):
         with pytest.raises(ValueError, match="seconds above zero"):
             DirectClassifier(time_budget=0).fit(*rows(50))
+
+
+@pytest.mark.parametrize("metric", ["error", AUC()], ids=str)
+def test_the_number_of_jobs_changes_nothing(metric):
+    X, y = rows(40_000)
+    one, two = (DirectClassifier(metric, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.intercept_, two.intercept_)
+    assert one.report_.tried == two.report_.tried
 
 
 class TestClasses:

@@ -113,6 +113,7 @@ class DirectSource:
 
     def _candidates(self, moments: Moments, sample: RowSample) -> list[Candidate]:
         """Return the candidates that are best on the sample, logistic regression among them."""
+        sample = sample.sorted()  # or sums in single precision would depend on the partitions
         positive = sample.y == moments.classes[-1]
         _require_all_folds(sample.fold, positive, len(moments.folds))
         weight = _weights_of_sample(sample.weight, positive, moments)
