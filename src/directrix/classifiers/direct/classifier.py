@@ -15,11 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import ThresholdClassifier, only_entry, two_classes
 from directrix.classifiers.direct.fit import DirectFit, Fitted
-from directrix.classifiers.direct.fit_source import DirectSource
 from directrix.classifiers.fitting.guarantee import Guarantee
 from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
-from directrix.classifiers.fitting.two_passes import TwoPasses
-from directrix.engines import HashFolds
 from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
@@ -188,6 +185,10 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
+        from directrix.classifiers.direct.fit_source import DirectSource
+        from directrix.classifiers.fitting.two_passes import TwoPasses
+        from directrix.engines import HashFolds
+
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.time_budget is not None:

@@ -13,14 +13,12 @@ from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.class_weights import checked_weight, class_factors, reweighted
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
 from directrix.classifiers.moment.checks import (
     checked_metric,
     require_rows_in_folds,
     require_same_classes,
 )
 from directrix.classifiers.state import Facts, is_number, require
-from directrix.engines import HashFolds
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import (
     MOST_ROWS,
@@ -228,6 +226,9 @@ class MomentClassifier(ThresholdClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
+        from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
+        from directrix.engines import HashFolds
+
         metric = checked_metric(self)
         two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
         surveyed = two.survey()
