@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from directrix.classifiers.base import ThresholdClassifier, only_entry, two_classes
 from directrix.classifiers.direct.fit import DirectFit, Fitted
 from directrix.classifiers.fitting.guarantee import Guarantee
-from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
+from directrix.classifiers.fitting.progress import (
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
+)
 from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
@@ -68,6 +72,9 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         Time budget in seconds; the search stops early when another candidate would exceed it.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
+    verbose : int
+        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
+        candidate. The model is the same. See "Watching a fit" in the user guide.
 
     Attributes
     ----------
@@ -111,6 +118,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         limits: Mapping[str, float] | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.cv = cv
@@ -118,6 +126,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.limits = limits
         self.time_budget = time_budget
         self.class_weight = class_weight
+        self.verbose = verbose
 
     @property
     def report_(self) -> DirectReport:
@@ -139,10 +148,10 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
-        fits = Fits(self, X, y)
+        progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, fits.report_candidate)
-        fits.end()
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        progress.end()
         return self
 
     def fit_each(
@@ -162,7 +171,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         """
         resolved = [resolve(metric) for metric in metrics]
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
-        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), None)
+        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), Progress(self))
         return classifiers
 
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
@@ -205,6 +214,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
                 msg = "guarantee= counts rows, each once: leave weight= out"
                 raise ValueError(msg)
             folds = replace(folds, n_folds=folds.n_folds + 1)
+        progress = Progress(self)
         two = TwoPasses(source, target, folds, options)
         guarantee = guarantees[0] if guarantees else None
         direct = DirectSource(metric, two, self.class_weight, guarantee)
@@ -213,7 +223,10 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.classes_ = two_classes(moments.classes)
         require_rows_of_both(moments)
         self._set_feature_names(moments)
+        rows = f"{moments.count:,} rows, {moments.n_features:,} features, {folds.n_folds} folds"
+        progress.stage(f"first pass: {rows}; {metric.label}")
         self._set_fits([direct.fit(surveyed)])
+        self._report_choice(progress)
         return self
 
     def _fit_metrics(
@@ -221,7 +234,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         metrics: list[Metric],
         classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
-        progress: Callable[[int, int], bool | None] | None,
+        progress: Progress,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
@@ -238,11 +251,20 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         positives = classes[1:] if len(classes) == 2 else classes
         seconds = None if self.time_budget is None else self.time_budget / len(positives)
         n_folds = int(self.cv) if keyed.fold is None else _FOLDS
-        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), seconds, progress)
-        by_class = [direct.run(keyed, label) for label in positives]
+        used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
+        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
+        direct = DirectFit(
+            metrics, n_folds, self._guarantees(metrics), seconds, progress.report_candidate
+        )
+        by_class = []
+        for number, label in enumerate(positives, start=1):
+            if len(positives) > 1:
+                progress.stage(f"class {label} against the others, {number} of {len(positives)}")
+            by_class.append(direct.run(keyed, label))
         for classifier, fits in zip(classifiers, zip(*by_class, strict=True), strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(fits)  # noqa: SLF001
+            classifier._report_choice(progress)  # noqa: SLF001
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
@@ -328,6 +350,15 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
                 "report_ for what was tried; other features help more than other lines here.",
                 NotBetterThanBaselineWarning,
                 stacklevel=find_stacklevel(),
+            )
+
+    def _report_choice(self, progress: Progress) -> None:
+        """Print which candidate was chosen, for each row of ``coef_``."""
+        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
+        for label, report in zip(labels, self.reports_, strict=True):
+            progress.stage(
+                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; expected "
+                f"{report.metric.label} {report.expected.value:.4f}"
             )
 
     def __sklearn_tags__(self) -> Any:
