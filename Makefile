@@ -36,7 +36,8 @@ engines: ## Test every place rows can live: needs the extras, Java and PostgreSQ
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py
 
-speed: ## Measure the speed ratios of moments, losses, classifiers and engines
+speed: ## Measure the speed ratios of start-up, moments, losses, classifiers and engines
+	$(PYTHON) -m benchmarks.speed.start
 	$(PYTHON) -m benchmarks.speed.moments
 	$(PYTHON) -m benchmarks.speed.moment_classifier
 	$(PYTHON) -m benchmarks.speed.losses

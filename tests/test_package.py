@@ -47,6 +47,17 @@ def test_losses_do_not_load_scipy_signal():
     assert "scipy.signal" not in loaded("directrix.losses")
 
 
+def test_a_classifier_loads_only_what_a_fit_needs():
+    modules = loaded("directrix.classifiers")
+    above = {"checks", "cli", "displays", "export", "integrations"}
+    # Only fit_source reads rows with an engine.
+    assert not {f"directrix.{room}" for room in above | {"engines"}} & modules
+    # They would take longer to import than all classifiers.
+    assert not {"scipy.signal", "sklearn.ensemble", "statsmodels"} & modules
+    theirs = loaded("sklearn.linear_model, sklearn.model_selection")
+    assert {name.partition(".")[0] for name in modules - theirs} <= {"directrix", "safetensors"}
+
+
 def test_every_public_name_can_be_asked_for_first():
     assert set(directrix.__all__) <= set(dir(directrix))
     code = "import directrix; [getattr(directrix, name) for name in directrix.__all__]"
@@ -171,7 +182,6 @@ TESTED_THROUGH_OTHERS = {
     "classifiers/direct/report.py",
     "classifiers/fitting/choice.py",
     "classifiers/fitting/folds.py",
-    "classifiers/fitting/progress.py",
     "classifiers/moment/checks.py",
     "classifiers/smooth/initialization.py",
     "displays/scored.py",

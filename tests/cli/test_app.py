@@ -28,17 +28,27 @@ def test_every_command_and_every_option_has_a_help_text(name):
             assert parameter.help.endswith((".", "...")), parameter.name
 
 
-def test_help_loads_no_optional_library():
-    # scikit-learn itself loads pandas if that is installed.
+def modules_after(*words):
+    """Return the modules that a process has loaded when a command has ended, and its output."""
     code = (
-        "import sys, sklearn.metrics, sklearn.utils.validation; before = set(sys.modules)\n"
-        "from directrix.cli import main\n"
-        "try:\n    sys.argv = ['directrix', '--help']; main()\n"
-        "finally:\n    print('LOADED', *(set(sys.modules) - before))"
+        "import sys; from directrix.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n    print('LOADED', *sys.modules)"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
     )
-    names = set(result.stdout.partition("LOADED")[2].split())
-    assert "summarize" in result.stdout
-    assert not names & {"pandas", "pyspark", "matplotlib", "pyarrow", "polars", "dask", "onnx"}
+    output, _, names = result.stdout.partition("LOADED")
+    return output, {name.partition(".")[0] for name in names.split()}
+
+
+@pytest.mark.parametrize("command", [None, *sorted(COMMANDS)])
+def test_help_does_not_load_the_libraries_that_fits_need(command):
+    output, names = modules_after(*([] if command is None else [command]), "--help")
+    assert f"Usage: directrix {command or '[OPTIONS]'}" in output
+    assert "typer" in names
+    assert not names & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "pyspark"}
+
+
+def test_a_wrong_option_is_refused_before_libraries_are_loaded():
+    assert "numpy" not in modules_after("fit", "--no-such-option")[1]

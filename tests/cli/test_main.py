@@ -80,7 +80,7 @@ def test_an_interrupt_while_libraries_are_imported_is_one_line(tmp_path, library
     (tmp_path / f"{library}.py").write_text(SLOW[behaviour], encoding="utf-8")
     search_path = [str(tmp_path), str(Path(directrix.__file__).parents[1])]
     with subprocess.Popen(
-        [sys.executable, "-c", "from directrix.cli import main; main()"],
+        [sys.executable, "-c", "from directrix.cli import main; main()", "show", "a.moments"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(search_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

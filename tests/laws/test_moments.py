@@ -55,6 +55,7 @@ def blocks_of(size, gathered):
     with (
         patch.object(_dense_rows, "block_rows", lambda *_: size),
         patch.object(_dense_rows, "gathered_rows", lambda *_: gathered),
+        patch.object(_dense_rows, "_REARRANGED_VALUES", 0 if gathered < size else 1 << 20),
     ):
         yield
 

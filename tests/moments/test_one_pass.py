@@ -8,6 +8,7 @@ from nearness import distance
 from scipy import sparse
 
 from directrix import Moments
+from directrix.moments import _dense_rows
 
 NAMES = ["x", "y", "größe"]
 ROWS = np.array([[1.0, 0.0, 3.0], [0.0, 5.0, 6.0], [7.0, 8.0, 0.0], [0.0, 0.0, 12.0]])
@@ -175,3 +176,17 @@ def test_the_answer_does_not_depend_on_where_blocks_end(size):
             scale = np.sqrt(np.multiply.outer(*[(centred**2).sum(axis=0)] * 2))
             error = np.abs(group.scatter - centred.T @ centred)
             assert (error <= 1e-14 * scale).all()
+
+
+@pytest.mark.parametrize("n_folds", [1, 10])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_are_rearranged_and_gathered_to_the_same_bits(n_folds, dtype, order, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = np.asarray(3.0 + rng.standard_normal((3000, 6)), dtype=dtype, order=order)
+    y, fold = rng.integers(0, 2, 3000), rng.integers(0, n_folds, 3000)
+    weight = rng.integers(0, 3, 3000).astype(float)  # rows of weight zero are in no group
+    given = [{"fold": fold}, {"fold": fold, "sample_weight": weight}]
+    rearranged = [Moments.of(X, y, **options) for options in given]
+    monkeypatch.setattr(_dense_rows, "_REARRANGED_VALUES", 0)
+    assert [Moments.of(X, y, **options) for options in given] == rearranged

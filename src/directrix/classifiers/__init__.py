@@ -40,6 +40,7 @@ from directrix.classifiers.state import Facts as Facts
 from directrix.classifiers.state import ModelState as ModelState
 from directrix.classifiers.state import StateArrays as StateArrays
 from directrix.classifiers.state import is_number as is_number
+from directrix.classifiers.state import model_params as model_params
 
 __all__ = [
     "BetaBernoulliClassifier",

@@ -15,7 +15,7 @@ from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid
-from directrix.classifiers.state import Facts, ModelState, StateArrays, require
+from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return ModelState(
-            params=self.get_params(deep=False),
+            params=model_params(self),
             classes=self.classes_,
             n_features=int(self.n_features_in_),
             feature_names=None if names is None else tuple(map(str, names)),

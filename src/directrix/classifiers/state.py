@@ -49,7 +49,7 @@ class ModelState:
     Parameters
     ----------
     params : dict
-        Parameters of the constructor.
+        Parameters of the constructor, from `model_params`.
     classes : array of shape (k,)
         Labels.
     n_features : int
@@ -77,6 +77,15 @@ class ModelState:
     def n_lines(self) -> int:
         """The number of rows of ``coef_``: one for two classes, else one for each class."""
         return 1 if len(self.classes) == 2 else len(self.classes)
+
+
+def model_params(classifier: Any) -> dict[str, Any]:
+    """Return the constructor's parameters that belong to a model: all but ``verbose``.
+
+    What a fit prints changes no model; a file with and without it would differ for no reason.
+    """
+    params: dict[str, Any] = classifier.get_params(deep=False)
+    return {name: value for name, value in params.items() if name != "verbose"}
 
 
 class StateArrays:

@@ -1,4 +1,8 @@
-"""The command line: each command is one public call of the library."""
+"""The command line: each command is one public call of the library.
+
+scikit-learn and SciPy take seconds to import. The modules that parse options and show help import
+the library inside the functions that use it, so that help and completion need not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,11 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from threading import current_thread, main_thread
 from typing import NoReturn
 
-__all__ = ["INTERRUPTED", "main"]
+__all__ = ["INTERRUPTED", "load_library", "main"]
 
 #: Exit code of a process that Ctrl-C has ended.
 INTERRUPTED = 130
@@ -27,6 +32,12 @@ def main() -> None:
         sys.stderr.write("the command line needs typer and rich: pip install 'directrix[cli]'\n")
         raise SystemExit(2) from None
     app(prog_name="directrix")
+
+
+def load_library() -> None:
+    """Import the library for a command; Ctrl-C meanwhile ends the process with one line."""
+    with _exit_on_interrupt():
+        import_module("directrix.classifiers")
 
 
 @contextmanager

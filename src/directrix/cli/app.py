@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -31,6 +30,8 @@ app = typer.Typer(
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if value:
+        from importlib.metadata import version
+
         typer.echo(f"directrix {version('directrix')}")
         raise typer.Exit
 

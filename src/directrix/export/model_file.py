@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.classifiers import ModelState
+from directrix.classifiers import ModelState, model_params
 from directrix.exceptions import ModelFileError, MomentsFileError, StateError
 from directrix.export._checks import require
 from directrix.export.plain_values import from_plain, to_plain
@@ -172,7 +172,7 @@ def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
 
 def _check_param_names(params: Any, classifier_type: Any) -> None:
     """Check that a file has the parameters of a classifier, but for those of later versions."""
-    known = set(classifier_type().get_params(deep=False))
+    known = set(model_params(classifier_type()))
     complete = isinstance(params, dict) and known - _LATER_PARAMS <= set(params) <= known
     require(complete, f"its parameters are not those of {classifier_type.__name__}")
 

@@ -250,5 +250,6 @@ class RowFrontier:
         """
         self._tried.add(candidate.recipe.key)
         done, planned = len(self._tried), len(self.recipes)
-        if self.progress is not None and self.progress(done, planned):
-            self.stopped = True  # for good
+        if self.progress is None or self.stopped:
+            return
+        self.stopped = bool(self.progress(done, planned))  # for good

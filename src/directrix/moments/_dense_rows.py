@@ -43,6 +43,19 @@ GROWTH = 4.0
 _GATHERED_VALUES = 1 << 17
 _LEAST_ROWS = 512
 
+#: Values of each group that a block has on average, at least: to call a product takes as long as to
+#: multiply some hundred short rows.
+_VALUES_PER_GROUP = 20_480
+
+#: Values of a block that is rearranged as a whole (8 MB). Its rows are read in order, so that the
+#: processor reads ahead; rows that are gathered group by group are far apart. Of larger blocks only
+#: as much as stays in the cache is gathered at a time: with so many features rows are long, and
+#: where they begin matters little.
+_REARRANGED_VALUES = 1 << 20
+
+#: Up to so many groups, one comparison per group is faster than a sort.
+_FEW_GROUPS = 2
+
 #: With few features and rows, a general BLAS product takes half the time of a symmetric one
 #: (OpenBLAS, up to a million operations; other libraries lose nothing). The general product adds
 #: row by row, so few rows also keep its rounding error small.
@@ -57,7 +70,8 @@ def gathered_rows(n_features: int) -> int:
 
 def block_rows(n_features: int, n_groups: int) -> int:
     """Return the number of rows to sort by group at a time."""
-    return max(gathered_rows(n_features), _LEAST_ROWS * min(n_groups, 64))
+    rows_per_group = max(_VALUES_PER_GROUP // n_features, _LEAST_ROWS)
+    return max(gathered_rows(n_features), rows_per_group * min(n_groups, 64))
 
 
 def moments_of_dense(
@@ -78,13 +92,13 @@ def moments_of_dense(
     """
     n, d = rows.shape
     size = block_rows(d, n_groups)
-    capacity = min(gathered_rows(d), max(n, 1))
+    whole_blocks = size * d <= _REARRANGED_VALUES
+    capacity = min(size if whole_blocks else gathered_rows(d), max(n, 1))
     buffer, ones = np.empty((capacity, d)), np.ones(capacity)
     tallies = [_Tally(d) for _ in range(n_groups)]
     for start in range(0, n, size):
         codes = groups[start : start + size]
-        order = np.argsort(codes, kind="stable")
-        counts = np.bincount(codes, minlength=n_groups)[:n_groups].tolist()
+        order, counts = _sort_by_group(codes, n_groups)
         # Contiguous, because np.take would otherwise copy the whole block for every run.
         block = np.ascontiguousarray(rows.block(start, min(start + size, n)))
         first = 0
@@ -103,6 +117,15 @@ def moments_of_dense(
                 )
                 begin += length
     return [tally.moments() for tally in tallies]
+
+
+def _sort_by_group(codes: AnyArray, n_groups: int) -> tuple[AnyArray, list[int]]:
+    """Return the rows of each group, one group after the other, and how many each group has."""
+    if 0 < n_groups <= _FEW_GROUPS:
+        members = [np.flatnonzero(codes == group) for group in range(n_groups)]
+        return np.concatenate(members), [part.size for part in members]
+    order = np.argsort(codes, kind="stable")
+    return order, np.bincount(codes, minlength=n_groups)[:n_groups].tolist()
 
 
 def _runs(counts: list[int], capacity: int) -> Iterator[list[tuple[int, int]]]:
@@ -167,6 +190,12 @@ def _moments_with_rows(rows: FloatArray, weight: FloatArray | None) -> ClassMome
 def _gather(block: AnyArray, members: AnyArray, out: FloatArray) -> FloatArray:
     """Copy the member rows of a block into a float64 buffer."""
     out = out[: members.size]
+    if members.size == len(block) and block.dtype == np.float64:  # all rows, in another order
+        target = np.empty_like(members)
+        target[members] = np.arange(members.size)
+        row = np.dtype((np.void, out.strides[0]))
+        np.put(out.view(row), target, block.view(row), mode="clip")
+        return out
     if block.dtype == np.float64:
         # "clip" because "raise" makes np.take allocate another buffer; every index is valid.
         return np.take(block, members, axis=0, out=out, mode="clip")
@@ -204,11 +233,9 @@ class _Tally:
         row_weight = ones if weight is None else weight
         added = float(count) if weight is None else float(weight.sum())
         if self.weight + added > GROWTH * self.anchored_weight:
-            self._move_anchor(rows, row_weight, added)
+            self._move_anchor(rows, row_weight, ones, added)
         if self.shifts:
-            # Rank-one update in place: x − 1·anchor rounds once, as a subtraction does, and runs
-            # twice as fast as NumPy's broadcast over short rows.
-            blas.dger(-1.0, self.anchor, ones, a=rows.T, overwrite_a=1)
+            _subtract(rows, self.anchor, ones)
         self.total += row_weight @ rows
         if weight is None:
             self.weight_sq += added
@@ -219,15 +246,19 @@ class _Tally:
         self.weight += added
         self.count += count
 
-    def _move_anchor(self, rows: FloatArray, row_weight: FloatArray, added: float) -> None:
+    def _move_anchor(
+        self, rows: FloatArray, row_weight: FloatArray, ones: FloatArray, added: float
+    ) -> None:
         """Set the anchor to the mean of all rows so far, including these, or to zero."""
         # From the first row, not from zero: a constant column then has differences of exactly 0.
         origin = self.anchor if self.count else rows[0].copy()
         together = self.weight + added
-        shifted = rows - origin
+        shifted = rows.copy()
+        _subtract(shifted, origin, ones)
         mean = (self.total + row_weight @ shifted) / together
         squares = self.product.diagonal() - mean * (2 * self.total - self.weight * mean)
-        variance = (squares + row_weight @ (shifted - mean) ** 2) / together
+        _subtract(shifted, mean, ones)
+        variance = (squares + row_weight @ np.square(shifted, out=shifted)) / together
         anchor = origin + mean
         anchor[anchor**2 <= variance] = 0.0
         if self.count:
@@ -253,6 +284,15 @@ class _Tally:
         mirror_lower(scatter)
         mean, tail = exact_sum(self.anchor, offset)
         return ClassMoments(self.count, self.weight, self.weight_sq, mean, scatter, tail)
+
+
+def _subtract(rows: FloatArray, vector: FloatArray, ones: FloatArray) -> None:
+    """Subtract a vector from every row, in place.
+
+    As a rank-one update x − 1·v it rounds once, as a subtraction does, and runs twice as fast as
+    NumPy's broadcast over short rows.
+    """
+    blas.dger(-1.0, vector, ones, a=rows.T, overwrite_a=1)
 
 
 def _general(rows: FloatArray, product: FloatArray) -> FloatArray:

@@ -140,6 +140,7 @@ def test_parameters_are_kept_as_given():
         "shrinkage": 0.2,
         "choose": "moments",
         "class_weight": {True: 2.0},
+        "verbose": 1,
     }
     ours = MomentClassifier(**options)
     assert ours.get_params() == options

@@ -4,7 +4,8 @@ pytest.importorskip("typer")
 
 import typer
 
-from directrix.cli.io.options import check_choice, parse_columns, parse_metric, require
+from directrix.cli.io.options import DIALECTS, check_choice, parse_columns, parse_metric, require
+from directrix.engines import DIALECTS as ENGINE_DIALECTS
 from directrix.metrics import AUC, RecallAtFPR
 
 
@@ -32,3 +33,7 @@ def test_requirements():
     require(1, "never raised")
     with pytest.raises(typer.BadParameter, match="give a file"):
         require(None, "give a file", "--output")
+
+
+def test_help_lists_the_dialects_of_the_engine():
+    assert tuple(ENGINE_DIALECTS) == DIALECTS

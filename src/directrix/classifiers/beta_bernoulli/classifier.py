@@ -25,6 +25,7 @@ from directrix.classifiers.beta_bernoulli.state import (
     prior_facts,
     restored_attributes,
 )
+from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.smooth.initialization import validate_grid
 from directrix.classifiers.state import Facts
@@ -92,6 +93,9 @@ class BetaBernoulliClassifier(LinearClassifier):
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
         Random state of the solver "sgd".
+    verbose : int
+        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
+        candidate. The model is the same. See "Watching a fit" in the user guide.
 
     Attributes
     ----------
@@ -137,7 +141,7 @@ class BetaBernoulliClassifier(LinearClassifier):
     n_support_: int
     n_iter_: int
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - ten parameters of an estimator
         self,
         *,
         plateaus: str | tuple[float, float] = "robust",
@@ -149,6 +153,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         solver: str = "lbfgs",
         class_weight: Any = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.plateaus = plateaus
         self.alpha = alpha
@@ -159,6 +164,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         self.solver = solver
         self.class_weight = class_weight
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows.
@@ -174,6 +180,7 @@ class BetaBernoulliClassifier(LinearClassifier):
             Group of each row, such as a customer or a patient: a group is in one fold.
         """
         recipe = Recipe.of(self)
+        progress = Progress(self)
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
         keyed = self._prepare_rows(X, y, sample_weight, groups)
         keyed = keyed.weighted(self.class_weight, self.classes_)
@@ -182,14 +189,22 @@ class BetaBernoulliClassifier(LinearClassifier):
         self._units = _units_for(recipe, rows.X, rows.weight)
         rows = rows._replace(X=self._units.rows(rows.X))
         self.held_out_ = {}
-        if len(alphas) > 1:
+        several = len(alphas) > 1
+        purpose = f"{len(alphas)} values of alpha" if several else f"alpha {alphas[0]:g}"
+        progress.report_rows(keyed.X, _FOLDS if several else None, purpose)
+        if several:
             folded = keyed.training_rows(self.classes_[1], _FOLDS)
             folded = folded._replace(X=self._units.rows(folded.X))
-            self.held_out_ = recipe.held_out_losses(folded, alphas)
+            self.held_out_ = recipe.held_out_losses(folded, alphas, progress)
         # With too few rows to hold any out, the middle one is used.
         middle = sorted(alphas)[len(alphas) // 2]
         self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
         self._set_model(keyed.X, recipe.fit(rows, self.alpha_))
+        a, b = self.plateaus_
+        progress.stage(
+            f"chosen: alpha {self.alpha_:g}; probabilities from {a:.3g} to {a + b:.3g}, "
+            f"{self.n_support_:,} coefficients, {self.n_iter_} iterations"
+        )
         return self
 
     def _set_model(self, X: Any, fitted: FittedModel) -> None:

@@ -21,6 +21,7 @@ from directrix.classifiers.beta_bernoulli.penalized_intercept import (
 )
 from directrix.classifiers.beta_bernoulli.plateaus import checked_plateaus, loss_of
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, prune
+from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.losses import BetaBernoulli
@@ -204,16 +205,19 @@ class Recipe:
         solution = solver_for(self.solver, loss).run(objective, start, rng, None)
         return solution.coef, _most_likely_gamma(objective, solution.coef), solution.n_iter
 
-    def held_out_losses(self, rows: TrainingRows, alphas: Sequence[float]) -> dict[float, float]:
+    def held_out_losses(
+        self, rows: TrainingRows, alphas: Sequence[float], progress: Progress
+    ) -> dict[float, float]:
         """Return the mean log-loss of each ridge over the held-out rows of all folds.
 
-        It is empty if there are no folds.
+        It is empty if there are no folds. Folds are stages of the progress.
         """
         fold = rows.fold
         if fold is None:
             return {}
         losses = dict.fromkeys(alphas, 0.0)
-        for number in range(int(fold.max()) + 1):
+        n_folds = int(fold.max()) + 1
+        for number in range(n_folds):
             index, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fold_rows = TrainingRows(rows.X[index], rows.positive[index], rows.weight[index])
             weight = rows.weight[held_out]
@@ -226,6 +230,8 @@ class Recipe:
                 scores = fitted.columns_for(rows.X[held_out]) @ fitted.coef[:-1] + fitted.coef[-1]
                 value, _ = fitted.loss.value_and_grad(rows.positive[held_out], scores, weight)
                 losses[alpha] += value * float(weight.sum() / rows.weight.sum())
+                progress.detail(f"fold {number + 1}, alpha {alpha:g}: log-loss {value:.4f}")
+            progress.stage(f"fold {number + 1} of {n_folds} held out")
         return losses
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -16,11 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from directrix.classifiers.base import ThresholdClassifier, only_entry, two_classes
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
-from directrix.classifiers.direct.fit_source import DirectSource
 from directrix.classifiers.fitting.guarantee import Guarantee
-from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
-from directrix.classifiers.fitting.two_passes import TwoPasses
-from directrix.engines import HashFolds
+from directrix.classifiers.fitting.progress import (
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
+)
 from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
@@ -77,6 +78,9 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
     n_jobs : int, optional
         Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
         not depend on it. It pays from some ten thousand rows on.
+    verbose : int
+        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
+        candidate. The model is the same. See "Watching a fit" in the user guide.
 
     Attributes
     ----------
@@ -121,6 +125,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         time_budget: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.cv = cv
@@ -129,6 +134,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @property
     def report_(self) -> DirectReport:
@@ -150,10 +156,10 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
-        fits = Fits(self, X, y)
+        progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, fits.report_candidate)
-        fits.end()
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        progress.end()
         return self
 
     def fit_each(
@@ -173,7 +179,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         """
         resolved = [resolve(metric) for metric in metrics]
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
-        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), None)
+        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), Progress(self))
         return classifiers
 
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
@@ -196,6 +202,10 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
+        from directrix.classifiers.direct.fit_source import DirectSource
+        from directrix.classifiers.fitting.two_passes import TwoPasses
+        from directrix.engines import HashFolds
+
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.time_budget is not None:
@@ -212,6 +222,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
                 msg = "guarantee= counts rows, each once: leave weight= out"
                 raise ValueError(msg)
             folds = replace(folds, n_folds=folds.n_folds + 1)
+        progress = Progress(self)
         two = TwoPasses(source, target, folds, options)
         guarantee = guarantees[0] if guarantees else None
         direct = DirectSource(metric, two, self.class_weight, guarantee, self.n_jobs)
@@ -220,7 +231,10 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.classes_ = two_classes(moments.classes)
         require_rows_of_both(moments)
         self._set_feature_names(moments)
+        rows = f"{moments.count:,} rows, {moments.n_features:,} features, {folds.n_folds} folds"
+        progress.stage(f"first pass: {rows}; {metric.label}")
         self._set_fits([direct.fit(surveyed)])
+        self._report_choice(progress)
         return self
 
     def _fit_metrics(
@@ -228,11 +242,11 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         metrics: list[Metric],
         classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
-        progress: Callable[[int, int], bool | None] | None,
+        progress: Progress,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
-        clock = Clock(self.time_budget, progress)
+        clock = Clock(self.time_budget, progress.report_candidate)
         if rows[3] is not None and self.guarantee is not None:
             self._validated(*rows[:2])
             msg = (
@@ -245,15 +259,20 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         keyed = keyed.weighted(self.class_weight, classes)
         positives = classes[1:] if len(classes) == 2 else classes
         n_folds = int(self.cv) if keyed.fold is None else _FOLDS
-        guarantees = self._guarantees(metrics)
-        direct = DirectFit(metrics, n_folds, guarantees, self.n_jobs)
-        by_class = [
-            direct.run(keyed, label, clock.part(number, len(positives)))
-            for number, label in enumerate(positives)
-        ]
+        used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
+        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
+        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), self.n_jobs)
+        by_class = []
+        for number, label in enumerate(positives):
+            if len(positives) > 1:
+                progress.stage(
+                    f"class {label} against the others, {number + 1} of {len(positives)}"
+                )
+            by_class.append(direct.run(keyed, label, clock.part(number, len(positives))))
         for classifier, fits in zip(classifiers, zip(*by_class, strict=True), strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(fits)  # noqa: SLF001
+            classifier._report_choice(progress)  # noqa: SLF001
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
@@ -339,6 +358,15 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
                 "report_ for what was tried; other features help more than other lines here.",
                 NotBetterThanBaselineWarning,
                 stacklevel=find_stacklevel(),
+            )
+
+    def _report_choice(self, progress: Progress) -> None:
+        """Print which candidate was chosen, for each row of ``coef_``."""
+        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
+        for label, report in zip(labels, self.reports_, strict=True):
+            progress.stage(
+                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; expected "
+                f"{report.metric.label} {report.expected.value:.4f}"
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -1,7 +1,8 @@
-"""Progress of a fit, reported to scikit-learn's callbacks in versions that have them."""
+"""Progress of a fit: lines on stdout, and scikit-learn's callbacks in versions that have them."""
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 try:
@@ -16,28 +17,63 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Fits", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+
+#: At ``verbose=1`` candidates are counted after this share of those planned, or so many seconds.
+_SHARE, _SECONDS = 0.25, 10.0
 
 
-class Fits:
-    """Reports a fit to the callbacks of its estimator: one task, with a subtask per candidate.
+class Progress:
+    """Reports a fit: lines on stdout by ``verbose``, and tasks to the callbacks of the estimator.
+
+    Lines begin with the name of the estimator and the seconds since the fit began. Callbacks see
+    one task, with a subtask per candidate.
 
     Parameters
     ----------
     estimator : estimator
-    X, y : as given to its ``fit``
+        Its ``verbose`` selects the lines: none (0), stages (1), or candidates as well (2).
+    rows : tuple of X and y, optional
+        As given to ``fit``, for the callbacks; without them, no callback is called.
     """
 
-    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
-        self._arguments = {"estimator": estimator, "X": X, "y": y}
-        begin = getattr(estimator, "_init_callback_context", None)
+    def __init__(self, estimator: Any, rows: tuple[Any, Any] | None = None) -> None:
+        self._name, self._verbose = type(estimator).__name__, int(estimator.verbose)
+        self._start = self._shown_at = monotonic()
+        self._shown = 0
+        self._arguments: dict[str, Any] = {}
+        begin = None if rows is None else getattr(estimator, "_init_callback_context", None)
         # The number of candidates is not known in advance: a ranking adds to those of the sweep.
         self._context = None if begin is None else begin(max_subtasks=None)
-        if self._context is not None:
+        if rows is not None and self._context is not None:
+            self._arguments = {"estimator": estimator, "X": rows[0], "y": rows[1]}
             self._context.call_on_fit_task_begin(**self._arguments)
 
-    def report_candidate(self, done: int, planned: int) -> bool:  # noqa: ARG002
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the fit began."""
+        return monotonic() - self._start
+
+    def stage(self, text: str) -> None:
+        """Print a line about a stage of the fit, unless silent."""
+        if self._verbose > 0:
+            self._print(text)
+
+    def detail(self, text: str) -> None:
+        """Print a line about one candidate, if the candidates are to be printed."""
+        if self._verbose > 1:
+            self._print(text)
+
+    def report_rows(self, X: Any, n_folds: int | None, purpose: str) -> None:
+        """Print how many rows, features and folds there are, and what the fit is for."""
+        n_rows, n_features = X.shape
+        folds = "no folds" if n_folds is None else f"{n_folds} folds"
+        self.stage(f"{n_rows:,} rows, {n_features:,} features, {folds}; {purpose}")
+
+    def report_candidate(self, done: int, planned: int) -> bool:
         """Report that a candidate was fitted; return whether a callback asks to stop."""
+        if self._verbose > 0:
+            self._count(done, planned)
         if self._context is None:
             return False
         part = self._context.subcontext(task_name="candidate")
@@ -45,6 +81,20 @@ class Fits:
         return bool(part.call_on_fit_task_end(**self._arguments))
 
     def end(self) -> None:
-        """Report that the fit has ended."""
+        """Report to the callbacks that the fit has ended."""
         if self._context is not None:
             self._context.call_on_fit_task_end(**self._arguments)
+
+    def _count(self, done: int, planned: int) -> None:
+        """Print the number of candidates, at intervals unless each is to be printed."""
+        if done < self._shown:  # another class has begun
+            self._shown = 0
+        enough = max(1.0, _SHARE * planned) if self._verbose == 1 else 1.0
+        waited = monotonic() - self._shown_at > _SECONDS
+        if done - self._shown >= enough or (waited and done > self._shown):
+            self._print(f"{done} of {planned} candidates fitted to rows")
+            self._shown, self._shown_at = done, monotonic()
+
+    def _print(self, text: str) -> None:
+        line = f"[{self._name}] {self.elapsed:.1f} s: {text}"
+        print(line, flush=True)  # noqa: T201 - to stdout, as scikit-learn does

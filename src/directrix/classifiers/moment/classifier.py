@@ -12,15 +12,14 @@ from directrix.classifiers.fitting.calibration import Calibration
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.class_weights import checked_weight, class_factors, reweighted
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
+from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
 from directrix.classifiers.moment.checks import (
     checked_metric,
     require_rows_in_folds,
     require_same_classes,
 )
 from directrix.classifiers.state import Facts, is_number, require
-from directrix.engines import HashFolds
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import (
     MOST_ROWS,
@@ -89,6 +88,9 @@ class MomentClassifier(ThresholdClassifier):
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn. It changes the prior, never the moments of a
         class.
+    verbose : int
+        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
+        candidate. The model is the same. See "Watching a fit" in the user guide.
 
     Attributes
     ----------
@@ -129,11 +131,13 @@ class MomentClassifier(ThresholdClassifier):
         shrinkage: str | float = "oas",
         choose: str = "rows",
         class_weight: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.shrinkage = shrinkage
         self.choose = choose
         self.class_weight = class_weight
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Summarise the rows, make the family of lines, and choose one.
@@ -150,10 +154,13 @@ class MomentClassifier(ThresholdClassifier):
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         metric = checked_metric(self)
+        progress = Progress(self)
         keyed = self._prepare_rows(X, y, sample_weight, groups)
         rows = keyed.all_rows(self.classes_[1])
         if self._holds_out(rows):
             rows = keyed.training_rows(self.classes_[1], _FOLDS)
+        n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
+        progress.report_rows(keyed.X, n_folds, metric.label)
         labels_of_rows = self.classes_[rows.positive.astype(np.intp)]
         moments = self._summary(rows.X, labels_of_rows, rows.weight, rows.fold)
         negative, positive = class_factors(self.class_weight, moments)
@@ -162,7 +169,8 @@ class MomentClassifier(ThresholdClassifier):
         if rows.fold is None:
             weighted = keyed.weighted(self.class_weight, self.classes_)
             seen = weighted.training_rows(self.classes_[1], 1, MOST_ROWS)
-        self._learn(moments, metric, _TrainingRows(rows, seen) if self.choose == "rows" else None)
+        given = _TrainingRows(rows, seen) if self.choose == "rows" else None
+        self._learn(moments, metric, given, progress)
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -177,7 +185,7 @@ class MomentClassifier(ThresholdClassifier):
         require_rows_of_both(moments)
         self.classes_ = np.array(labels.negative_and_positive(moments.classes))
         self._set_feature_names(moments)
-        self._learn(moments, metric, None)
+        self._learn(moments, metric, None, Progress(self))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -193,6 +201,7 @@ class MomentClassifier(ThresholdClassifier):
         sample_weight : array of shape (n,), optional
         """
         metric = checked_metric(self)
+        progress = Progress(self)
         first = not hasattr(self, "moments_")
         require_same_classes(self, classes)
         X, y = self._validated(X, y, reset=first)
@@ -207,7 +216,7 @@ class MomentClassifier(ThresholdClassifier):
         moments = self._summary(X, y, weight, fold)
         moments = moments if first else self.moments_ + moments
         if moments.positive.count and moments.negative.count:
-            self._learn(moments, metric, None)
+            self._learn(moments, metric, None, progress)
         else:
             self._wait(moments)
         return self
@@ -228,7 +237,11 @@ class MomentClassifier(ThresholdClassifier):
             ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
             `summarize`.
         """
+        from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
+        from directrix.engines import HashFolds
+
         metric = checked_metric(self)
+        progress = Progress(self)
         two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
         surveyed = two.survey()
         moments = surveyed.grouped.by_group[None]
@@ -239,8 +252,11 @@ class MomentClassifier(ThresholdClassifier):
         factors = class_factors(self.class_weight, moments)
         weighted = reweighted(moments, factors)
         lines = self._lines(weighted, metric)
+        rows = f"{moments.count:,} rows, {moments.n_features:,} features"
+        progress.stage(f"first pass: {rows}, {len(lines.fold_lines)} folds; {metric.label}")
         folds = two.histograms(lines.fold_lines, surveyed)
         chosen = select_from_histograms(metric, folds, factors)
+        _report_choice(progress, lines, metric, chosen.values, chosen.index)
         fitted = chosen.finalize(metric, lines.lines[chosen.index], weighted)
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
@@ -255,21 +271,25 @@ class MomentClassifier(ThresholdClassifier):
         few = self.choose == "rows" and smaller < _ENOUGH * rows.X.shape[1]
         return few or self.shrinkage == "cv"
 
-    def _learn(self, moments: Moments, metric: Metric, rows: _TrainingRows | None) -> None:
+    def _learn(
+        self, moments: Moments, metric: Metric, rows: _TrainingRows | None, progress: Progress
+    ) -> None:
         """Choose a line by rows or, without them, by the risk."""
         self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
         weighted = reweighted(moments, class_factors(self.class_weight, moments))
         if rows is None:
-            self._set_fit(*self._by_risk(weighted, metric))
+            self._set_fit(*self._by_risk(weighted, metric, progress))
         else:
-            self._set_fit(*self._by_rows(weighted, metric, *rows))
+            self._set_fit(*self._by_rows(weighted, metric, rows, progress))
 
     def _set_fit(self, frontier: Frontier, fitted: FittedLine) -> None:
         """Store the line and the frontier that it lies on."""
         self.frontier_, self.shrinkage_ = frontier, frontier.shrinkage
         self._set_lines([fitted])
 
-    def _by_risk(self, moments: Moments, metric: Metric) -> tuple[Frontier, FittedLine]:
+    def _by_risk(
+        self, moments: Moments, metric: Metric, progress: Progress
+    ) -> tuple[Frontier, FittedLine]:
         """Return the line of least risk, and its frontier."""
         shrinkage = self.shrinkage
         if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
@@ -284,12 +304,17 @@ class MomentClassifier(ThresholdClassifier):
         frontier = Frontier(moments, shrinkage)
         model = frontier.best(metric)
         fitted = finalize_on_moments(metric, model.line, model.scores, moments.weight)
+        progress.stage(
+            f"{moments.count:,} rows, {moments.n_features:,} features in the summary; chosen by "
+            f"the predicted {metric.label}, {fitted.operating_point.predicted.metric:.4f}"
+        )
         return frontier, fitted
 
     def _by_rows(
-        self, moments: Moments, metric: Metric, rows: TrainingRows, seen: TrainingRows
+        self, moments: Moments, metric: Metric, given: _TrainingRows, progress: Progress
     ) -> tuple[Frontier, FittedLine]:
         """Return the line of the family that is best on rows, and its frontier."""
+        rows, seen = given
         held_out = rows.fold is not None
         lines = self._lines(moments if held_out else moments.unfolded(), metric)
         if rows.fold is None:
@@ -303,7 +328,9 @@ class MomentClassifier(ThresholdClassifier):
         scores = round_scores(scores)
         curves = [Curves(seen.positive, each, seen.weight, None) for each in scores.T]
         candidates = lines.candidates(scores, curves, len(seen.positive))
-        selection = Selection.of(seen, candidates, compare(metric, curves), index)
+        comparison = compare(metric, curves)
+        _report_choice(progress, lines, metric, comparison.values, index)
+        selection = Selection.of(seen, candidates, comparison, index)
         chosen = candidates[index]
         refit = Lines(chosen.line, chosen.fold_lines if held_out else ())
         final = finalize(metric, selection, refit, rows=rows, moments=moments)
@@ -340,3 +367,15 @@ class MomentClassifier(ThresholdClassifier):
         named = isinstance(shrinkage, str) and shrinkage == "oas"
         require(named or is_share, "its shrinkage is not a share")
         return {"shrinkage_": shrinkage}
+
+
+def _report_choice(
+    progress: Progress, lines: MomentLines, metric: Metric, values: FloatArray, index: int
+) -> None:
+    """Print the metric of each candidate on rows, and which was chosen."""
+    for number, value in enumerate(values):
+        progress.detail(f"{lines.name(number)}: {metric.label} {value:.4f}")
+    progress.stage(
+        f"chosen from {len(values)} candidates: {lines.name(index)}; {metric.label} "
+        f"{values[index]:.4f} on rows"
+    )

@@ -12,7 +12,11 @@ from sklearn.utils import check_random_state
 from directrix.classifiers.base import ThresholdClassifier
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.finalize import Lines, finalize, finalize_on_rows
-from directrix.classifiers.fitting.progress import CallbackSupportMixin, Fits, with_callbacks
+from directrix.classifiers.fitting.progress import (
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
+)
 from directrix.classifiers.fitting.solvers import keeps_intercept, solver_for
 from directrix.classifiers.fitting.training_rows import Prepared, prepare
 from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
@@ -93,6 +97,9 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
         Seed of the solver "vertex".
+    verbose : int
+        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
+        candidate. The model is the same. See "Watching a fit" in the user guide.
 
     Attributes
     ----------
@@ -130,7 +137,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     history_: tuple[Step, ...]
     certified_gap_: float | None
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - ten parameters of an estimator
         self,
         metric: str | Metric = "error",
         *,
@@ -142,6 +149,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         cv: Any = 5,
         class_weight: Any = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.loss = loss
@@ -152,6 +160,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.cv = cv
         self.class_weight = class_weight
         self.random_state = random_state
+        self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -172,9 +181,9 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         metric = resolve(self.metric)
-        fits = Fits(self, X, y)
-        self._choose(metric, self._sweep(metric, (X, y, sample_weight, groups), fits))
-        fits.end()
+        progress = Progress(self, (X, y))
+        self._choose(metric, self._sweep(metric, (X, y, sample_weight, groups), progress), progress)
+        progress.end()
         return self
 
     def fit_each(
@@ -196,20 +205,24 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             msg = "a loss stands for one metric: give loss=None to sweep for several"
             raise ValueError(msg)
         resolved = [resolve(metric) for metric in metrics]
-        sweep = self._sweep(resolve(self.metric), (X, y, sample_weight, groups), None)
+        progress = Progress(self)
+        sweep = self._sweep(resolve(self.metric), (X, y, sample_weight, groups), progress)
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
         # Rankings last: they add candidates that the other metrics would not have on their own.
         for metric, classifier in sorted(
             zip(resolved, classifiers, strict=True), key=lambda pair: not pair[0].uses_threshold
         ):
-            classifier._choose(metric, sweep)  # noqa: SLF001 - a copy of this very classifier
+            classifier._choose(metric, sweep, progress)  # noqa: SLF001 - a copy of this very classifier
         return classifiers
 
-    def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], fits: Fits | None) -> _Sweep:
+    def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], progress: Progress) -> _Sweep:
         """Fit the candidates to rows, labels, weights and groups."""
         keyed = self._prepare_rows(*rows, cv=self.cv)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         n_folds = int(self.cv) if keyed.fold is None else 0
+        used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
+        purpose = "a cost sweep" if self.loss is None else metric.label
+        progress.report_rows(keyed.X, used_folds, purpose)
         prepared = prepare(keyed, self.classes_[1], n_folds, MOST_ROWS)
         start = start_of(self.start, self, metric, prepared.units)
         seen = prepared.seen
@@ -220,14 +233,14 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             seen.fold,
             start=None if self.loss is None else start,
             solver=self._solver(),
-            progress=None if fits is None else fits.report_candidate,
+            progress=progress.report_candidate,
             keep_intercept=keeps_intercept(self.loss, metric),
         )
         for candidate in frontier.plan(self._recipes(metric)):
             candidate.fit()
         return _Sweep(prepared, frontier)
 
-    def _choose(self, metric: Metric, sweep: _Sweep) -> None:
+    def _choose(self, metric: Metric, sweep: _Sweep, progress: Progress) -> None:
         """Choose a candidate, fit it to all rows, and set its threshold."""
         frontier, (units, rows, seen) = sweep.frontier, sweep.prepared
         candidates = self._candidates(metric, frontier)
@@ -250,6 +263,10 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             lines = Lines(refit.line, chosen.fold_lines)
             fitted = finalize(metric, selection, lines, units=units).fitted
         self._set_lines([fitted])
+        progress.stage(
+            f"chosen from {len(candidates)} candidates: {chosen.name}; {metric.label} "
+            f"{comparison.values[comparison.best]:.4f} on held-out rows"
+        )
 
     def _candidates(self, metric: Metric, frontier: RowFrontier) -> list[RowCandidate]:
         """Return all candidates; for a ranking the cost sweep continues with pairwise losses."""

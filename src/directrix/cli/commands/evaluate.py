@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from directrix.classifiers import BinaryMeasures, Measure, measure_binary, measure_multiclass
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     Drop,
@@ -20,15 +19,10 @@ from directrix.cli.io.options import (
     Weight,
     parse_metric,
 )
-from directrix.cli.io.rows import RowFiles
-from directrix.cli.io.scoring import score_rows
-from directrix.cli.output.formatting import (
-    format_interval,
-    format_rate,
-    in_one_line,
-    metric_of_model,
-)
 from directrix.cli.output.reply import Reply, format_table
+
+if TYPE_CHECKING:
+    from directrix.classifiers import BinaryMeasures, Measure
 
 
 def evaluate(
@@ -45,6 +39,11 @@ def evaluate(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Measure a model on labelled rows, with 95 % intervals."""
+    from directrix.classifiers import measure_binary, measure_multiclass
+    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.io.scoring import score_rows
+    from directrix.cli.output.formatting import in_one_line, metric_of_model
+
     classifier = load_model(model)
     measured_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
     files = RowFiles.of(
@@ -101,6 +100,8 @@ def _format_count(weight: float) -> str:
 
 
 def _table(measures: Sequence[Measure]) -> str:
+    from directrix.cli.output.formatting import format_interval, format_rate
+
     table = [
         [
             measure.name,

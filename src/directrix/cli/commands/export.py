@@ -10,6 +10,7 @@ import typer
 from directrix._atomic_file import atomic_file
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
+    DIALECTS,
     Features,
     Force,
     Json,
@@ -21,8 +22,6 @@ from directrix.cli.io.options import (
 )
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.reply import Reply
-from directrix.engines import DIALECTS
-from directrix.export import to_json, to_onnx, to_python, to_sql
 
 _FORMATS = ("sql", "onnx", "json", "python")
 _DTYPES = ("float64", "float32")
@@ -50,8 +49,10 @@ def export(
     as_json: Json = False,
 ) -> Reply:
     """Write a model in a format that scores rows without directrix."""
+    from directrix.export import to_json, to_onnx, to_python
+
     check_choice(to, _FORMATS, "--to")
-    check_choice(dialect, tuple(DIALECTS), "--dialect")
+    check_choice(dialect, DIALECTS, "--dialect")
     require(output or to != "onnx", "ONNX is a binary format: give a file", "--output")
     require(not (keep and table is None), "columns are copied by a query: give --table", "--keep")
     require(to == "onnx" or dtype is None, "only ONNX has another type than float64", "--dtype")
@@ -82,6 +83,8 @@ def _sql(
     keep: Sequence[str] | None,
 ) -> str:
     """Return a query of a table, or the expressions that it would consist of."""
+    from directrix.export import to_sql
+
     sql = to_sql(classifier, dialect=dialect, columns=columns)
     if table is not None:
         return sql.select(table, keep or ())

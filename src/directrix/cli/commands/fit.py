@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from math import isnan
 from operator import add
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from directrix.classifiers import (
-    BetaBernoulliClassifier,
-    DirectClassifier,
-    MomentClassifier,
-    SmoothClassifier,
-)
 from directrix.cli.commands.summaries import one_vs_rest
 from directrix.cli.io.files import file_type, load_summary
 from directrix.cli.io.options import (
@@ -36,18 +30,13 @@ from directrix.cli.io.options import (
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import ReadRows, RowFiles, RowsInMemory
 from directrix.cli.output.errors import UsageError
-from directrix.cli.output.formatting import (
-    describe_model,
-    in_one_line,
-    model_json,
-    one_vs_rest_labels,
-)
 from directrix.cli.output.reply import Reply, show_status
-from directrix.export import save
-from directrix.metrics import Metric
-from directrix.moments import Moments
+
+if TYPE_CHECKING:
+    from directrix.cli.io.rows import RowFiles
+    from directrix.metrics import Metric
+    from directrix.moments import Moments
 
 _CLASSIFIERS = ("direct", "moment", "smooth", "beta-bernoulli")
 #: Classifiers that can be fitted in two passes over the rows.
@@ -104,6 +93,10 @@ def fit(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Train a classifier for a metric, on rows or on a summary of them."""
+    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.output.formatting import describe_model, model_json
+    from directrix.export import save
+
     require_output(output, data, force=force)
     trained_metric = parse_metric(metric or "error")
     summaries = [path for path in data if file_type(path) == "summary"]
@@ -157,17 +150,23 @@ def fit(
 def _make_classifier(
     name: str, metric: Metric, guarantee: float | None, time_budget: float | None
 ) -> Any:
+    from directrix import classifiers
+
     if name == "direct":
-        return DirectClassifier(metric, guarantee=guarantee, time_budget=time_budget)
+        return classifiers.DirectClassifier(metric, guarantee=guarantee, time_budget=time_budget)
     if name == "moment":
-        return MomentClassifier(metric)
-    return SmoothClassifier(metric) if name == "smooth" else BetaBernoulliClassifier()
+        return classifiers.MomentClassifier(metric)
+    if name == "smooth":
+        return classifiers.SmoothClassifier(metric)
+    return classifiers.BetaBernoulliClassifier()
 
 
 def _fit_summaries(
     paths: list[str], metric: Metric, positive: str | None, prior: float | None
 ) -> tuple[Any, str]:
     """Return a model of the sum of some summaries, and a description of its origin."""
+    from directrix.classifiers import MomentClassifier
+
     moments: Moments = reduce(add, map(load_summary, paths))
     if positive is not None:
         moments = one_vs_rest(moments, positive)
@@ -180,6 +179,11 @@ def _fit_summaries(
 
 def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     """Return a model of rows that are read into memory, and a description of its origin."""
+    import numpy as np
+
+    from directrix.classifiers import DirectClassifier
+    from directrix.cli.io.rows import ReadRows, RowsInMemory
+
     rows: RowsInMemory = files.read(ReadRows())
     y = files.labels(rows.y)
     classes = np.unique(y).tolist()
@@ -231,6 +235,8 @@ def _reports_of(model: Any) -> Sequence[Any]:
 
 def _reports_json(model: Any) -> dict[str, Any]:
     """Return the candidates and the choice for JSON; with several classes, a list of them."""
+    from directrix.cli.output.formatting import one_vs_rest_labels
+
     reports = _reports_of(model)
     if len(reports) == 1:
         return _report_json(reports[0])
@@ -255,6 +261,8 @@ def _report_json(report: Any) -> dict[str, Any]:
 
 def _describe_reports(model: Any) -> list[str]:
     """Return the choice among the candidates as lines of text, for each class if several."""
+    from directrix.cli.output.formatting import one_vs_rest_labels
+
     reports = _reports_of(model)
     lines = []
     for label, report in zip(one_vs_rest_labels(model, len(reports)), reports, strict=True):
@@ -264,8 +272,10 @@ def _describe_reports(model: Any) -> list[str]:
 
 
 def _describe_report(report: Any) -> list[str]:
+    from directrix.cli.output.formatting import in_one_line
+
     expected, gap, metric = report.expected, report.gap, in_one_line(report.metric)
-    interval = "" if np.isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
+    interval = "" if isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
     return [
         f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
         f"because {report.why}",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from sklearn.base import clone
 
 from directrix._atomic_file import atomic_file
-from directrix.classifiers import SmoothClassifier
 from directrix.cli.io.files import file_type, load_model, load_summary
 from directrix.cli.io.options import (
     Drop,
@@ -27,21 +25,12 @@ from directrix.cli.io.options import (
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import ReadRows, RowFiles, RowsInMemory
-from directrix.cli.io.scoring import score_rows, select_features
 from directrix.cli.output.errors import UsageError
-from directrix.cli.output.formatting import metric_of_model
-from directrix.cli.output.pictures import (
-    frontier_figure,
-    margin_figure,
-    require_positive_rows,
-    tradeoff_figure,
-    use_file_backend,
-)
 from directrix.cli.output.reply import Reply, show_status
-from directrix.displays import FrontierDisplay, LossDisplay, PathDisplay
-from directrix.losses import BetaBernoulli, Hinge, Logistic, Sigmoid
-from directrix.metrics import Metric
+
+if TYPE_CHECKING:
+    from directrix.cli.io.rows import RowFiles
+    from directrix.metrics import Metric
 
 _FIGURES = ("frontier", "margins", "tradeoff", "losses", "path")
 _AGAINST = ("threshold", "cost", "quota")
@@ -71,6 +60,10 @@ def plot(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Draw a figure to a PNG, SVG or PDF file."""
+    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.output.pictures import use_file_backend
+    from directrix.displays import FrontierDisplay
+
     check_choice(figure, _FIGURES, "KIND")
     check_choice(against, _AGAINST, "--against")
     given_metric = None if metric is None else parse_metric(metric)
@@ -115,18 +108,26 @@ def _figure_of_rows(
     figure: str, model: Any, files: RowFiles, metric: Metric | None, against: str
 ) -> Any:
     """Draw the frontier, the margins or the trade-off of a model on rows."""
+    from directrix.cli.io.scoring import score_rows
+    from directrix.cli.output import pictures
+    from directrix.cli.output.formatting import metric_of_model
+
     scored = score_rows(model, files, with_moments=figure == "frontier")
-    positive = require_positive_rows(scored, model.classes_)
+    positive = pictures.require_positive_rows(scored, model.classes_)
     metric = metric or metric_of_model(model)
     if figure == "frontier":
-        return frontier_figure(scored, positive, metric, f"{type(model).__name__}, on these rows")
+        name = f"{type(model).__name__}, on these rows"
+        return pictures.frontier_figure(scored, positive, metric, name)
     if figure == "margins":
-        return margin_figure(scored, positive)
-    return tradeoff_figure(scored, positive, metric, against)
+        return pictures.margin_figure(scored, positive)
+    return pictures.tradeoff_figure(scored, positive, metric, against)
 
 
 def _loss_figure(path: str | None) -> Any:
     """Draw common losses, and the loss of a model if one is given."""
+    from directrix.displays import LossDisplay
+    from directrix.losses import BetaBernoulli, Hinge, Logistic, Sigmoid
+
     common = (Logistic(), Hinge(), Sigmoid(), BetaBernoulli())
     losses: dict[str, Any] = {type(loss).__name__: loss for loss in common}
     if path is not None:
@@ -140,6 +141,13 @@ def _loss_figure(path: str | None) -> Any:
 
 def _path_figure(model: Any, files: RowFiles) -> Any:
     """Fit a model again, because its file does not hold the path, and draw the path."""
+    from sklearn.base import clone
+
+    from directrix.classifiers import SmoothClassifier
+    from directrix.cli.io.rows import ReadRows, RowsInMemory
+    from directrix.cli.io.scoring import select_features
+    from directrix.displays import PathDisplay
+
     if not isinstance(model, SmoothClassifier):
         msg = f"only a model fitted with -c smooth has a path, and this is {type(model).__name__}"
         raise UsageError(msg)

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from scipy import sparse
 
 from directrix._atomic_file import atomic_file
-from directrix._typing import AnyArray
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     Features,
@@ -27,11 +24,12 @@ from directrix.cli.io.options import (
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import RowFiles, feature_matrix
-from directrix.cli.io.scoring import scores_and_probabilities, select_features
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
-from directrix.engines import Plan, as_table, run
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray
+    from directrix.engines import Plan
 
 _STDOUT = "-"
 
@@ -52,6 +50,10 @@ def predict(
     as_json: Json = False,
 ) -> Reply:
     """Write the score, the probability and the prediction of every row."""
+    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.io.scoring import select_features
+    from directrix.engines import Plan, run
+
     require(not (as_json and output == _STDOUT), "the rows are written to stdout", "--json")
     supported = output == _STDOUT or Path(output).suffix.lower() in (".parquet", ".csv")
     require(supported, "the name must end in .parquet or .csv, or be -", "--output")
@@ -128,6 +130,9 @@ class PredictTask:
 
     def __call__(self, plan: Plan, tables: Iterator[Any]) -> PredictionCounts:
         """Predict the rows of all tables."""
+        from directrix.cli.io.rows import feature_matrix
+        from directrix.engines import as_table
+
         rows = flagged = incomplete = 0
         for table in tables:
             if self.names is None:
@@ -145,7 +150,11 @@ class PredictTask:
 
     def _predictions(self, X: Any) -> tuple[dict[str, Any], AnyArray, int]:
         """Return the new columns, which rows have all values, and the count of the last class."""
+        import numpy as np
         import pyarrow as pa
+        from scipy import sparse
+
+        from directrix.cli.io.scoring import scores_and_probabilities
 
         n_rows = X.shape[0]
         dense = not sparse.issparse(X)

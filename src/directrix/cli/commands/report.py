@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from directrix._atomic_file import atomic_file
-from directrix.classifiers import measure_binary
 from directrix.cli.io.files import load_model
 from directrix.cli.io.fit_record import read_fit_record
 from directrix.cli.io.options import (
@@ -28,13 +26,11 @@ from directrix.cli.io.options import (
     parse_metric,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import RowFiles
-from directrix.cli.io.scoring import score_rows
-from directrix.cli.output.formatting import in_one_line, metric_of_model
 from directrix.cli.output.html_page import Page
-from directrix.cli.output.pictures import require_positive_rows, use_file_backend
 from directrix.cli.output.reply import Reply, show_status
-from directrix.cli.output.report_sections import ReportData, write_sections
+
+if TYPE_CHECKING:
+    from directrix.cli.output.report_sections import ReportData
 
 #: Files of rows that the page names.
 _NAMED_FILES = 3
@@ -60,6 +56,13 @@ def report(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Write an HTML page about a model and labelled rows, with all figures in one file."""
+    from directrix.classifiers import measure_binary
+    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.io.scoring import score_rows
+    from directrix.cli.output.formatting import in_one_line, metric_of_model
+    from directrix.cli.output.pictures import require_positive_rows, use_file_backend
+    from directrix.cli.output.report_sections import ReportData, write_sections
+
     require_output(output, [model, *rows, fit_json], force=force)
     fit = None if fit_json is None else read_fit_record(fit_json)
     use_file_backend()
@@ -92,6 +95,10 @@ def report(
 
 def _lead(data: ReportData, model: str, rows: list[str]) -> str:
     """Return the paragraph below the title: which model, which metric, which rows."""
+    from importlib.metadata import version
+
+    from directrix.cli.output.formatting import in_one_line
+
     names = ", ".join(Path(path).name for path in rows[:_NAMED_FILES])
     more = f" and {len(rows) - _NAMED_FILES} more" if len(rows) > _NAMED_FILES else ""
     return (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from directrix.cli.commands.summaries import describe_summary, summary_json
 from directrix.cli.io.files import file_type, load_model, load_summary
 from directrix.cli.io.options import Json
 from directrix.cli.output.errors import UsageError
-from directrix.cli.output.formatting import describe_model, model_json
 from directrix.cli.output.reply import Reply, format_table
-from directrix.moments import Moments
+
+if TYPE_CHECKING:
+    from directrix.moments import Moments
 
 #: Features of a summary that are listed.
 _LISTED_FEATURES = 20
@@ -29,6 +29,8 @@ def show(
     if content == "summary":
         return _show_summary(load_summary(file))
     if content == "model":
+        from directrix.cli.output.formatting import describe_model, model_json
+
         model = load_model(file)
         return Reply(describe_model(model), {"kind": "model", **model_json(model)})
     load_summary(file)  # raises an error that says what is wrong with a damaged file
@@ -37,6 +39,8 @@ def show(
 
 
 def _show_summary(moments: Moments) -> Reply:
+    import numpy as np
+
     names = moments.feature_names or tuple(f"x{index}" for index in range(moments.n_features))
     groups = {str(label): group for label, group in moments.by_class.items()}
     deviations = {

@@ -12,6 +12,7 @@ import typer
 from directrix._atomic_file import atomic_file
 from directrix.cli.commands.summaries import save_summary
 from directrix.cli.io.options import (
+    DIALECTS,
     Features,
     Force,
     Json,
@@ -24,8 +25,6 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
-from directrix.engines import DIALECTS, csv_encoding, moments_sql
-from directrix.moments import Moments
 
 #: Spellings of Boolean labels in CSV.
 _BOOLEANS = {"true": True, "false": False, "t": True, "f": False}
@@ -62,7 +61,10 @@ def sql(
     Without results it prints the first query. With --first it prints the second query, which may be
     several statements. With --first, --second and -o it writes the summary.
     """
-    check_choice(dialect, tuple(DIALECTS), "--dialect")
+    from directrix.engines import moments_sql
+    from directrix.moments import Moments
+
+    check_choice(dialect, DIALECTS, "--dialect")
     columns = [*(parse_columns(features) or []), *(names or [])]
     require(columns, "give the feature columns", "--features")
     require(first or not second, "the second result needs the first", "--first")
@@ -98,6 +100,8 @@ def _read_result(path: str) -> list[dict[str, Any]]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
+        from directrix.engines import csv_encoding
+
         csv_encoding.require_utf8(path)
         raise
     if text.lstrip().startswith("["):

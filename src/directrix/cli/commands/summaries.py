@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,10 +26,10 @@ from directrix.cli.io.options import (
     require,
 )
 from directrix.cli.io.output_file import require_output
-from directrix.cli.io.rows import RowFiles
 from directrix.cli.output.reply import Reply
-from directrix.engines import summarize as summarize_rows
-from directrix.moments import Moments
+
+if TYPE_CHECKING:
+    from directrix.moments import Moments
 
 
 def summarize(
@@ -51,6 +51,9 @@ def summarize(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Summarise rows in one pass: count, mean and covariance of each class."""
+    from directrix.cli.io.rows import RowFiles
+    from directrix.engines import summarize as summarize_rows
+
     require_output(output, rows, force=force)
     require(folds is None or folds > 1, "there must be at least two folds", "--folds")
     files = RowFiles.of(

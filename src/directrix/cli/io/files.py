@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from directrix.cli.output.errors import UsageError
-from directrix.export import load
-from directrix.moments import Moments
+
+if TYPE_CHECKING:
+    from directrix.moments import Moments
 
 #: Bytes of a file in which the name of its format is searched.
 _HEADER_BYTES = 1 << 20
@@ -28,6 +29,8 @@ def file_type(path: str) -> str | None:
 
 def load_summary(path: str) -> Moments:
     """Read a summary; raise an error that says what the file is instead."""
+    from directrix.moments import Moments
+
     _require_file(path)
     if file_type(path) == "model":
         msg = f"{path} is a model, and this needs a summary: make one with directrix summarize"
@@ -37,6 +40,8 @@ def load_summary(path: str) -> Moments:
 
 def load_model(path: str) -> Any:
     """Read a model; raise an error that says what the file is instead."""
+    from directrix.export import load
+
     _require_file(path)
     if file_type(path) == "summary":
         msg = f"{path} is a summary, and this needs a model: make one with directrix fit"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from directrix.cli.output.errors import suggest_names
-from directrix.metrics import TABLE, Metric, resolve
 
+if TYPE_CHECKING:
+    from directrix.metrics import Metric
+
+#: SQL dialects, for help texts; `directrix.engines` would take long to import for them.
+DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse")
 _COLUMNS = "separated by commas; may be repeated"
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file written by fit.")]
@@ -58,6 +62,8 @@ OptionalOutput = Annotated[
 
 def _complete_metric(incomplete: str) -> list[str]:
     """Return the metrics that a shell may complete a text to."""
+    from directrix.metrics import TABLE
+
     names = [row.name for row in TABLE if not row.needs_parameters]
     names += ["recall@fpr=0.01", "precision@recall=0.9", "precision@k=100", "cost(fp=1, fn=20)"]
     return [name for name in names if name.startswith(incomplete)]
@@ -76,6 +82,8 @@ MetricText = Annotated[
 
 def parse_metric(text: str) -> Metric:
     """Return the metric that a text names; raise a usage error that suggests similar names."""
+    from directrix.metrics import TABLE, resolve
+
     try:
         return resolve(text)
     except ValueError as error:

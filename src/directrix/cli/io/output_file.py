@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import typer
 
@@ -66,7 +65,11 @@ def _is_read(output: Path, given: str) -> bool:
 def _local(given: str) -> str:
     """Return the path of a ``file:`` URL, which Spark reads; any other text unchanged."""
     parts = urlsplit(given)
-    return url2pathname(parts.path) if parts.scheme == "file" else given
+    if parts.scheme != "file":
+        return given
+    from urllib.request import url2pathname
+
+    return url2pathname(parts.path)
 
 
 def _same(output: Path, path: str) -> bool:

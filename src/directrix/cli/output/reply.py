@@ -14,10 +14,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 
-from directrix.cli import INTERRUPTED
+from directrix.cli import INTERRUPTED, load_library
 from directrix.cli.output.errors import describe_error
 
 
@@ -47,6 +46,7 @@ def render_reply(command: Callable[..., Reply]) -> Callable[..., None]:
     def run(**options: Any) -> None:
         as_json = bool(options.get("as_json"))
         debug = bool(os.environ.get("DIRECTRIX_DEBUG"))
+        load_library()
         try:
             with _collect_warnings() as messages:
                 reply = command(**options)
@@ -101,6 +101,8 @@ def _print_to_stderr(text: str) -> None:
 
 def to_json_value(value: Any) -> Any:
     """Return a value as JSON can hold it; NaN and infinity become null."""
+    import numpy as np
+
     if isinstance(value, Mapping):
         return {str(key): to_json_value(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | list | tuple):

@@ -1,0 +1,155 @@
+"""What a fit prints by ``verbose``, and that it changes nothing else."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from directrix import (
+    BetaBernoulliClassifier,
+    DirectClassifier,
+    MomentClassifier,
+    Moments,
+    SmoothClassifier,
+)
+from directrix.classifiers.fitting import progress as module
+from directrix.classifiers.fitting.progress import Progress
+from directrix.export import load, save
+
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
+CLASSIFIERS = {
+    "direct": DirectClassifier(cv=3),
+    "moment": MomentClassifier(),
+    "smooth": SmoothClassifier(cv=3, alpha=[0.01, 1.0]),
+    "beta_bernoulli": BetaBernoulliClassifier(alpha=[0.1, 1.0]),
+}
+LINE = re.compile(r"\[(\w+)\] \d+\.\d s: (.+)")
+
+
+def rows(n=300, classes=2):
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, classes, n)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] = np.where(y == 1, 2.0 + 0.3 * X[:, 0], 3.0 * X[:, 0])
+    X[:, 1] += 1.5 * y
+    return X, y
+
+
+def printed(capsys):
+    """Return the texts of the lines on stdout, without the seconds; stderr must be empty."""
+    out, err = capsys.readouterr()
+    assert err == ""
+    return [LINE.fullmatch(line)[2] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_fit_is_silent_by_default(name, capsys):
+    clone(CLASSIFIERS[name]).fit(*rows())
+    assert printed(capsys) == []
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_fit_prints_its_rows_first_and_its_choice_last(name, capsys):
+    lines = {}
+    for verbose in (1, 2):
+        clone(CLASSIFIERS[name]).set_params(verbose=verbose).fit(*rows())
+        lines[verbose] = printed(capsys)
+        assert lines[verbose][0].startswith("300 rows, 3 features, ")
+        assert lines[verbose][-1].startswith("chosen")
+    assert len(lines[1]) < len(lines[2])
+    assert {lines[1][0], lines[1][-1]} <= set(lines[2])
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_model_does_not_depend_on_it(name, tmp_path):
+    X, y = rows()
+    silent = clone(CLASSIFIERS[name]).fit(X, y)
+    verbose = clone(CLASSIFIERS[name]).set_params(verbose=2).fit(X, y)
+    assert clone(verbose).verbose == verbose.get_params()["verbose"] == 2
+    for classifier, file in ((silent, "silent"), (verbose, "verbose")):
+        save(classifier, tmp_path / file)
+    assert (tmp_path / "silent").read_bytes() == (tmp_path / "verbose").read_bytes()
+    assert load(tmp_path / "verbose").verbose == 0
+
+
+def test_every_candidate_has_a_line(capsys):
+    ours = clone(CLASSIFIERS["smooth"]).set_params(verbose=2).fit(*rows())
+    counts = [line for line in printed(capsys) if "fitted to rows" in line]
+    total = len(ours.candidates_)
+    assert counts == [f"{k} of {total} candidates fitted to rows" for k in range(1, total + 1)]
+
+
+def test_every_class_and_every_metric_has_its_choice(capsys):
+    DirectClassifier(cv=3, verbose=1).fit(*rows(classes=3))
+    lines = printed(capsys)
+    for label in range(3):
+        assert f"class {label} against the others, {label + 1} of 3" in lines
+        assert sum(line.startswith(f"class {label}: chosen from ") for line in lines) == 1
+    DirectClassifier(cv=3, verbose=1).fit_each(["error", "auc"], *rows())
+    lines = printed(capsys)
+    assert lines[0].endswith("error rate, AUC")
+    assert [line.rpartition(" ")[0].rpartition("; ")[2] for line in lines[-2:]] == [
+        "expected error rate",
+        "expected AUC",
+    ]
+
+
+def test_other_ways_to_fit_print_their_choice(capsys):
+    X, y = rows(2000)
+    moments = Moments.of(X, y)
+    for fit in (
+        lambda: DirectClassifier(verbose=1).fit_source(X, target=y, progress=False),
+        lambda: MomentClassifier(verbose=1).fit_source(X, target=y, progress=False),
+        lambda: MomentClassifier(verbose=1).fit_moments(moments),
+        lambda: MomentClassifier(verbose=1).partial_fit(X, y),
+        lambda: SmoothClassifier(verbose=1, alpha=1.0, levels=[1.0]).fit_each(["auc"], X, y),
+    ):
+        fit()
+        lines = printed(capsys)
+        assert "2,000 rows, 3 features" in lines[0]
+        assert "chosen " in lines[-1]
+
+
+def test_it_goes_with_callbacks_and_a_time_budget(capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has them from 1.9 on")
+    assert callback is not None
+    ended = []
+
+    class Recorder:
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context, **_):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **_):  # noqa: ARG002
+            ended.append(context.task_name)
+            return ended.count("candidate") == 3
+
+    ours = DirectClassifier(cv=3, verbose=2, time_budget=60.0).set_callbacks(Recorder())
+    ours.fit(*rows())
+    assert ended == [*["candidate"] * 3, "fit"]
+    counts = [line.split()[0] for line in printed(capsys) if "fitted to rows" in line]
+    assert counts == ["1", "2", "3"]
+
+
+def test_candidates_are_counted_at_intervals(capsys, monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: seconds[0])
+    progress = Progress(SimpleNamespace(verbose=1))
+    for done in range(1, 41):
+        assert not progress.report_candidate(done, 40)
+    shown = [int(line.split()[0]) for line in printed(capsys)]
+    assert shown == [10, 20, 30, 40]
+    progress.report_candidate(1, 40)  # of the next class
+    assert printed(capsys) == []
+    seconds[0] = 11.0
+    progress.report_candidate(1, 40)
+    progress.report_candidate(2, 40)
+    assert printed(capsys) == ["1 of 40 candidates fitted to rows"]
+    assert progress.elapsed == 11.0
