@@ -172,7 +172,6 @@ TESTED_THROUGH_OTHERS = {
     "classifiers/fitting/choice.py",
     "classifiers/fitting/folds.py",
     "classifiers/fitting/progress.py",
-    "classifiers/moment/checks.py",
     "classifiers/smooth/initialization.py",
     "displays/scored.py",
     "displays/style.py",

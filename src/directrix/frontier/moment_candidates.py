@@ -50,12 +50,9 @@ class MomentLines:
 
         If a risk is given, the best line for it is among them; the others serve every metric.
         """
-        frontiers = [Frontier(moments, shrinkage) for shrinkage in shrinkages]
+        frontiers = Frontier.of_shrinkages(moments, shrinkages)
         others = (moments.without_fold(fold) for fold in range(len(moments.folds)))
-        fold_lines = [
-            _lines_of([Frontier(part, shrinkage) for shrinkage in shrinkages], risk)
-            for part in others
-        ]
+        fold_lines = [_lines_of(Frontier.of_shrinkages(part, shrinkages), risk) for part in others]
         return cls(frontiers, _lines_of(frontiers, risk), fold_lines)
 
     def frontier(self, index: int) -> Frontier:
