@@ -39,6 +39,7 @@ fuzz: ## Feed 20,000 damaged summary files to the loader
 speed: ## Measure the speed ratios of moments, losses, classifiers and engines
 	$(PYTHON) -m benchmarks.speed.moments
 	$(PYTHON) -m benchmarks.speed.moment_classifier
+	$(PYTHON) -m benchmarks.speed.wide
 	$(PYTHON) -m benchmarks.speed.losses
 	$(PYTHON) -m benchmarks.speed.smooth_classifier
 	$(PYTHON) -m benchmarks.speed.engines

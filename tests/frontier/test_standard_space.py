@@ -8,7 +8,7 @@ from directrix.frontier import Frontier
 from directrix.frontier._pencil import EigenPencil, ProjectedPencil, SolvedPencil
 from directrix.frontier._standard_space import StandardSpace, require_rows_of_both
 from directrix.frontier._wide_basis import TOLERANCE
-from directrix.moments import oas
+from directrix.moments import oas, shrunk
 
 
 def rows(n=200, d=30, seed=0):
@@ -38,6 +38,19 @@ def test_the_subspace_has_the_lines_of_the_matrices(shrinkage, angle):
     lines = np.stack([exact.direction(angle), wide.direction(angle)])
     scores = X / X.std(axis=0) @ lines.T
     assert np.corrcoef(scores, rowvar=False)[0, 1] > np.sqrt(1.0 - TOLERANCE**2)
+
+
+@pytest.mark.parametrize("shrinkage", ["oas", 0.3])
+def test_scores_in_the_subspace_are_those_of_the_shrunk_covariances(shrinkage):
+    moments = Moments.of(*rows(), keep_rows=True)
+    space = StandardSpace(moments, [shrinkage])
+    pencil, (positive, negative) = space.pencil(shrinkage), space._groups
+    w, scores = pencil.direction(0.4), pencil.scores(np.array([0.4]))
+    shares = space._shares(shrinkage)
+    for variance, group, share in zip(scores[1:], (positive, negative), shares, strict=True):
+        expected = w @ shrunk(group.with_matrix(), share) @ w
+        assert variance[0] == pytest.approx(expected, rel=1e-9)
+    assert scores.gap[0] == pytest.approx(w @ space.delta, rel=1e-9)
 
 
 def test_frontiers_of_several_shrinkages_share_one_basis():
