@@ -40,6 +40,7 @@ speed: ## Measure the speed ratios of start-up, moments, losses, classifiers and
 	$(PYTHON) -m benchmarks.speed.start
 	$(PYTHON) -m benchmarks.speed.moments
 	$(PYTHON) -m benchmarks.speed.moment_classifier
+	$(PYTHON) -m benchmarks.speed.wide
 	$(PYTHON) -m benchmarks.speed.losses
 	$(PYTHON) -m benchmarks.speed.smooth_classifier
 	$(PYTHON) -m benchmarks.speed.engines

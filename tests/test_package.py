@@ -182,7 +182,6 @@ TESTED_THROUGH_OTHERS = {
     "classifiers/direct/report.py",
     "classifiers/fitting/choice.py",
     "classifiers/fitting/folds.py",
-    "classifiers/moment/checks.py",
     "classifiers/smooth/initialization.py",
     "displays/scored.py",
     "displays/style.py",

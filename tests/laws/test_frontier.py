@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from benchmarks.studies.random_moments import random_moments
 from directrix.exceptions import OneClassPredictedWarning
-from directrix.frontier import Frontier, moment_frontier
+from directrix.frontier import Frontier, _standard_space
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR, resolve
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
@@ -129,7 +129,7 @@ def test_units_of_the_features_do_not_matter(metric):
 @pytest.mark.parametrize("metric", ["error", "auc", RecallAtFPR(0.01), PrecisionAtK(0.02)], ids=str)
 def test_solving_for_each_angle_gives_the_same_line(metric):
     for moments, _ in problems(8):
-        with patch.object(moment_frontier, "_EIGEN_FEATURES", 0):
+        with patch.object(_standard_space, "_EIGEN_FEATURES", 0):
             solved = best_line(moments, metric)
         # The quadrant alone is searched, in fewer steps: never better, and seldom much worse.
         whole = best_line(moments, metric)

@@ -44,6 +44,9 @@ VARIED = np.array(
     ]
 )
 
+#: Columns without large means, of which no part of the rows holds almost all scatter.
+FULL = np.r_[0, 1, 4:8]
+
 each_holder = pytest.mark.parametrize("holder", HOLDERS)
 each_weight = pytest.mark.parametrize("weights", WEIGHTS)
 
@@ -240,3 +243,50 @@ def test_a_column_constant_in_a_class_stays_so_and_can_be_saved(tmp_path):
     chosen = moments.select([0, 1, 2, 5])
     assert not chosen.positive.scatter[3].any()
     chosen.save(tmp_path / "chosen.moments")
+
+
+@each_holder
+@each_weight
+def test_few_features_are_kept_as_rows_if_asked(holder, weights):
+    weight = WEIGHTS[weights]
+    moments = Moments.of(HOLDERS[holder](X[:, :40]), Y, weight, keep_rows=True)
+    for label in (0, 1):
+        group, matrix = moments.by_class[label], dense(weights, np.arange(40)).by_class[label]
+        assert isinstance(group.scatter, RowScatter)
+        assert group_distance(group.with_matrix(), matrix) < SCALED
+        assert group.with_matrix().with_matrix().scatter is not group.scatter
+
+
+def test_kept_rows_and_matrices_are_added_as_matrices():
+    kept = Moments.of(X[:30, :40], Y[:30], WEIGHT[:30], keep_rows=True)
+    matrices = Moments.of(X[30:, :40], Y[30:], WEIGHT[30:])
+    for whole in (kept + matrices, matrices + kept):
+        assert group_distance(whole.positive, dense(columns=np.arange(40)).positive) < SCALED
+
+
+def test_kept_rows_can_be_subtracted_from_and_saved_if_matrices_would_fit(tmp_path):
+    kept = Moments.of(X[:, FULL], Y, keep_rows=True)
+    part = Moments.of(X[:25][:, FULL], Y[:25], keep_rows=True)
+    expected = Moments.of(X[25:][:, FULL], Y[25:])
+    assert group_distance((kept - part).positive, expected.positive) < 1e-11
+    kept.save(tmp_path / "kept.moments")
+    loaded = Moments.load(tmp_path / "kept.moments")
+    assert group_distance(loaded.positive, Moments.of(X[:, FULL], Y).positive) < SCALED
+
+
+@each_holder
+@each_weight
+def test_stacked_blocks_are_the_same_operator(holder, weights):
+    vectors = np.random.default_rng(1).normal(size=(D, 3))
+    parts = [wide(holder, weights, slice(k, k + 20), classes=[0, 1]) for k in (0, 20, 40)]
+    folds = wide(holder, weights, fold=np.arange(N) % 3)
+    for moments in (parts[0] + parts[1] + parts[2], folds, folds.standardize().moments):
+        scatter = moments.positive.scatter
+        stacked = scatter.stacked()
+        assert len(stacked.blocks) <= len(scatter.blocks)
+        spread = np.sqrt(scatter.diagonal())
+        unit = np.multiply.outer(spread, spread @ np.abs(vectors))
+        assert worst_ratio(stacked @ vectors - scatter @ vectors, unit) < SCALED
+    if holder == "sparse":
+        assert len(folds.positive.scatter.blocks) == 3
+        assert len(folds.positive.scatter.stacked().blocks) == 1

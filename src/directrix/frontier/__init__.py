@@ -9,6 +9,7 @@ new rows.
 Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
 """
 
+from directrix.frontier._standard_space import require_rows_of_both as require_rows_of_both
 from directrix.frontier.candidates import Candidate as Candidate
 from directrix.frontier.choice_validation import PartCurves as PartCurves
 from directrix.frontier.choice_validation import Rule as Rule
@@ -33,7 +34,6 @@ from directrix.frontier.moment_candidates import MomentCandidate as MomentCandid
 from directrix.frontier.moment_candidates import MomentLines as MomentLines
 from directrix.frontier.moment_candidates import moment_candidates as moment_candidates
 from directrix.frontier.moment_frontier import Frontier, LinearModel
-from directrix.frontier.moment_frontier import require_rows_of_both as require_rows_of_both
 from directrix.frontier.recipes import GAMMAS as GAMMAS
 from directrix.frontier.recipes import RIDGES as RIDGES
 from directrix.frontier.recipes import Recipe as Recipe

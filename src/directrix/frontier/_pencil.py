@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.sparse.linalg import LinearOperator, cg
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -208,12 +207,11 @@ class SolvedPencil(Pencil):
     """The quadrant of the family from 0 to π/2, by one linear solve for each angle.
 
     With very many features an eigendecomposition costs thirty times a Cholesky factorisation, and
-    a search needs some twenty of these. If the covariances are operators over the rows, conjugate
-    gradients solve instead.
+    a search needs some twenty of these.
 
     Parameters
     ----------
-    positive, negative : array or LinearOperator of shape (d, d)
+    positive, negative : array of shape (d, d)
         Covariances of the classes.
     delta : array of shape (d,)
         Difference of the class means.
@@ -231,7 +229,7 @@ class SolvedPencil(Pencil):
         candidates=7,
     )
 
-    def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
+    def __init__(self, positive: FloatArray, negative: FloatArray, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta
         self._solutions: dict[float, FloatArray] = {}
         self._solve(np.pi / 4)  # for AUC; and a singular pencil is an error now, not later
@@ -251,12 +249,8 @@ class SolvedPencil(Pencil):
 
     def _solve(self, angle: float) -> FloatArray:
         if angle not in self._solutions:
-            c, s = np.cos(angle), np.sin(angle)
-            if isinstance(self.positive, np.ndarray):
-                mixed = c * self.positive + s * self.negative
-                solution = cho_solve(cho_factor(mixed, overwrite_a=True), self.delta)
-            else:
-                solution = _conjugate_gradients(c, self.positive, s, self.negative, self.delta)
+            mixed = np.cos(angle) * self.positive + np.sin(angle) * self.negative
+            solution = cho_solve(cho_factor(mixed, overwrite_a=True), self.delta)
             self._solutions[angle] = solution
         return self._solutions[angle]
 
@@ -265,15 +259,41 @@ class SolvedPencil(Pencil):
         return [(0.0, np.pi / 2)]
 
 
-def _conjugate_gradients(
-    c: float, positive: Any, s: float, negative: Any, delta: FloatArray
-) -> FloatArray:
-    """Solve ``(c * positive + s * negative) @ w = delta``, preconditioned by the diagonal."""
-    diagonal = c * positive.diagonal() + s * negative.diagonal()
-    mixed = LinearOperator(
-        positive.shape, matvec=lambda v: c * (positive @ v) + s * (negative @ v), dtype=np.float64
+class ProjectedPencil(Pencil):
+    """The quadrant of the family from 0 to π/2, in a subspace of the features.
+
+    Parameters
+    ----------
+    within : EigenPencil
+        The family in the coordinates of the subspace.
+    basis : array of shape (d, k)
+        Orthonormal basis of the subspace.
+    """
+
+    search = ArcSearch(
+        reach=6.0,
+        first_arc=97,
+        other_arcs=49,
+        valleys=3,
+        rounds=3,
+        points=33,
+        parabolas=3,
+        curve=97,
+        candidates=9,
     )
-    scale = LinearOperator(positive.shape, matvec=lambda v: v / diagonal, dtype=np.float64)
-    solution, _ = cg(mixed, delta, rtol=1e-10, maxiter=2000, M=scale)
-    result: FloatArray = solution
-    return result
+
+    def __init__(self, within: EigenPencil, basis: FloatArray) -> None:
+        self.within, self.basis = within, basis
+
+    def scores(self, angles: FloatArray) -> LineScores:
+        """Return the moments of the scores of the line at each angle."""
+        return self.within.scores(angles)
+
+    def directions(self, angles: FloatArray) -> FloatArray:
+        """Return the coefficients of the line at each angle, of shape (k, d)."""
+        directions: FloatArray = self.within.directions(angles) @ self.basis.T
+        return directions
+
+    def arcs(self) -> list[tuple[float, float]]:
+        """Return the quadrant, where the error of the subspace is bounded."""
+        return [(0.0, np.pi / 2)]

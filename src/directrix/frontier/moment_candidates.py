@@ -49,9 +49,9 @@ class MomentLines:
 
         If a risk is given, the best line for it is among them; the others serve every metric.
         """
-        frontiers = _frontiers(moments, shrinkages)
+        frontiers = Frontier.of_shrinkages(moments, shrinkages)
         others = (moments.without_fold(fold) for fold in range(len(moments.folds)))
-        fold_lines = [_lines_of(_frontiers(part, shrinkages), risk) for part in others]
+        fold_lines = [_lines_of(Frontier.of_shrinkages(part, shrinkages), risk) for part in others]
         return cls(frontiers, _lines_of(frontiers, risk), fold_lines)
 
     def frontier(self, index: int) -> Frontier:
@@ -149,11 +149,6 @@ def moment_candidates(
     scores = lines.held_out(X, fold)
     curves = [Curves(positive, column, weight, fold) for column in scores.T]
     return lines.candidates(scores, curves, len(positive))
-
-
-def _frontiers(moments: Moments, shrinkages: Sequence[str | float]) -> list[Frontier]:
-    first = Frontier(moments, shrinkages[0])
-    return [first, *(first.with_shrinkage(shrinkage) for shrinkage in shrinkages[1:])]
 
 
 def _lines_of(frontiers: list[Frontier], risk: Risk | None) -> FloatArray:

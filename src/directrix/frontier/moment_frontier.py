@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from warnings import warn
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 from scipy.special import ndtr, ndtri
 
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier._angle_search import best_angle
-from directrix.frontier._pencil import EigenPencil, LineScores, Pencil, SolvedPencil, angle_at
+from directrix.frontier._pencil import LineScores, Pencil, angle_at
+from directrix.frontier._standard_space import StandardSpace, require_rows_of_both
 from directrix.metrics import resolve
-from directrix.moments import ScoreMoments, labels, oas, shrunk
+from directrix.moments import ScoreMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
-    from directrix.moments import ClassMoments, Moments
+    from directrix.moments import Moments
     from directrix.risks import Risk
 
-#: With more features, an eigendecomposition costs more than the linear solves of a search.
-_EIGEN_FEATURES = 500
-#: Shrinkage of a singular covariance at least.
-_LEAST_SHRINKAGE = 1e-10
 #: Largest logit of a candidate: how near it may be to the ends of the arc.
 _REACH = 6.0
 
@@ -81,19 +77,6 @@ class RocCurve(NamedTuple):
     coef: FloatArray
 
 
-def require_rows_of_both(moments: Moments) -> None:
-    """Raise an error that names the class without rows, if there is one."""
-    negative, positive = labels.negative_and_positive(moments.classes)
-    lacking = [label for label in (negative, positive) if not moments.by_class[label].count]
-    if lacking:
-        which = "neither has any" if len(lacking) == 2 else f"class {lacking[0]!r} has none"
-        msg = (
-            f"both classes need rows for a line between them, but {which}: add some (rows of "
-            "weight zero do not count)"
-        )
-        raise ValueError(msg)
-
-
 class Frontier:
     """The lines among which every metric has its optimum, from the moments of two classes.
 
@@ -132,12 +115,16 @@ class Frontier:
     def __init__(self, moments: Moments, shrinkage: str | float = "oas") -> None:
         self.moments = moments
         self.shrinkage = shrinkage
+        self._space = StandardSpace(moments, [shrinkage])
 
-    def with_shrinkage(self, shrinkage: str | float) -> Frontier:
-        """Return the frontier of the same moments with another shrinkage."""
-        other = Frontier(self.moments, shrinkage)
-        other.__dict__["_standardized"] = self._standardized  # the same, and not cheap
-        return other
+    @classmethod
+    def of_shrinkages(cls, moments: Moments, shrinkages: Sequence[str | float]) -> list[Frontier]:
+        """Return a frontier for each shrinkage; what does not depend on it is computed once."""
+        space = StandardSpace(moments, shrinkages)
+        frontiers = [cls(moments, shrinkage) for shrinkage in shrinkages]
+        for frontier in frontiers:
+            frontier._space = space  # noqa: SLF001 - of the same class
+        return frontiers
 
     def best(self, metric: str | Metric) -> LinearModel:
         """Return the line with the best metric of all lines, for normal scores."""
@@ -201,52 +188,15 @@ class Frontier:
         coef = self._scaled_lines(angles)[0]
         return np.column_stack([coef, -(coef @ self.moments.negative.mean)])
 
-    @cached_property
-    def _standardized(self) -> Any:
-        require_rows_of_both(self.moments)
-        return self.moments.standardize()
-
-    @cached_property
+    @property
     def delta(self) -> FloatArray:
         """Difference of the class means of the standardised features."""
-        moments = self._standardized.moments
-        delta: FloatArray = moments.positive.mean - moments.negative.mean
-        return delta
+        return self._space.delta
 
     @cached_property
     def pencil(self) -> Pencil:
         """The family of lines of the shrunk covariances of the standardised features."""
-        moments = self._standardized.moments
-        try:
-            return self._pencil(moments.positive, moments.negative, 0.0)
-        except np.linalg.LinAlgError:  # singular: a constant column, or fewer rows than features
-            return self._pencil(moments.positive, moments.negative, _LEAST_SHRINKAGE)
-
-    def _pencil(self, positive: ClassMoments, negative: ClassMoments, least: float) -> Pencil:
-        """Decompose the covariances, shrunk by `least` at least."""
-        # A class without variance, such as a single row, takes the covariance of the other.
-        varying = [group for group in (positive, negative) if group.variance.any()]
-        if not varying:
-            identity = np.eye(positive.n_features)
-            return EigenPencil(identity, identity, self.delta)
-        covariances: list[Any] = []
-        for group in varying if len(varying) == 2 else varying * 2:
-            share = max(self._share(group), least)
-            dense = isinstance(group.scatter, np.ndarray)
-            covariances.append(shrunk(group, share) if dense else _ShrunkOperator(group, share))
-        if isinstance(covariances[0], np.ndarray) and positive.n_features <= _EIGEN_FEATURES:
-            return EigenPencil(covariances[0], covariances[1], self.delta)
-        return SolvedPencil(covariances[0], covariances[1], self.delta)
-
-    def _share(self, group: ClassMoments) -> float:
-        """Return the shrinkage of a class."""
-        if self.shrinkage != "oas":
-            share: Any = self.shrinkage
-            if not (isinstance(share, int | float) and 0 <= share <= 1):
-                msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {share!r}"
-                raise ValueError(msg)
-            return float(share)
-        return oas(group)
+        return self._space.pencil(self.shrinkage)
 
     def _scaled_lines(self, angles: FloatArray) -> tuple[FloatArray, LineScores, FloatArray]:
         """Return lines at angles for the features as given, scaled to unit mean variance.
@@ -258,7 +208,7 @@ class Frontier:
         scores = self.pencil.scores(angles)
         length = np.sqrt((scores.var_pos + scores.var_neg) / 2.0)
         length[length == 0.0] = 1.0
-        scale = self._standardized.scale * length[:, None]
+        scale = self._space.standardized.scale * length[:, None]
         return self.pencil.directions(angles) / scale, scores, length
 
     def _model(self, angle: float, risk: float, threshold: float) -> LinearModel:
@@ -294,22 +244,3 @@ class Frontier:
         if positive:
             return 2.0 * reach - min(mean_pos, mean_neg)
         return -2.0 * reach - max(mean_pos, mean_neg)
-
-
-class _ShrunkOperator(LinearOperator):  # type: ignore[misc]
-    """A shrunk covariance for very many features, where the covariance is an operator."""
-
-    def __init__(self, group: ClassMoments, share: float) -> None:
-        super().__init__(np.dtype(np.float64), (group.n_features,) * 2)
-        self.covariance: Any = group.covariance
-        self.share = share
-        self.level = float(group.variance.mean())
-
-    def diagonal(self) -> FloatArray:
-        """Return the diagonal."""
-        diagonal: FloatArray = (1.0 - self.share) * self.covariance.diagonal()
-        return diagonal + self.share * self.level
-
-    def _matmat(self, vectors: FloatArray) -> FloatArray:
-        product: FloatArray = (1.0 - self.share) * (self.covariance @ vectors)
-        return product + self.share * self.level * vectors

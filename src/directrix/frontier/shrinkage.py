@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.frontier.moment_frontier import Frontier, require_rows_of_both
+from directrix.frontier._standard_space import require_rows_of_both
+from directrix.frontier.moment_frontier import Frontier
 from directrix.metrics import resolve
 from directrix.moments import project
 
@@ -96,7 +97,8 @@ def validated_shrinkage(
         held_out, others = moments.folds[k], moments.without_fold(k)
         if moments.stated_prior is not None:
             held_out = held_out.with_prior(moments.stated_prior)
-        lines = [Frontier(others, share).minimize_risk(risk).line for share in shares]
+        frontiers = Frontier.of_shrinkages(others, shares)
+        lines = [frontier.minimize_risk(risk).line for frontier in frontiers]
         totals += held_out.weight * np.array(
             [risk.value(project(held_out, line)) for line in lines]
         )

@@ -159,15 +159,16 @@ def kept_rows_of_dense(
     """
     n, d = rows.shape
     size = block_rows(d, n_groups)
-    result = [ClassMoments.empty(d) for _ in range(n_groups)]
+    result: list[ClassMoments | None] = [None] * n_groups
     for start in range(0, n, size):
         block = np.asarray(rows.block(start, min(start + size, n)), dtype=np.float64)
         codes = groups[start : start + size]
         for group in np.unique(codes[codes < n_groups]).tolist():
             members = np.flatnonzero(codes == group)
             member_weight = None if weight is None else weight[start + members]
-            result[group] = result[group] + _moments_with_rows(block[members], member_weight)
-    return result
+            added, known = _moments_with_rows(block[members], member_weight), result[group]
+            result[group] = added if known is None else known + added
+    return [ClassMoments.empty(d) if group is None else group for group in result]
 
 
 def _moments_with_rows(rows: FloatArray, weight: FloatArray | None) -> ClassMoments:

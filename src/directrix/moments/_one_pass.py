@@ -33,7 +33,7 @@ class Table(NamedTuple):
 
 
 def class_moments_of_rows(
-    X: Any, y: Any, weight: Any, classes: Any, names: Any, fold: Any
+    X: Any, y: Any, weight: Any, classes: Any, names: Any, fold: Any, *, keep_rows: bool
 ) -> Table:
     """Check the input and summarise it. The parameters are those of `Moments.of`."""
     rows = as_rows(X)
@@ -64,7 +64,8 @@ def class_moments_of_rows(
         groups = all_groups
     # A NaN or an infinity shows in the sums of its group, so the rows are searched only then.
     with np.errstate(invalid="ignore", over="ignore"):
-        summaries = _summarize_groups(rows, groups, n_groups, weight)
+        wide = d > DENSE_FEATURES or keep_rows
+        summaries = _summarize_groups(rows, groups, n_groups, weight, wide=wide)
     if weight is not None:
         require_moderate(summaries)
     if not all(_is_finite(group) for group in summaries):
@@ -75,9 +76,8 @@ def class_moments_of_rows(
 
 
 def _summarize_groups(
-    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
+    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None, *, wide: bool
 ) -> list[ClassMoments]:
-    wide = rows.shape[1] > DENSE_FEATURES
     if isinstance(rows, SparseRows):
         return moments_of_sparse(rows.matrix, groups, n_groups, weight, implicit=wide)
     if wide:

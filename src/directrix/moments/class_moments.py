@@ -77,6 +77,12 @@ class ClassMoments:
         scatter = RowScatter((), self.mean, self.mean_tail, self.scatter.diagonal())
         return replace(self, scatter=scatter)
 
+    def with_matrix(self) -> ClassMoments:
+        """Return this summary with its scatter as a matrix, if it keeps rows instead."""
+        if isinstance(self.scatter, np.ndarray):
+            return self
+        return replace(self, scatter=self.scatter.matrix())
+
     @property
     def n_features(self) -> int:
         """Number of features d."""
@@ -111,6 +117,8 @@ class ClassMoments:
             return self
         if not self.count:
             return other
+        if type(self.scatter) is not type(other.scatter):
+            return self.with_matrix() + other.with_matrix()
         weight = self.weight + other.weight
         gap = _mean_gap(self, other)
         # Start from the smaller mean, feature by feature, so that a + b and b + a are equal to
@@ -147,12 +155,14 @@ class ClassMoments:
         _require_same_shape(self, other)
         if not other.count:
             return self
-        if isinstance(self.scatter, RowScatter):
+        if self.n_features > DENSE_FEATURES:
             msg = (
                 "a summary of this many features keeps its rows and cannot be subtracted from; "
                 "add up the parts you keep instead"
             )
             raise TypeError(msg)
+        if not (isinstance(self.scatter, np.ndarray) and isinstance(other.scatter, np.ndarray)):
+            return self.with_matrix() - other.with_matrix()
         count, weight = self.count - other.count, self.weight - other.weight
         rounding = SMALLEST_REMAINDER * self.weight
         if count < 0 or weight < -rounding or (count == 0 and weight > rounding):
@@ -251,9 +261,6 @@ def _require_same_shape(a: ClassMoments, b: ClassMoments) -> None:
     if a.n_features != b.n_features:
         msg = f"the summaries have {a.n_features} and {b.n_features} features; they must agree"
         raise ValueError(msg)
-    if a.count and b.count and type(a.scatter) is not type(b.scatter):
-        msg = "one summary keeps its rows (very many features), the other a matrix: make both alike"
-        raise TypeError(msg)
 
 
 def _outer(vector: FloatArray, factor: float) -> FloatArray:

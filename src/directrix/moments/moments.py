@@ -98,6 +98,7 @@ class Moments:
         classes: Any = None,
         feature_names: Sequence[str] | None = None,
         fold: Any = None,
+        keep_rows: bool = False,
     ) -> Moments:
         """Summarise rows in one pass.
 
@@ -115,12 +116,18 @@ class Moments:
             By default the column names of a data frame.
         fold : array of int of shape (n,), optional
             Fold of each row, numbered from zero; the summary keeps the folds separate.
+        keep_rows : bool
+            Keep a copy of the rows, with scatters as operators over them, instead of matrices:
+            less memory and work where rows are few and features many. Beyond 5,000 features this
+            is always so.
 
         Returns
         -------
         Moments
         """
-        table = class_moments_of_rows(X, y, sample_weight, classes, feature_names, fold)
+        table = class_moments_of_rows(
+            X, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
+        )
         return cls(
             table.n_features, table.classes, table.parts, table.names, folded=fold is not None
         )
@@ -211,10 +218,9 @@ class Moments:
             msg = f"there is no fold {fold}: this summary has {len(self.folds)} folds"
             raise ValueError(msg)
         others = [part for number, part in enumerate(self.parts) if number != fold]
-        empty_part = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
-        summed = tuple(
-            tree_sum(list(groups)) for groups in zip(*(others or empty_part), strict=True)
-        )
+        if not others:
+            others = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
+        summed = tuple(tree_sum(list(groups)) for groups in zip(*others, strict=True))
         return replace(self, parts=(summed,), folded=False)
 
     def with_prior(self, prior: float) -> Moments:

@@ -28,16 +28,30 @@ def oas(group: ClassMoments) -> float:
     return min(1.0, ((1.0 - 2.0 / d) * squares + trace**2) / denominator)
 
 
-_PROBES = 64
+#: Random vectors of each of the two estimates below, and of their common subspace.
+_PROBES = 6
 
 
 def _sum_of_squares(group: ClassMoments) -> float:
-    """Return tr Σ², estimated by random probes (Hutchinson) if Σ is an operator."""
+    r"""Return tr Σ², estimated by random vectors if Σ is an operator.
+
+    .. math:: \mathrm{tr}\,\Sigma^2 = \|\Sigma Q\|_F^2 + \mathrm{tr}\,(I - Q Q^\top) \Sigma^2
+              (I - Q Q^\top)
+
+    with Q an orthonormal basis of Σ times random signs, which holds the leading directions; the
+    second trace is estimated by Hutchinson's method (Meyer et al. 2021, Hutch++).
+    """
     covariance = group.covariance
     if isinstance(covariance, np.ndarray):
         return float(np.vdot(covariance, covariance))
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (group.n_features, _PROBES))
-    return float(np.sum((covariance @ signs) ** 2) / _PROBES)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (group.n_features, 3 * _PROBES))
+    basis, _ = np.linalg.qr(covariance @ signs[:, :_PROBES])
+    others = signs[:, _PROBES:]
+    others -= basis @ (basis.T @ others)
+    products = covariance @ np.concatenate([basis, others], axis=1)
+    squares = np.sum(products**2, axis=0)
+    leading, rest = squares[: basis.shape[1]], squares[basis.shape[1] :]
+    return float(leading.sum() + rest.mean())
 
 
 def shrunk(group: ClassMoments, share: float) -> FloatArray:

@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 
 from directrix._atomic_file import atomic_file
 from directrix.exceptions import MomentsFileError
+from directrix.moments._row_scatter import DENSE_FEATURES
 from directrix.moments._storage_checks import (
     FORMAT,
     MOST_ROWS,
@@ -44,13 +45,13 @@ _DTYPE_CODES = {"int64": "I64", "float32": "F32", "float64": "F64"}
 
 def write(moments: Moments, path: str | PathLike[str]) -> None:
     """Write a summary to a file, atomically; equal summaries give identical bytes."""
-    groups = [group for part in moments.parts for group in part]
-    if any(not isinstance(group.scatter, np.ndarray) for group in groups):
+    if moments.n_features > DENSE_FEATURES:
         msg = (
             f"a summary of {moments.n_features} features keeps its rows and cannot be saved; "
             "`select` fewer columns first"
         )
         raise TypeError(msg)
+    groups = [group.with_matrix() for part in moments.parts for group in part]
     shape = (len(moments.parts), len(moments.classes))
     d = moments.n_features
     # A count too large for the format is refused below, by the same checks as in the reader.

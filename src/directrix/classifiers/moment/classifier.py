@@ -16,6 +16,7 @@ from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.moment.checks import (
     checked_metric,
+    keeps_rows,
     require_rows_in_folds,
     require_same_classes,
 )
@@ -162,7 +163,9 @@ class MomentClassifier(ThresholdClassifier):
         n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
         progress.report_rows(keyed.X, n_folds, metric.label)
         labels_of_rows = self.classes_[rows.positive.astype(np.intp)]
-        moments = self._summary(rows.X, labels_of_rows, rows.weight, rows.fold)
+        moments = self._summary(
+            rows.X, labels_of_rows, rows.weight, rows.fold, keep_rows=keeps_rows(rows.X)
+        )
         negative, positive = class_factors(self.class_weight, moments)
         rows = rows._replace(weight=rows.weight * np.where(rows.positive, positive, negative))
         seen = rows
@@ -261,9 +264,23 @@ class MomentClassifier(ThresholdClassifier):
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
 
-    def _summary(self, X: Any, y: AnyArray, weight: FloatArray, fold: IntArray | None) -> Moments:
+    def _summary(
+        self,
+        X: Any,
+        y: AnyArray,
+        weight: FloatArray,
+        fold: IntArray | None,
+        *,
+        keep_rows: bool = False,
+    ) -> Moments:
         names = getattr(self, "feature_names_in_", None)
-        return Moments.of(X, y, weight, classes=self.classes_, feature_names=names, fold=fold)
+        return Moments.of(
+            *(X, y, weight),
+            classes=self.classes_,
+            feature_names=names,
+            fold=fold,
+            keep_rows=keep_rows,
+        )
 
     def _holds_out(self, rows: TrainingRows) -> bool:
         """Whether rows must be held out: they are few, or they choose the shrinkage."""
