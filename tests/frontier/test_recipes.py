@@ -91,7 +91,7 @@ def test_a_ranking_continues_with_pairwise_losses_convex_and_then_tight():
     [
         (Recipe(Logistic(), 1e-2), 2),
         (Recipe(Logistic(), 1e-2, 10.0), 4),
-        (Recipe(BetaBernoulli(), 1e-2, 10.0), 6),
+        (Recipe(BetaBernoulli(), 1e-2, 10.0), 7),
         (Recipe(PairwiseHinge(), 1e-2), 2),
         (Recipe(Ramp(PairwiseHinge()), 1e-2), 2),
     ],
@@ -112,3 +112,9 @@ def test_names_and_complexities_put_plain_logistic_regression_first():
         plain = recipe.loss == Logistic() and recipe.ratio is None
         assert (recipe.complexity == 0.0) == plain
         assert f"ridge {recipe.ridge:.2g}" in recipe.name
+
+
+def test_a_ranking_begins_with_equal_costs():
+    ratios = [recipe.ratio for recipe in coarse_sweep(ranking=True)]
+    assert set(ratios) == {None, 1.0}
+    assert set(coarse_sweep(ranking=True)) < set(coarse_sweep())

@@ -112,21 +112,6 @@ def test_two_folds_tell_which_candidates_are_worth_all_folds(n, all_are_fitted, 
         assert not {candidate.recipe.key for candidate in sweep} <= fitted
 
 
-@pytest.mark.parametrize("n", [300, 2000])
-def test_only_the_better_half_is_followed(n):
-    frontier = RowFrontier(*rows(n, folds=5))
-    search = Search(frontier, RecallAtFPR(0.05))
-    search.run()
-    folds = [0, 1] if n == 2000 else frontier.folds
-    tried = {key for key, fold in frontier.solutions if fold == 0}
-    followers = [recipe for recipe in coarse_sweep() if recipe.start.ratio is not None]
-    starts = list(dict.fromkeys(recipe.start for recipe in followers))
-    trials = [frontier.plan([start])[0].trial(folds) for start in starts]
-    best = np.argsort(compare(search.metric, trials).losses, kind="stable")[: len(starts) // 2]
-    followed = {recipe.start.key for recipe in followers if recipe.key in tried}
-    assert followed == {starts[index].key for index in best}
-
-
 class TestOutOfTime:
     def searched(self, answers, metric=None):
         """Run a search that asks so often before its time is up."""

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from directrix.frontier._row_batch import Problem, RowBatch
     from directrix.losses import Loss
 
-#: Nodes of the grid, and nodes per unit of the score. Scores beyond the ends count as at the ends:
-#: there, 32 times the usual margin of a hinge apart, all pairs are in order or hopeless.
-_NODES, _PER_UNIT = 512, 16
+#: Nodes of the grid, and nodes per unit of the score, in which the margin of a hinge is one. Under
+#: a weak ridge a bounded loss makes scores as wide as it may: the grid must be wide before it is
+#: fine. Scores beyond its ends count as at the ends.
+_NODES, _PER_UNIT = 512, 4
 #: Scores that are computed at a time.
 _MOST_SCORES = 1 << 20
 
@@ -41,7 +42,7 @@ class PairProblems(BatchProblems):
     def __init__(self, batch: RowBatch, problems: Sequence[Problem]) -> None:
         super().__init__(batch, problems)
         self.kernel = _kernel_on_grid(problems[0][0].loss)
-        self._block_of_row = batch.block_of_row
+        self._weight = (self.share[:, batch.block_of_row] * batch.weight).astype(np.float32)
         self._n_neg = next(
             (block.start for block in batch.blocks if block.positive), len(batch.weight)
         )
@@ -63,7 +64,7 @@ class PairProblems(BatchProblems):
 
     def _loss_of_few(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
         k, n_neg = len(lines), self._n_neg
-        weight = self.share[problems][:, self._block_of_row] * self.batch.weight
+        weight = self._weight[problems]
         position = margins(lines, self.batch.rows)
         np.negative(position[:, :n_neg], out=position[:, :n_neg])  # rows have the sign of the class
         # The loss depends on differences only, so the grid may have any origin: a multiple of its
@@ -82,11 +83,11 @@ class PairProblems(BatchProblems):
         of_pos, of_neg = neg @ self.kernel.T, pos @ self.kernel
         value = np.einsum("kb,kb->k", pos, of_pos)
         for side, potential in zip(sides, (of_neg, of_pos), strict=True):
-            slope = np.zeros_like(potential)
+            slope = np.zeros(potential.shape, dtype=np.float32)
             slope[:, :-1] = _PER_UNIT * np.diff(potential, axis=1)
             weight[:, side] *= slope.ravel()[node[:, side]]
         np.negative(weight[:, :n_neg], out=weight[:, :n_neg])
-        gradient = back(weight.astype(np.float32), self.batch.rows).astype(np.float64)
+        gradient = back(weight, self.batch.rows).astype(np.float64)
         gradient[:, -1] = 0.0  # the intercept shifts all scores alike
         return value, gradient
 
@@ -101,7 +102,7 @@ def _kernel_on_grid(loss: Loss) -> FloatArray:
     return np.asarray(toeplitz(kernel[_NODES - 1 :], kernel[_NODES - 1 :: -1]), dtype=np.float64)
 
 
-def _on_grid(node: AnyArray, position: FloatArray, weight: FloatArray, k: int) -> FloatArray:
+def _on_grid(node: AnyArray, position: AnyArray, weight: AnyArray, k: int) -> FloatArray:
     """Return the weight of the rows that every node stands for, of shape (k, nodes)."""
     right = (position * weight).ravel()
     flat = node.ravel()

@@ -32,7 +32,8 @@ _STRONGEST_WITH_PLATEAU = 5e-3
 _ROBUST = BetaBernoulli(mixing=0.3)
 _ROBUST_RIDGES = (1e-2, 1e-3)
 #: Steps from a recipe to its neighbours.
-_RIDGE_STEP, _RATIO_STEP, _GAMMA_STEP = 10**0.5, 10**0.5, 2.0
+_RIDGE_STEP, _RATIO_STEP = 10**0.5, 10**0.5
+_GAMMA_STEPS = (4.0, 2.0, 0.5)
 #: A cost-weighted logistic regression is less simple than a plain one.
 _COMPLEXITY_WITH_COSTS = 2.0
 
@@ -95,10 +96,7 @@ class Recipe(NamedTuple):
             ]
         # A pairwise loss is too costly to be fitted at several degrees of sharpness.
         if self.loss.sharpness is not None and self.loss.separable:
-            others += [
-                self._replace(loss=self.loss.sharpen(step))
-                for step in (_GAMMA_STEP, 1.0 / _GAMMA_STEP)
-            ]
+            others += [self._replace(loss=self.loss.sharpen(step)) for step in _GAMMA_STEPS]
         return [other._replace(start=self) for other in others]
 
     def objective(self, X: Any, positive: AnyArray, weight: FloatArray) -> DataObjective:
@@ -116,15 +114,22 @@ def logistic_path() -> list[Recipe]:
     return recipes
 
 
-def coarse_sweep() -> list[Recipe]:
+def coarse_sweep(*, ranking: bool = False) -> list[Recipe]:
     """Return the recipes every metric begins with, after logistic regression.
 
     A robust fit, and a cost sweep; each starts from logistic regression with the same ridge.
     Sharper losses are neighbours of these: where a robust loss is any good, they are tried next.
+
+    Parameters
+    ----------
+    ranking : bool
+        Whether the metric is one of a ranking: no threshold trades one error for the other, so the
+        sweep has equal costs only. Others are neighbours of these.
     """
+    ratios = RATIOS[:1] if ranking else RATIOS
     plain = {recipe.ridge: recipe for recipe in logistic_path()}
     robust = [Recipe(_ROBUST, ridge, None, plain[ridge]) for ridge in _ROBUST_RIDGES]
-    return [*robust, *cost_sweep(gammas=GAMMAS[:1], starts=plain)]
+    return [*robust, *cost_sweep(ratios=ratios, gammas=GAMMAS[:1], starts=plain)]
 
 
 def cost_sweep(

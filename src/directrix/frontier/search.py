@@ -71,7 +71,8 @@ class Search:
         if self._has_time("logistic regression with weaker ridges"):
             self._take(path)
         if self._has_time("the cost sweep"):
-            self._take(self._promising(coarse_sweep(), _KEPT))
+            ranking = not self.metric.uses_threshold
+            self._take(self._promising(coarse_sweep(ranking=ranking), _KEPT))
         if self.moments is not None and self._has_time("lines of the moments", 1.0):
             self._take_screened(self.moments())
         if not self.metric.uses_threshold and self._has_time("losses of pairs"):
@@ -145,41 +146,19 @@ class Search:
         """Return the candidates that are best in a trial, with those that they start from.
 
         The rows of two folds tell the good from the bad; all folds are needed only to tell the
-        good apart. Where others start from a candidate, they are tried only if it is among the
-        better half of those that others start from. If the rows of two folds are too few for a
-        trial, all folds are one, and all that was tried is returned.
+        good apart. If the rows of two folds are too few for that, all candidates are returned.
         """
-        folds = self._trial_folds()
-        tried: dict[RowCandidate, float] = {}
-        waiting = self.rows.plan(recipes)
-        while waiting:
-            keys = {candidate.recipe.key for candidate in waiting}
-            ready = [each for each in waiting if _start_key(each) not in keys]
-            losses = self._trial(ready, folds or self.rows.folds)
-            tried |= losses
-            starts = {_start_key(candidate) for candidate in waiting}
-            leading = sorted((c for c in losses if c.recipe.key in starts), key=losses.__getitem__)
-            followed = {each.recipe.key for each in leading[: (len(leading) + 1) // 2]}
-            later = [each for each in waiting if each not in ready]
-            waiting = []
-            for candidate in later:  # a start is planned before those that start from it
-                if _start_key(candidate) in followed:
-                    followed.add(candidate.recipe.key)
-                    waiting.append(candidate)
-        best = sorted(tried, key=tried.__getitem__)[: most if folds else None]
-        return [before for candidate in best for before in candidate.chain]
-
-    def _trial(
-        self, candidates: Sequence[RowCandidate], folds: Sequence[int | None]
-    ) -> dict[RowCandidate, float]:
-        """Return the losses of candidates on some folds, of those for which there is time."""
+        candidates, folds = self.rows.plan(recipes), self._trial_folds()
+        if not folds:
+            return candidates
         self.rows.solve_together(candidates, folds)
         trials = [(candidate, candidate.trial(folds)) for candidate in candidates]
         tried = {candidate: curves for candidate, curves in trials if curves is not None}
         if not tried:
-            return {}
+            return []
         losses = compare(self.metric, list(tried.values())).losses
-        return dict(zip(tried, losses.tolist(), strict=True))
+        best = [list(tried)[k] for k in np.argsort(losses, kind="stable")[:most]]
+        return [before for candidate in best for before in candidate.chain]
 
     def _trial_folds(self) -> list[int]:
         """Return two folds, if they have enough rows of both classes to be a trial."""
@@ -200,9 +179,3 @@ class Search:
         best = self._best_of_rows(comparison)[:_REGIONS]
         near = {other.key: other for candidate in best for other in candidate.recipe.neighbours}
         return list(near.values())
-
-
-def _start_key(candidate: RowCandidate) -> Key | None:
-    """Return the key of the recipe that a candidate starts from."""
-    start = candidate.recipe.start
-    return None if start is None else start.key
