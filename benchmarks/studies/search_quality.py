@@ -80,11 +80,11 @@ def differences() -> tuple[str, str, dict[str, dict[str, FloatArray]], list[floa
     return before, after, table, ratios
 
 
-def report() -> None:
-    """Compare the last two names."""
+def lines() -> list[str]:
+    """Return the comparison of the last two names."""
     before, after, table, ratios = differences()
     n_sets = len(ratios)
-    lines = [
+    text = [
         f"# DirectClassifier: {after} against {before}",
         "",
         f"{n_sets} sets of the arena, five folds each. Difference of the metric on rows held out,",
@@ -106,7 +106,7 @@ def report() -> None:
             for sign in (1, -1)
         }
         mean = float(means.mean())
-        lines.append(
+        text.append(
             line(
                 metric,
                 f"{mean:+.5f}",
@@ -114,7 +114,7 @@ def report() -> None:
                 *(", ".join(moved[sign]) or "none" for sign in (1, -1)),
             )
         )
-    write_report(REPORT, lines)
+    return text
 
 
 def main() -> None:
@@ -133,7 +133,7 @@ def main() -> None:
         )
         measure_missing(RECORD, keys, measure)
     if len({row["commit"] for row in RECORD.rows()}) > 1:
-        report()
+        write_report(REPORT, lines())
 
 
 if __name__ == "__main__":

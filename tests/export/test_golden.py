@@ -59,7 +59,8 @@ def test_parameters_and_operating_points_are_those_recorded(name):
     classifier, answers = golden(name)
     params = classifier.get_params()
     assert params.pop("limits", None) is None  # files before 0.2 do not have it
-    assert params.pop("verbose") == 0  # no file has it
+    assert params.pop("verbose") == 0  # no file has it, nor the number of threads
+    assert params.pop("n_jobs", None) is None
     assert repr(sorted(params.items())) == answers["params"]
     points = getattr(classifier, "operating_points_", (None,))
     assert repr(list(points) if len(points) > 1 else points[0]) == answers["operating_point"]

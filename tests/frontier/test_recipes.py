@@ -91,7 +91,7 @@ def test_a_ranking_continues_with_pairwise_losses_convex_and_then_tight():
     [
         (Recipe(Logistic(), 1e-2), 2),
         (Recipe(Logistic(), 1e-2, 10.0), 4),
-        (Recipe(BetaBernoulli(), 1e-2, 10.0), 7),
+        (Recipe(BetaBernoulli(), 1e-2, 10.0), 6),
         (Recipe(PairwiseHinge(), 1e-2), 2),
         (Recipe(Ramp(PairwiseHinge()), 1e-2), 2),
     ],

@@ -79,13 +79,18 @@ class ModelState:
         return 1 if len(self.classes) == 2 else len(self.classes)
 
 
-def model_params(classifier: Any) -> dict[str, Any]:
-    """Return the constructor's parameters that belong to a model: all but ``verbose``.
+#: Parameters that change nothing but how a fit is run.
+_OF_THE_RUN = ("n_jobs", "verbose")
 
-    What a fit prints changes no model; a file with and without it would differ for no reason.
+
+def model_params(classifier: Any) -> dict[str, Any]:
+    """Return the constructor's parameters that belong to a model: all but how a fit is run.
+
+    What a fit prints and how many threads it has change no model; a file with and without them
+    would differ for no reason.
     """
     params: dict[str, Any] = classifier.get_params(deep=False)
-    return {name: value for name, value in params.items() if name != "verbose"}
+    return {name: value for name, value in params.items() if name not in _OF_THE_RUN}
 
 
 class StateArrays:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     Solutions = Mapping[tuple[Key, int | None], FloatArray]
 
-#: Problems that are solved in one block: as many as have so many scores together, within limits.
-#: Blocks do not depend on the number of jobs, so that the lines do not.
-_SCORES_OF_BLOCK = 1 << 18
+#: Problems that are solved in one block: as many as have so many scores together, within limits;
+#: of very many features fewer, because the solver keeps a dozen vectors for each problem. Blocks do
+#: not depend on the number of jobs, so that the lines do not.
+_SCORES_OF_BLOCK, _COEFFICIENTS_OF_BLOCK = 1 << 18, 1 << 20
 _LEAST_PROBLEMS, _MOST_PROBLEMS = 8, 64
 
 
@@ -57,8 +58,9 @@ class BatchSolver:
         self._batch = RowBatch(X, positive, weight, fold)
         self._curvature = Curvature(self._batch)
         self._tol = tol
-        fitting = _SCORES_OF_BLOCK // len(positive)
-        self._block_size = min(max(_LEAST_PROBLEMS, fitting), _MOST_PROBLEMS)
+        fitting = max(_LEAST_PROBLEMS, _SCORES_OF_BLOCK // len(positive))
+        most = max(1, _COEFFICIENTS_OF_BLOCK // self._batch.n_coef)
+        self._block_size = min(fitting, most, _MOST_PROBLEMS)
         self._parallel = Parallel(n_jobs=n_jobs, prefer="threads")
 
     @staticmethod

@@ -108,7 +108,7 @@ class Curves:
         if self._fold is None:
             return ()
         total, curves = float(self._weight.sum()), []
-        for number in np.unique(self._fold):
+        for number in np.flatnonzero(np.bincount(self._fold)):
             rows = np.flatnonzero(self._fold == number)
             factor = total / float(self._weight[rows].sum())  # a quota may be a count of all rows
             curves.append(self._curve(rows, factor))

@@ -33,7 +33,7 @@ _ROBUST = BetaBernoulli(mixing=0.3)
 _ROBUST_RIDGES = (1e-2, 1e-3)
 #: Steps from a recipe to its neighbours.
 _RIDGE_STEP, _RATIO_STEP = 10**0.5, 10**0.5
-_GAMMA_STEPS = (4.0, 2.0, 0.5)
+_GAMMA_STEPS = (4.0, 0.5)
 #: A cost-weighted logistic regression is less simple than a plain one.
 _COMPLEXITY_WITH_COSTS = 2.0
 

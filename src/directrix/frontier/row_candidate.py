@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Iterations of L-BFGS at most: of a candidate, and of the final fit.
 ITERATIONS, _FINAL_ITERATIONS = 100, 500
 #: The final fit stops when one iteration lowers the objective by less than this share.
-_FINAL_FALL = 1e-8
+_FINAL_FALL = 1e-7
 
 
 class Refit(NamedTuple):
@@ -89,13 +89,9 @@ class RowCandidate:
         if frontier.stopped and not self._is_solved(folds):
             return None
         scores = self._scores(folds)
-        if frontier.fold is None:
-            curves = Curves(frontier.positive, scores, frontier.weight, None)
-        else:
-            rows = np.flatnonzero(np.isin(frontier.fold, np.array(folds)))
-            factor = float(frontier.weight.sum() / frontier.weight[rows].sum())
-            weight = factor * frontier.weight[rows]  # these rows stand for all
-            curves = Curves(frontier.positive[rows], scores[rows], weight, frontier.fold[rows])
+        rows, weight = frontier.trial_rows(tuple(folds))
+        fold = None if frontier.fold is None else frontier.fold[rows]
+        curves = Curves(frontier.positive[rows], scores[rows], weight, fold)
         frontier.report_progress(self)
         return curves
 

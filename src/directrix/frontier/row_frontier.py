@@ -85,6 +85,7 @@ class RowFrontier:
     lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     fold_scores: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
+    _trials: dict[tuple[int | None, ...], tuple[Any, FloatArray]] = field(default_factory=dict)
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
     _starts: dict[int | None, FloatArray] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
@@ -192,6 +193,20 @@ class RowFrontier:
     def rows_of_fold(self, fold: int | None) -> Any:
         """Return the indices of the rows of a fold; all rows for None."""
         return slice(None) if fold is None else np.flatnonzero(self.fold == fold)
+
+    def trial_rows(self, folds: tuple[int | None, ...]) -> tuple[Any, FloatArray]:
+        """Return the indices of the rows of some folds, and weights with which they stand for all.
+
+        Without folds these are all rows.
+        """
+        if folds not in self._trials:
+            if self.fold is None:
+                self._trials[folds] = slice(None), self.weight
+            else:
+                rows = np.flatnonzero(np.isin(self.fold, np.array(folds)))
+                weight = self.weight[rows]
+                self._trials[folds] = rows, weight * float(self.weight.sum() / weight.sum())
+        return self._trials[folds]
 
     @property
     def fitted(self) -> list[RowCandidate]:

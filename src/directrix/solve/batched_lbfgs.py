@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     #: Hessians times these vectors.
     Precondition = Callable[[FloatArray, IntArray], FloatArray]
 
-_MEMORY = 6
+_MEMORY = 4
 #: A step is accepted if it lowers the objective by this share of the predicted decrease.
 _ARMIJO = 1e-4
 #: Bounds of the factor by which a rejected step is shortened, and the shortest step.

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
 
-from benchmarks.studies import beyond_lines
+from benchmarks.studies import beyond_lines, search_quality
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
 
 REPORTS = {
@@ -12,6 +12,7 @@ REPORTS = {
     claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),
     discrete_columns.REPORT: discrete_columns.lines,
     probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
+    search_quality.REPORT: search_quality.lines,
     quality.REPORT: lambda: quality.lines(quality.RECORD.rows()),
 }
 

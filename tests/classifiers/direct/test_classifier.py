@@ -145,7 +145,7 @@ class TestGuarantee:
 class TestBudget:
     def test_fewer_candidates_are_tried_in_less_time(self):
         X, y = rows(3000, 20)
-        short = DirectClassifier(time_budget=0.2).fit(X, y)
+        short = DirectClassifier(time_budget=0.02).fit(X, y)
         whole = DirectClassifier().fit(X, y)
         assert len(short.report_.tried) < len(whole.report_.tried)
 
