@@ -89,7 +89,7 @@ def lines() -> list[str]:
         "",
         f"{n_sets} sets of the arena, five folds each. Difference of the metric on rows held out,",
         "in units of the metric; positive is better. CPU of a fit for all nine metrics:",
-        f"{median(ratios):.2f} of that before (median over sets).",
+        f"{median(ratios):.2f} of that before (median over sets; not measured side by side).",
         "",
         *header("metric", "mean difference", "95 % interval", "sets better", "sets worse"),
     ]

@@ -57,6 +57,10 @@ def test_of_many_features_it_takes_the_diagonal_at_zero(holder, monkeypatch):
     at_zero = Curvature(batch).preconditioner([anchor], np.array([0.1]))(vector, np.array([0]))
     plain = Curvature(batch).preconditioner([Anchor(None)], np.array([0.1]))(vector, np.array([0]))
     np.testing.assert_array_equal(at_zero, plain)
+    monkeypatch.setattr(_curvature, "_MOST_AT_LINE", 300)
+    double = Curvature(batch).preconditioner([Anchor(None)], np.array([0.1]))(vector, np.array([0]))
+    np.testing.assert_allclose(at_zero, double, rtol=1e-5)
+    monkeypatch.setattr(_curvature, "_MOST_AT_LINE", 3)
     monkeypatch.setattr(_curvature, "_MOST_AT_ZERO", 3)
     diagonal = Curvature(batch).preconditioner([anchor], np.array([0.1]))(vector, np.array([0]))
     X, _, weight, _ = given
@@ -70,3 +74,15 @@ def test_a_constant_feature_is_no_trouble():
     X[:, 2] = 0.0
     precondition = Curvature(RowBatch(X, *others)).preconditioner([Anchor(0)], np.array([0.0]))
     assert np.isfinite(precondition(np.ones((1, 5)), np.array([0]))).all()
+
+
+@pytest.mark.parametrize("most", [300, 3], ids=["double precision", "single precision"])
+def test_what_rounds_to_a_negative_eigenvalue_is_still_inverted(most, monkeypatch):
+    monkeypatch.setattr(_curvature, "_MOST_AT_LINE", most)
+    X, *others = rows()
+    X = np.column_stack([X, 1e3 * X @ np.ones(4)] + [1e3 * X[:, 0]] * 20)
+    precondition = Curvature(RowBatch(X, *others)).preconditioner([Anchor(0)], np.array([0.0]))
+    vector = np.random.default_rng(0).normal(size=(1, X.shape[1] + 1))
+    result = precondition(vector, np.array([0]))
+    assert np.isfinite(result).all()
+    assert (vector * result).sum() > 0.0

@@ -20,7 +20,7 @@ from directrix.frontier._row_batch import margins
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier._row_batch import RowBatch
     from directrix.frontier.recipes import Key
 
@@ -67,7 +67,7 @@ class Curvature:
         """Return the preconditioner of some problems, from their anchors and ridges."""
         numbers: dict[tuple[Key | None, int | None, float], int] = {}
         group: list[int] = []
-        factors: list[FloatArray] = []
+        factors: list[AnyArray] = []
         for anchor, strength in zip(anchors, ridge.tolist(), strict=True):
             if self._batch.n_coef - 1 > _MOST_AT_LINE:
                 anchor = Anchor(anchor.fold)  # noqa: PLW2901 - this is all that is used of it
@@ -108,7 +108,7 @@ class Preconditioner:
         Index of the factor of each problem.
     """
 
-    def __init__(self, factors: Sequence[FloatArray], group: IntArray) -> None:
+    def __init__(self, factors: Sequence[AnyArray], group: IntArray) -> None:
         self._factors, self._group = factors, group
 
     def __call__(self, vectors: FloatArray, problems: IntArray) -> FloatArray:
@@ -120,7 +120,8 @@ class Preconditioner:
             if factor.ndim == 1:
                 result[rows] = vectors[rows] / factor
             else:  # half the time of scipy.linalg.cho_solve, whose checks count here
-                result[rows] = lapack.dpotrs(factor, vectors[rows].T)[0].T
+                solve = lapack.dpotrs if factor.dtype == np.float64 else lapack.spotrs
+                result[rows] = solve(factor, vectors[rows].T)[0].T
         return result
 
 
@@ -142,13 +143,27 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray:
     return total
 
 
-def _factor(information: FloatArray, ridge: float) -> FloatArray:
-    """Return the Cholesky factor of an information with a ridge; a diagonal stays one."""
-    matrix = information.copy()
-    diagonal = matrix if matrix.ndim == 1 else np.einsum("ii->i", matrix)
-    diagonal[:-1] += ridge
-    diagonal += _JITTER * float(diagonal.mean()) + np.finfo(np.float64).tiny
-    if matrix.ndim == 1:
-        return matrix
-    factor: FloatArray = lapack.dpotrf(matrix)[0]
-    return factor
+def _factor(information: FloatArray, ridge: float) -> AnyArray:
+    """Return the Cholesky factor of an information with a ridge; a diagonal stays one.
+
+    Large factors are in single precision, half the memory and the time: an error in them costs
+    iterations, not accuracy.
+    """
+    diagonal = information if information.ndim == 1 else np.einsum("ii->i", information)
+    added = np.full(len(diagonal), ridge)
+    added[-1] = 0.0
+    shifted = diagonal + added
+    level = float(shifted.mean())
+    narrow = len(diagonal) - 1 <= _MOST_AT_LINE
+    dtype: Any
+    dtype, factorize = (np.float64, lapack.dpotrf) if narrow else (np.float32, lapack.spotrf)
+    tiny = float(np.finfo(dtype).tiny)
+    if information.ndim == 2:
+        # What is not positive definite by rounding is so with more on its diagonal.
+        for jitter in (_JITTER, 1e2 * _JITTER, 1e4 * _JITTER, 1e6 * _JITTER):
+            matrix = information.astype(dtype)
+            matrix[np.diag_indices(len(matrix))] += (added + jitter * level + tiny).astype(dtype)
+            factor, failed = factorize(matrix)
+            if not failed:
+                return np.asarray(factor)
+    return np.asarray(shifted + _JITTER * level + tiny)
