@@ -117,3 +117,20 @@ class TestTrial:
         assert not second.fit()
         assert first.trial([0, 1]) is not None
         assert frontier.stopped  # whatever was answered since
+
+
+def test_the_line_of_all_rows_is_that_of_the_final_fit_in_any_order_of_calls():
+    given = rows()
+    first, again = (RowFrontier(*given, fall=1e-2) for _ in range(2))
+    for frontier in (first, again):
+        candidate = frontier.plan(cost_sweep((1e-3,), gammas=(1.0,)))[-1]
+        frontier.solve_together([candidate], frontier.folds)
+        refit = candidate.refit(*given[:3]) if frontier is again else None
+        line = candidate.line
+        if refit is not None:
+            np.testing.assert_array_equal(line, refit)
+        objective = candidate.recipe.objective(*given[:3])
+        coarse = objective(frontier.solutions[candidate.recipe.key, None])
+        # The solution it starts from is not yet the minimum; the line is.
+        assert np.abs(coarse[1]).max() > 1e-4
+    np.testing.assert_array_equal(line, first.plan(cost_sweep((1e-3,), gammas=(1.0,)))[-1].line)

@@ -248,7 +248,9 @@ def scaled_lines(
     *,
     keep_intercept: bool = False,
 ) -> FloatArray:
-    """Return lines shifted and scaled so that the scores of both classes lie about zero and one.
+    """Return lines with scores of unit variance, and class means at equal distances from zero.
+
+    The variance is averaged over both classes.
 
     Parameters
     ----------

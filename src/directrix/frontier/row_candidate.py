@@ -110,7 +110,7 @@ class RowCandidate:
         """The line of all rows."""
         frontier, key = self.frontier, (self.recipe.key, None)
         if key not in frontier.lines:
-            # Solved together lines are good enough to be compared, not to be used.
+            # A line that was solved with others is good enough to compare, not to predict with.
             frontier.lines[key] = self.refit(frontier.X, frontier.positive, frontier.weight)
         return self._in_features(frontier.lines[key])
 

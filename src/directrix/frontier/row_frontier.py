@@ -134,7 +134,9 @@ class RowFrontier:
                     self.stopped = True
                     return
                 waiting = [recipe for recipe in waiting if recipe not in ready]
-        self.score_together([each.recipe.key for each in candidates], folds)
+        # Lines of all rows test no row, unless there are no folds: the final fit replaces them.
+        tested = [fold for fold in folds if fold in self.folds]
+        self.score_together([each.recipe.key for each in candidates], tested)
 
     def _is_ready(self, recipe: Recipe, folds: Sequence[int | None]) -> bool:
         """Whether a recipe can be solved with others, and what it starts from is solved."""
@@ -184,7 +186,7 @@ class RowFrontier:
             lines = scaled_lines(
                 solved, scores, self.positive, weight, keep_intercept=self.keep_intercept
             )
-            # The same scores, shifted and scaled as the lines are.
+            # A product of its own: scores must be those of the scaled line to the last digit.
             held_out = scores_of(self.X[tested], lines)
             for number, key in enumerate(new):
                 self.lines[key, fold] = lines[number]
