@@ -26,6 +26,7 @@ from directrix import (
 from directrix.classifiers.fitting.guarantee import RateLimit
 from directrix.exceptions import (
     CancellationError,
+    ColumnKindError,
     ColumnNotFoundError,
     FewRowsWarning,
     Float32PrecisionWarning,
@@ -64,6 +65,11 @@ ERRORS = [
             "column 'town' holds str, not numbers; encode it first (for instance one-hot), or "
             "leave it out"
         ),
+    ),
+    (
+        ColumnKindError("town", "texts", "numbers"),
+        {"column": "town", "holds": "texts", "expected": "numbers"},
+        "column 'town' holds texts, and numbers are expected: convert it, or leave it out",
     ),
     (
         NotUtf8Error("rows/a.csv", 3, 0xF6, "ISO-8859-1"),
@@ -122,6 +128,7 @@ ERRORS = [
 #: What code written before these classes existed catches.
 BASES = {
     ColumnNotFoundError: KeyError,
+    ColumnKindError: TypeError,
     NotNumericError: TypeError,
     NotUtf8Error: ValueError,
     SqlNameError: ValueError,

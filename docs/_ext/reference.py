@@ -26,6 +26,7 @@ ROOMS = {
     "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),
     "directrix.classifiers": ("Results of classifiers", "Attributes of fitted classifiers."),
     "directrix.moments": ("Moments", "Errors of summaries, and very wide summaries."),
+    "directrix.tables": ("Tables", "Raw tables, and the bins of their columns."),
     "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
     "directrix.losses": ("Losses", "Metrics of all scores, smoothed."),
     "directrix.risks": ("Risks", "Metrics as functions of the means and variances of scores."),

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from directrix.engines import summarize
     from directrix.frontier import Frontier
     from directrix.moments import ClassMoments, Moments
+    from directrix.tables import Binner
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BetaBernoulliClassifier",
+    "Binner",
     "ClassMoments",
     "DirectClassifier",
     "Frontier",
@@ -37,12 +39,13 @@ _MODULES = {
     **dict.fromkeys(("BetaBernoulliClassifier", "DirectClassifier"), "classifiers"),
     **dict.fromkeys(("MomentClassifier", "SmoothClassifier", "diagnose"), "classifiers"),
     **dict.fromkeys(("ClassMoments", "Moments"), "moments"),
+    "Binner": "tables",
     "Frontier": "frontier",
     "summarize": "engines",
 }
 _ROOMS = (
     *("checks", "classifiers", "displays", "engines", "exceptions", "export", "frontier"),
-    *("losses", "metrics", "moments", "objectives", "risks", "solve"),
+    *("losses", "metrics", "moments", "objectives", "risks", "solve", "tables"),
 )
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker

@@ -82,6 +82,30 @@ class NotNumericError(TypeError):
         return f"column {self.column!r} holds {self.dtype}, not numbers; {self.remedy}"
 
 
+class ColumnKindError(TypeError):
+    """A column of a table holds something else than it should.
+
+    Parameters
+    ----------
+    column : object
+        Name of the column.
+    holds : str
+        What it holds.
+    expected : str
+        What it should hold: numbers, booleans, texts or dates.
+    """
+
+    def __init__(self, column: Any, holds: str, expected: str) -> None:
+        self.column, self.holds, self.expected = column, holds, expected
+        super().__init__(column, holds, expected)
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column!r} holds {self.holds}, and {self.expected} are expected: convert "
+            "it, or leave it out"
+        )
+
+
 class NotUtf8Error(ValueError):
     """A CSV file is not encoded as UTF-8.
 

@@ -1,0 +1,274 @@
+"""Bins of one column: which cell a value belongs to.
+
+Every kind of bins has the same interface. A cell is a small integer: 0 is missing; then come the
+ordered bins of a number and its special values, or "other" and the levels of a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from directrix._typing import AnyArray, FloatArray
+from directrix.tables._days import date_text
+from directrix.tables.cuts import bin_means, cuts_between, distinct_values
+
+if TYPE_CHECKING:
+    from directrix.tables.table import Column
+
+MISSING = "missing"
+OTHER = "other"
+_MOST_DIGITS = 17  # they tell any two float64 apart
+
+
+@dataclass(frozen=True)
+class NumberBins:
+    """Bins of a column of numbers, booleans or dates.
+
+    Cell 0 is missing. Cells 1 to ``n_ordered`` are ordered: a value above a cut (greater, not
+    equal) is in the next cell, so that bins include their upper ends. The cells after them are the
+    special values, one each, in the given order.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    kind : {"number", "boolean", "date"}
+    cuts : tuple of float
+        Increasing, one less than there are ordered bins; of dates in days since 1970-01-01.
+    means : tuple of float
+        Weighted mean of the winsorised training values in each ordered bin, for a straight-line
+        coding; zero for a column without values.
+    special_values : tuple of float
+        Values with a cell of their own.
+    weights : tuple of float
+        Total weight of the training rows in each cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix.tables import NumberBins
+    >>> bins = NumberBins("age", "number", (18.0, 65.0), (10.0, 40.0, 70.0), (), (1, 5, 20, 4))
+    >>> bins.labels
+    ('missing', '<= 18', '18 to 65', '> 65')
+    >>> bins.cells(np.array([np.nan, 18.0, 18.5, 100.0])).tolist()
+    [0, 1, 2, 3]
+    """
+
+    name: str
+    kind: str
+    cuts: tuple[float, ...]
+    means: tuple[float, ...]
+    special_values: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        column: Column,
+        values: FloatArray,
+        weight: FloatArray | None,
+        *,
+        max_bins: int,
+        min_rows: float,
+        special_values: Sequence[float] = (),
+    ) -> NumberBins:
+        """Return the bins of a column of training rows; see `find_cuts`."""
+        present = ~np.isnan(values)
+        distinct, weights = distinct_values(
+            values[present], None if weight is None else weight[present]
+        )
+        special = np.array(special_values, dtype=np.float64)
+        is_ordered = ~np.isin(distinct, special)
+        ordered, ordered_weights = distinct[is_ordered], weights[is_ordered]
+        cuts = cuts_between(ordered, ordered_weights, max_bins, min_rows)
+        cells = [
+            _total(~present if weight is None else weight[~present]),
+            *_by_bin(ordered, ordered_weights, cuts),
+            *(float(weights[distinct == value].sum()) for value in special.tolist()),
+        ]
+        return cls(
+            column.name,
+            column.kind,
+            tuple(cuts.tolist()),
+            tuple(bin_means(ordered, ordered_weights, cuts).tolist()),
+            tuple(special.tolist()),
+            tuple(cells),
+        )
+
+    @property
+    def n_ordered(self) -> int:
+        """Number of ordered bins."""
+        return len(self.cuts) + 1
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return 1 + self.n_ordered + len(self.special_values)
+
+    def cells(self, values: FloatArray, levels: Sequence[str] = ()) -> AnyArray:
+        """Return the cell of each value, as int32.
+
+        Parameters
+        ----------
+        values : array of shape (n,)
+        levels : sequence of str
+            Ignored: only texts have levels.
+        """
+        del levels
+        cells: AnyArray = np.searchsorted(self._cuts, values, side="left").astype(np.int32) + 1
+        for k, value in enumerate(self.special_values):
+            cells[values == value] = 1 + self.n_ordered + k
+        cells[np.isnan(values)] = 0
+        return cells
+
+    @property
+    def cut_labels(self) -> tuple[str, ...]:
+        """The cuts as text, with as many digits as tell them apart."""
+        if self.kind == "date":
+            return tuple(map(date_text, self.cuts))
+        return short_numbers(self.cuts)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Readable name of each cell."""
+        cuts = self.cut_labels
+        if not cuts:
+            ordered = ["any value"]
+        elif self.kind == "boolean":
+            ordered = ["False", "True"]
+        else:
+            between = [f"{low} to {high}" for low, high in pairwise(cuts)]
+            ordered = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
+        date = self.kind == "date"
+        special = map(date_text, self.special_values) if date else map(_number, self.special_values)
+        return (MISSING, *ordered, *special)
+
+    @cached_property
+    def _cuts(self) -> FloatArray:
+        return np.array(self.cuts, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LevelBins:
+    """Bins of a column of texts: cell 0 is missing, 1 is other, then one for each level.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    levels : tuple of str
+        Sorted texts with a cell of their own; other texts, rare or never seen, are in cell 1.
+    weights : tuple of float
+        Total weight of the training rows in each cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix.tables import LevelBins
+    >>> bins = LevelBins("smoker", ("no", "yes"), (3, 0, 20, 10))
+    >>> bins.labels
+    ('missing', 'other', 'no', 'yes')
+    >>> bins.cells(np.array([0.0, 1.0, np.nan]), ["maybe", "yes"]).tolist()
+    [1, 3, 0]
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+
+    @classmethod
+    def of(
+        cls, column: Column, values: FloatArray, weight: FloatArray | None, *, min_rows: float
+    ) -> LevelBins:
+        """Return the bins of a column of training rows."""
+        present = ~np.isnan(values)
+        codes, weights = distinct_values(
+            values[present], None if weight is None else weight[present]
+        )
+        frequent = weights >= min_rows
+        cells = [
+            _total(~present if weight is None else weight[~present]),
+            _total(weights[~frequent]),
+            *weights[frequent].tolist(),
+        ]
+        levels = tuple(column.levels[k] for k in codes[frequent].astype(np.intp).tolist())
+        return cls(column.name, levels, tuple(cells))
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column: text."""
+        return "text"
+
+    @property
+    def n_ordered(self) -> int:
+        """Number of ordered bins: none."""
+        return 0
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return 2 + len(self.levels)
+
+    def cells(self, values: FloatArray, levels: Sequence[str] = ()) -> AnyArray:
+        """Return the cell of each value, as int32.
+
+        Parameters
+        ----------
+        values : array of shape (n,)
+            Indices into ``levels``; NaN is missing.
+        levels : sequence of str
+            Levels of the table that the values are from.
+        """
+        cell_of = self._cell_of
+        # The last entry is for missing values, which have the index −1.
+        cells = np.array([*(cell_of.get(level, 1) for level in levels), 0], dtype=np.int32)
+        index = np.where(np.isnan(values), -1.0, values).astype(np.intp)
+        found: AnyArray = cells[index]
+        return found
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Readable name of each cell; a level is quoted if it could be taken for another cell."""
+        return (MISSING, OTHER, *map(_level, self.levels))
+
+    @cached_property
+    def _cell_of(self) -> dict[str, int]:
+        return {level: 2 + k for k, level in enumerate(self.levels)}
+
+
+Bins: TypeAlias = NumberBins | LevelBins
+
+
+def short_numbers(numbers: Sequence[float]) -> tuple[str, ...]:
+    """Return increasing numbers as text, with at least six digits and as many as differ."""
+    texts: tuple[str, ...] = ()
+    for digits in range(6, _MOST_DIGITS + 1):
+        texts = tuple(f"{number:.{digits}g}" for number in numbers)
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
+def _number(number: float) -> str:
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+
+
+def _level(text: str) -> str:
+    return json.dumps(text) if text in {"", MISSING, OTHER} or text.startswith('"') else text
+
+
+def _total(weights: AnyArray) -> float:
+    """Return a sum that does not depend on the order of the rows."""
+    return float(np.sort(weights).sum())
+
+
+def _by_bin(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> list[float]:
+    totals = np.bincount(np.searchsorted(cuts, distinct), weights, minlength=len(cuts) + 1)
+    return [float(total) for total in totals]

@@ -1,0 +1,99 @@
+"""Every value has a cell, every cell a name, and weights count the training rows."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from directrix.tables import Column, LevelBins, NumberBins
+from directrix.tables._days import days_of
+
+NUMBER = Column("x", "number")
+
+
+def number_bins(values, weight=None, **options):
+    options = {"max_bins": 8, "min_rows": 1, **options}
+    return NumberBins.of(NUMBER, np.asarray(values, dtype=float), weight, **options)
+
+
+def test_bins_include_their_upper_end():
+    bins = NumberBins("x", "number", (1.0, 2.0), (0.0, 1.5, 3.0))
+    values = np.array([-np.inf, 1.0, np.nextafter(1.0, 2), 2.0, 2.1, np.inf, np.nan])
+    assert bins.cells(values).tolist() == [1, 1, 2, 2, 3, 3, 0]
+    assert bins.cells(values).dtype == np.int32
+
+
+def test_special_values_have_cells_in_the_given_order():
+    values = [1, 2, 3, -999, -998, -999, np.nan]
+    bins = number_bins(values, special_values=(-999.0, 7.0, -998.0))
+    assert bins.cuts == (1.5, 2.5)  # they are no part of the quantiles
+    assert bins.n_ordered == 3
+    assert bins.n_cells == 7
+    assert bins.cells(np.array([*values, 7.0])).tolist() == [1, 2, 3, 4, 6, 4, 0, 5]
+    assert bins.labels == ("missing", "<= 1.5", "1.5 to 2.5", "> 2.5", "-999", "7", "-998")
+    assert bins.weights == (1, 1, 1, 1, 2, 0, 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_are_those_of_the_training_cells(seed):
+    rng = np.random.default_rng(seed)
+    values = np.where(rng.random(500) < 0.1, np.nan, rng.normal(size=500).round(1))
+    weight = rng.integers(0, 4, size=500).astype(float)
+    bins = number_bins(values, weight, special_values=(0.0,), min_rows=3)
+    counts = np.bincount(bins.cells(values), weight, minlength=bins.n_cells)
+    assert list(bins.weights) == counts.tolist()
+    codes = np.where(np.isnan(values), np.nan, rng.integers(0, 40, size=500))
+    texts = tuple(f"level {k:02}" for k in range(40))
+    levels = LevelBins.of(Column("t", "text", texts), codes, weight, min_rows=20)
+    counts = np.bincount(levels.cells(codes, texts), weight, minlength=levels.n_cells)
+    assert list(levels.weights) == counts.tolist()
+    assert min(levels.weights[2:]) >= 20
+
+
+def test_rare_and_unseen_levels_are_other():
+    texts = ("a", "b", "c")
+    bins = LevelBins.of(
+        Column("t", "text", texts), np.array([0, 0, 1, 2, 2, np.nan]), None, min_rows=2
+    )
+    assert bins.levels == ("a", "c")
+    assert bins.weights == (1, 1, 2, 2)
+    # The levels of another table have other indices.
+    assert bins.cells(np.array([0, 1, 2, np.nan]), ("c", "d", "a")).tolist() == [3, 1, 2, 0]
+    assert bins.cells(np.array([np.nan]), ()).tolist() == [0]
+
+
+def test_a_level_cannot_be_taken_for_another_cell():
+    levels = ("", '"missing"', "missing", "other", "yes")
+    labels = LevelBins("t", levels).labels
+    assert labels[:2] == ("missing", "other")
+    assert labels[-1] == "yes"
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [(0.1, 0.2), (1e12, 1e12 + 1, 1e12 + 2), (0.0, 5e-324), (1.0, float(np.nextafter(1, 2)))],
+)
+def test_labels_tell_cuts_apart(cuts):
+    bins = NumberBins("x", "number", cuts, (0.0,) * (len(cuts) + 1))
+    assert len(set(bins.labels)) == bins.n_cells
+
+
+def test_labels_of_booleans_dates_and_single_bins():
+    assert NumberBins("x", "boolean", (0.5,), (0.0, 1.0)).labels == ("missing", "False", "True")
+    assert NumberBins("x", "number", (), (0.0,)).labels == ("missing", "any value")
+    noon = days_of(datetime(2024, 2, 29, 12, tzinfo=UTC))
+    bins = NumberBins("x", "date", (noon,), (0.0, 0.0), (2932896.0,))
+    assert bins.labels == (
+        "missing",
+        "<= 2024-02-29 12:00:00",
+        "> 2024-02-29 12:00:00",
+        "9999-12-31",
+    )
+
+
+def test_a_column_without_values_is_legal():
+    bins = number_bins([np.nan, np.nan])
+    assert bins.n_cells == 2
+    assert bins.weights == (2, 0)
+    assert bins.cells(np.array([1.0, np.nan])).tolist() == [1, 0]

@@ -1,0 +1,131 @@
+"""Cuts separate values, hold their limits, and depend on neither order nor form of the rows."""
+
+import numpy as np
+import pytest
+
+from directrix.tables import find_cuts
+from directrix.tables.cuts import _two_bins, bin_means, cuts_between, distinct_values
+
+HUGE = np.finfo(np.float64).max
+TINY = 5e-324
+
+
+def columns():
+    rng = np.random.default_rng(7)
+    return {
+        "normal": rng.normal(size=999),
+        "far": 1e12 + rng.normal(size=999),
+        "integers": rng.integers(0, 300, size=999).astype(float),
+        "few": rng.integers(0, 7, size=999).astype(float),
+        "mostly zero": np.where(rng.random(999) < 0.8, 0.0, rng.exponential(size=999)),
+        "wide": rng.normal(size=999) * 10.0 ** rng.integers(-300, 300, size=999),
+        "denormal": rng.integers(-50, 50, size=999) * TINY,
+        "infinite": np.where(rng.random(999) < 0.1, np.inf, rng.normal(size=999)),
+        "constant": np.full(999, 3.0),
+    }
+
+
+COLUMNS = columns()
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("max_bins", [2, 3, 20, 64])
+@pytest.mark.parametrize("min_rows", [1, 5, 100])
+def test_bins_hold_their_limits(name, max_bins, min_rows):
+    values = COLUMNS[name]
+    cuts = find_cuts(values, None, max_bins, min_rows)
+    assert np.isfinite(cuts).all()
+    assert (np.diff(cuts) > 0).all()
+    assert len(cuts) < max_bins
+    counts = np.bincount(np.searchsorted(cuts, values), minlength=len(cuts) + 1)
+    assert counts.sum() == len(values)
+    if len(cuts):
+        assert counts.min() >= min_rows
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_weight_is_repetition_and_order_does_not_matter(name):
+    values, rng = COLUMNS[name], np.random.default_rng(3)
+    weight = rng.integers(0, 4, size=len(values)).astype(float)
+    cuts = find_cuts(values, weight, 32, 5)
+    repeated = rng.permutation(np.repeat(values, weight.astype(int)))
+    np.testing.assert_array_equal(cuts, find_cuts(repeated, None, 32, 5))
+    order = rng.permutation(len(values))
+    weight = rng.random(len(values))
+    for first, second in zip(
+        distinct_values(values, weight), distinct_values(values[order], weight[order]), strict=True
+    ):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_few_values_are_all_separated():
+    for values in ([0, 1, 2, 7], [1e12, 1e12 + 1], [1.0, np.nextafter(1.0, 2)], [-TINY, 0, TINY]):
+        cuts = find_cuts(np.array(values, dtype=float), None, 64, 1)
+        assert np.searchsorted(cuts, values).tolist() == list(range(len(values)))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[-np.inf, 0.0], [0.0, np.inf], [-np.inf, np.inf], [-HUGE, HUGE], [HUGE, np.inf]],
+)
+def test_huge_and_infinite_values_are_separated_by_finite_cuts(values):
+    cuts = find_cuts(np.array(values), None, 64, 1)
+    assert np.isfinite(cuts).all()
+    assert np.searchsorted(cuts, values).tolist() == [0, 1]
+
+
+def test_no_finite_number_is_below_the_least():
+    assert len(find_cuts(np.array([-np.inf, -HUGE]), None, 64, 1)) == 0
+
+
+def test_quantiles_of_distinct_values_have_equal_bins():
+    cuts = find_cuts(np.arange(1000.0), None, 10, 1)
+    np.testing.assert_array_equal(cuts, np.arange(1, 10) * 100 - 0.5)
+
+
+def test_a_repeated_value_counts_for_two_bins():
+    # The zero has two of 20 bins however often it occurs, and the other values share 18.
+    for repetitions in (300, 8000, 10**6):
+        values = np.concatenate([np.zeros(repetitions), np.arange(1.0, 1801)])
+        cuts = find_cuts(values, None, 20, 1)
+        np.testing.assert_allclose(cuts, [0.5, *(np.arange(1, 18) * 100 + 0.5)])
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 5, 20, 101])
+def test_the_limit_of_a_repeated_value_is_two_bins_of_what_is_left(max_bins):
+    rng = np.random.default_rng(max_bins)
+    for _ in range(50):
+        weights = rng.pareto(0.5, size=max_bins + 1 + rng.integers(200)) + 1e-3
+        limit = _two_bins(weights, max_bins)
+        total = np.minimum(weights, limit).sum()
+        assert limit == pytest.approx(2 * total / max_bins, rel=1e-9) or limit >= weights.max()
+
+
+def test_means_are_those_of_winsorised_values():
+    rng = np.random.default_rng(1)
+    values = np.append(rng.normal(size=9_999), 1e9)
+    cuts = find_cuts(values, None, 8, 1)
+    means = bin_means(*distinct_values(values, None), cuts)
+    ordered = np.sort(values)
+    inside = np.clip(values, ordered[49], ordered[9949])
+    bins = np.searchsorted(cuts, values)
+    expected = [inside[bins == k].mean() for k in range(8)]
+    np.testing.assert_allclose(means, expected, rtol=1e-12)  # sums of a thousand terms
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_means_increase_and_stay_in_their_bins(name):
+    distinct, weights = distinct_values(COLUMNS[name], None)
+    cuts = cuts_between(distinct, weights, 16, 1)
+    means = bin_means(distinct, weights, cuts)
+    assert np.isfinite(means).all()
+    assert (np.diff(means) >= 0).all()
+    inner = (means > distinct[0]) & (means < distinct[-1])
+    assert (means[1:][inner[1:]] >= cuts[inner[1:]] - np.abs(cuts[inner[1:]]) * 0.5).all()
+
+
+def test_a_column_without_values_has_no_cuts():
+    empty = np.empty(0)
+    assert len(find_cuts(empty, None, 64, 5)) == 0
+    assert len(find_cuts(empty, empty, 64, 5)) == 0
+    np.testing.assert_array_equal(bin_means(empty, empty, empty), [0.0])
