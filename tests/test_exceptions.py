@@ -25,6 +25,7 @@ from directrix import (
 )
 from directrix.classifiers.fitting.guarantee import RateLimit
 from directrix.exceptions import (
+    BinnerFileError,
     CancellationError,
     ColumnKindError,
     ColumnNotFoundError,
@@ -104,6 +105,11 @@ ERRORS = [
         {"reason": "it is damaged", "path": "folder/a.dx"},
         "a.dx cannot be read as a model: it is damaged",
     ),
+    (
+        BinnerFileError("it is damaged", "folder/bins.json"),
+        {"reason": "it is damaged", "path": "folder/bins.json"},
+        "bins.json cannot be read as a binner: it is damaged",
+    ),
     (StateError("no coefficients"), {"reason": "no coefficients"}, "no coefficients"),
     (
         OutOfReachError("too few", RateLimit("fpr", 0.1), 50, 59),
@@ -135,6 +141,7 @@ BASES = {
     CancellationError: ArithmeticError,
     MomentsFileError: ValueError,
     ModelFileError: ValueError,
+    BinnerFileError: ValueError,
     StateError: ValueError,
     OutOfReachError: ValueError,
     MissingLibraryError: ImportError,

@@ -229,6 +229,19 @@ class ModelFileError(_FileError):
     _noun = "model"
 
 
+class BinnerFileError(_FileError):
+    """A file or text is not a binner that this version can read, or it is damaged.
+
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file; None while its content is checked apart from it.
+    """
+
+    _noun = "binner"
+
+
 class StateError(ValueError):
     """A state is not one that a fitted classifier of its class could have.
 

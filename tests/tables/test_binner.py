@@ -139,7 +139,7 @@ def test_special_values_by_column_and_for_all_numbers():
         ({"special_values": ["none"]}, ValueError, "special_values must be numbers"),
         ({"special_values": [1, 1.0]}, ValueError, "must be different finite numbers"),
         ({"special_values": [np.nan]}, ValueError, "missing has a bin anyway"),
-        ({"special_values": {"town": [1]}}, ValueError, "the column of texts 'town'"),
+        ({"special_values": {"town": [1]}}, ValueError, "names 'town', whose values"),
         ({"special_values": {"age": [1]}}, ColumnNotFoundError, "no column named 'age'"),
         ({"crosses": [("town", "age")]}, ColumnNotFoundError, "no column named 'age'"),
         ({"crosses": ["town"]}, ValueError, "crosses must be pairs of columns, not 'town'"),
@@ -164,6 +164,16 @@ def test_wrong_parameters_are_named(params, error, message):
 def test_wrong_weights_are_named(weight, message):
     with pytest.raises(ValueError, match=message):
         Binner().fit(frame(), sample_weight=weight)
+
+
+def test_it_shows_itself_as_other_estimators_do():
+    binner = Binner(max_bins=8)
+    assert repr(binner) == "Binner(max_bins=8)"
+    assert "Binner" in binner._repr_html_()
+    assert "Binner" in binner.fit(frame())._repr_html_()
+    assert [line.split()[0] for line in binner.table().splitlines()] == [
+        *("column", "income", "town", "since", "member")
+    ]
 
 
 def test_names_of_input_features_must_be_those_of_fit():

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.exceptions import ColumnNotFoundError
-from directrix.moments import require_moderate_weight
-from directrix.tables._days import days_of
+from directrix._atomic_file import atomic_file
+from directrix.exceptions import BinnerFileError
+from directrix.tables._parameters import (
+    check_parameters,
+    check_size,
+    checked_weight,
+    cross_index,
+    values_by_column,
+)
+from directrix.tables.binner_file import BinnerState, read_state, write_state
 from directrix.tables.bins import Bins, LevelBins, NumberBins
+from directrix.tables.describe import describe_bins
 from directrix.tables.encoding import (
-    ENCODINGS,
     Runs,
     cross,
     cross_cells,
@@ -31,7 +38,7 @@ from directrix.tables.encoding import (
 from directrix.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import AnyArray
 
 
 class Binner(TransformerMixin, BaseEstimator):
@@ -133,10 +140,10 @@ class Binner(TransformerMixin, BaseEstimator):
         table : Table
         sample_weight : array of shape (n,), optional
         """
-        self._check_params()
-        _check_size(table)
-        weight = _checked_weight(sample_weight, len(table))
-        special = _special_values(self.special_values, table.columns)
+        check_parameters(self.get_params())
+        check_size(table)
+        weight = checked_weight(sample_weight, len(table))
+        special = values_by_column(self.special_values, table.columns)
         bins: list[Bins] = []
         for k, column in enumerate(table.columns):
             values = table.values[:, k]
@@ -153,14 +160,7 @@ class Binner(TransformerMixin, BaseEstimator):
                     special_values=special[k],
                 )
             )
-        crosses = _cross_index(self.crosses, table.names)
-        self.bins_ = tuple(bins)
-        self.crosses_ = crosses
-        self.n_features_in_ = len(bins)
-        if table.named:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._set_bins(tuple(bins), cross_index(self.crosses, table.names), named=table.named)
         return self
 
     def table_of(self, X: Any) -> Table:
@@ -230,24 +230,87 @@ class Binner(TransformerMixin, BaseEstimator):
                 names += cross_names(self.bins_[i], self.bins_[j])
         return np.array(distinct_names(names), dtype=object)
 
+    def to_json(self) -> str:
+        """Return the fitted binner as JSON, which `from_json` reads.
+
+        The fields are listed in ``docs/tables.md``. Equal binners give equal texts. The text holds
+        names, numbers and levels of the training rows, and nothing that could be executed.
+        """
+        check_is_fitted(self)
+        named = hasattr(self, "feature_names_in_")
+        return write_state(BinnerState(self.get_params(), self.bins_, self.crosses_, named))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the fitted binner of a text from `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            Every field is checked before it is used.
+
+        Raises
+        ------
+        BinnerFileError
+            If `to_json` could not have written the text.
+        """
+        state = read_state(text)
+        binner = cls(**state.params)
+        binner._set_bins(state.bins, state.crosses, named=state.named)
+        return binner
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `to_json` to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        content = self.to_json().encode()
+        with atomic_file(path) as file:
+            file.write(content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the fitted binner of a file from `save`.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        BinnerFileError
+            If it is another file, or damaged.
+        """
+        try:
+            return cls.from_json(Path(path).read_bytes().decode())
+        except UnicodeDecodeError:
+            msg = "it is not UTF-8"
+            raise BinnerFileError(msg, os.fspath(path)) from None
+        except BinnerFileError as error:
+            raise BinnerFileError(error.reason, os.fspath(path)) from None
+
+    def table(self) -> str:
+        """Return the columns, their kinds and their bins as text."""
+        check_is_fitted(self)
+        return describe_bins(self.bins_)
+
+    def _set_bins(
+        self, bins: tuple[Bins, ...], crosses: tuple[tuple[int, int], ...], *, named: bool
+    ) -> None:
+        self.bins_ = bins
+        self.crosses_ = crosses
+        self.n_features_in_ = len(bins)
+        if named:
+            self.feature_names_in_ = np.array([column.name for column in bins], dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _runs(self) -> list[Runs]:
         of_column = thermometer if self.encoding == "thermometer" else onehot
         pairs = [cross(self.bins_[i], self.bins_[j]) for i, j in self.crosses_]
         return [*map(of_column, self.bins_), *pairs]
-
-    def _check_params(self) -> None:
-        max_bins: Any = self.max_bins
-        if not isinstance(max_bins, int | np.integer) or max_bins < 2:
-            msg = f"max_bins must be a whole number of at least 2, not {max_bins!r}"
-            raise ValueError(msg)
-        for name in ("min_rows", "min_level_rows"):
-            rows = getattr(self, name)
-            if not isinstance(rows, int | float | np.number) or not rows >= 0:
-                msg = f"{name} must be a number of rows, not {rows!r}"
-                raise ValueError(msg)
-        if self.encoding not in ENCODINGS:
-            msg = f"encoding must be one of {', '.join(ENCODINGS)}, not {self.encoding!r}"
-            raise ValueError(msg)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -257,88 +320,3 @@ class Binner(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []  # features are float64, cell numbers int32
         return tags
-
-
-def _check_size(table: Table) -> None:
-    for size, noun, least in zip(table.values.shape, ("sample", "feature"), (1, 1), strict=True):
-        if size < least:
-            msg = (
-                f"Found array with {size} {noun}(s) (shape={table.values.shape}) while a minimum "
-                f"of {least} is required."
-            )
-            raise ValueError(msg)
-
-
-def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray | None:
-    """Return one weight per row, or None if all are one."""
-    if sample_weight is None:
-        return None
-    weight: FloatArray = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        msg = f"sample_weight must be one number for each of {n_rows} rows, not {weight.shape}"
-        raise ValueError(msg)
-    if not (np.isfinite(weight).all() and weight.min() >= 0):
-        msg = "sample_weight must be finite and not negative"
-        raise ValueError(msg)
-    if not weight.any():
-        msg = "sample_weight is zero in every row: at least one weight must be positive"
-        raise ValueError(msg)
-    with np.errstate(over="ignore"):
-        require_moderate_weight(float(weight.sum()), "all rows")
-    return weight
-
-
-def _special_values(given: Any, columns: Sequence[Column]) -> list[tuple[float, ...]]:
-    """Return the special values of each column."""
-    if given is None:
-        return [()] * len(columns)
-    if not isinstance(given, Mapping):
-        numbers = _specials(given, "special_values")
-        return [numbers if column.kind == "number" else () for column in columns]
-    known = {column.name: column.kind for column in columns}
-    for name in given:
-        if name not in known:
-            raise ColumnNotFoundError(name, known)
-        if known[name] == "text":
-            msg = f"special_values names the column of texts {name!r}: each level has a bin anyway"
-            raise ValueError(msg)
-    return [_specials(given.get(c.name, ()), f"special_values of {c.name!r}") for c in columns]
-
-
-def _specials(given: Any, noun: str) -> tuple[float, ...]:
-    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    try:
-        numbers = tuple(
-            days_of(value) if isinstance(value, date | datetime | np.datetime64) else float(value)
-            for value in values
-        )
-    except (TypeError, ValueError):
-        msg = f"{noun} must be numbers, not {given!r}"
-        raise ValueError(msg) from None
-    if not np.isfinite(numbers).all() or len(set(numbers)) < len(numbers):
-        msg = f"{noun} must be different finite numbers, not {given!r}; missing has a bin anyway"
-        raise ValueError(msg)
-    return tuple(number + 0.0 for number in numbers)
-
-
-def _cross_index(crosses: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return pairs of column names or positions as pairs of positions."""
-    index = {name: k for k, name in enumerate(names)}
-    found = []
-    for pair in crosses:
-        if isinstance(pair, str) or len(pair) != 2:
-            msg = f"crosses must be pairs of columns, not {pair!r}"
-            raise ValueError(msg)
-        for name in pair:
-            is_position = isinstance(name, int | np.integer) and 0 <= name < len(names)
-            if name not in index and not is_position:
-                raise ColumnNotFoundError(name, names)
-        first, second = (index.get(name, name) for name in pair)
-        if first == second:
-            msg = f"a column cannot be crossed with itself: {pair!r}"
-            raise ValueError(msg)
-        found.append((int(first), int(second)))
-    if len(set(found)) < len(found):
-        msg = f"crosses names a pair twice: {crosses!r}"
-        raise ValueError(msg)
-    return tuple(found)

@@ -1,0 +1,245 @@
+"""A binner survives its file, and whatever else is in a file is refused in words.
+
+``DIRECTRIX_FUZZ`` sets how many files are tried. Case k is the same in every run.
+"""
+
+import json
+import os
+import random
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from directrix import Binner
+from directrix.exceptions import BinnerFileError
+from directrix.tables import Table
+from directrix.tables.binner_file import FORMAT, VERSION
+
+CASES = int(os.environ.get("DIRECTRIX_FUZZ", "600"))
+GOLDEN = Path(__file__).parent / "golden" / "v1.binner.json"
+
+
+def rows(seed=0):
+    rng = np.random.default_rng(seed)
+    hostile = np.array(["", "é", 'a"b', "a\\b", "\n", "missing", "日本", "\ud800"], dtype=object)
+    X = np.empty((300, 5), dtype=object)
+    X[:, 0] = rng.normal(size=300) * 1e6
+    X[:, 1] = rng.choice(hostile, size=300)
+    X[:, 2] = rng.random(300) < 0.5
+    X[:, 3] = [date.fromordinal(int(k)) for k in rng.integers(700_000, 740_000, size=300)]
+    X[:, 4] = rng.choice([0.1, 5e-324, 1e308, -999.0], size=300)
+    X[rng.random(X.shape) < 0.05] = None
+    return X
+
+
+def binners():
+    X = rows()
+    named = Table.of(X)
+    named = Table(named.columns, named.values, named=True)
+    return [
+        Binner().fit(X),
+        Binner(max_bins=2, min_rows=0.5, encoding="ordinal", sparse_output=False).fit_table(named),
+        Binner(
+            max_bins=np.int64(5),
+            special_values={"x4": [-999], "x3": date(9999, 12, 31)},
+            crosses=[("x1", "x2"), (0, 4)],
+            encoding="onehot",
+        ).fit(X, sample_weight=np.arange(300) / 7),
+        Binner(special_values=-999).fit(X[:1]),
+    ]
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_what_is_read_is_what_was_written(k, tmp_path):
+    binner = binners()[k]
+    text = binner.to_json()
+    again = Binner.from_json(text)
+    assert again.bins_ == binner.bins_
+    assert again.crosses_ == binner.crosses_
+    assert again.to_json() == text
+    assert hasattr(again, "feature_names_in_") == hasattr(binner, "feature_names_in_")
+    np.testing.assert_array_equal(again.cells(rows(1)), binner.cells(rows(1)))
+    assert again.get_feature_names_out().tolist() == binner.get_feature_names_out().tolist()
+    # It can be fitted again, with the same result.
+    refitted = Binner.from_json(text).fit(rows(2))
+    assert refitted.bins_ == Binner(**binner.get_params()).fit(rows(2)).bins_
+    binner.save(tmp_path / "bins.json")
+    assert Binner.load(tmp_path / "bins.json").to_json() == text
+    assert (tmp_path / "bins.json").read_text(encoding="utf-8") == text
+
+
+def test_a_file_of_version_one_can_be_read():
+    binner = Binner.load(GOLDEN)
+    expected = json.loads(GOLDEN.with_name("v1.cells.json").read_text(encoding="utf-8"))
+    assert binner.cells(expected["rows"]).tolist() == expected["cells"]
+    assert binner.get_feature_names_out().tolist() == expected["features"]
+
+
+def signed(content):
+    """Return a text with the checksum of its content."""
+    content.pop("checksum", None)
+    plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    content["checksum"] = f"sha256:{sha256(plain.encode()).hexdigest()}"
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["format"], "directrix.model", "something else than a binner"),
+        (["version"], 2, "install a newer directrix"),
+        (["version"], "1", "version is not a whole number"),
+        (["version"], True, "version is not a whole number"),
+        (["extra"], 1, "lacks an entry or has one too many"),
+        (["writer"], 1, "writer is not text"),
+        (["named"], 0, "whether the columns have names"),
+        (["columns"], [], "columns are not a list of some"),
+        (["columns", 0], [], "a column is not an object"),
+        (["columns", 0, "name"], "x1", "two columns have the same name"),
+        (["columns", 0, "name"], "age", "columns without names are not numbered"),
+        (["columns", 0, "name"], None, "a column has no name"),
+        (["columns", 0, "kind"], "integer", "column 'x0' has no kind"),
+        (["columns", 0, "kind"], "text", "column 'x0' lacks an entry"),
+        (["columns", 0, "kind"], "boolean", "the cut of 'x0' is not between"),
+        (["columns", 0, "cuts"], [2.0, 1.0], "the cuts of 'x0' do not increase"),
+        (["columns", 0, "cuts"], [1.0, True], "a list of numbers holds something else"),
+        (["columns", 0, "cuts"], [1.0, 2.0], "the means of 'x0'"),
+        (["columns", 0, "special_values"], [1.0, 1], "the special values of 'x0'"),
+        (["columns", 0, "special_values"], [1.0], "the weights of 'x0'"),
+        (["columns", 0, "weights", 0], -1.0, "the weights of 'x0'"),
+        (["columns", 1, "levels"], ["b", "a"], "the levels of 'x1' are not sorted texts"),
+        (["columns", 1, "levels"], ["a", 1], "the levels of 'x1' are not sorted texts"),
+        (["columns", 1, "levels"], "ab", "the levels of 'x1' are not sorted texts"),
+        (["crosses"], [[0, 0]], "crosses are not pairs of its columns"),
+        (["crosses"], [[0, 9]], "crosses are not pairs of its columns"),
+        (["crosses"], [[0, 1], [0, 1]], "a cross occurs twice"),
+        (["params", "max_bins"], 1, "max_bins must be a whole number"),
+        (["params", "encoding"], "dummy", "encoding must be one of"),
+        (["params", "sparse_output"], 1, "sparse_output is not a truth value"),
+        (["params", "special_values"], [None], "special_values are not different finite"),
+        (["params", "special_values"], {"a": [1, 1]}, "special_values are not different finite"),
+        (["params", "crosses"], [["a"]], "crosses are not pairs of columns"),
+        (["params", "missing"], 1, "parameters are not those of Binner"),
+    ],
+)
+def test_a_forged_field_is_named(path, value, message):
+    content = json.loads(binners()[0].to_json())
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(BinnerFileError, match=message):
+        Binner.from_json(signed(content))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("null", "something else than a binner"),
+        ('{"format": NaN}', "NaN is not JSON"),
+        ('{"format": 1, "format": 1}', "an entry occurs twice"),
+        ("9" * 10_000, "not JSON"),
+        (json.dumps({"format": FORMAT, "version": VERSION}), "lacks an entry"),
+    ],
+)
+def test_other_texts_are_refused(text, message):
+    with pytest.raises(BinnerFileError, match=message):
+        Binner.from_json(text)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "bins.json"
+    for content, message in [(b"\xff", "not UTF-8"), (b"{}", "something else")]:
+        path.write_bytes(content)
+        with pytest.raises(BinnerFileError, match=message) as caught:
+            Binner.load(path)
+        assert caught.value.path == str(path)
+        assert str(caught.value).startswith("bins.json cannot be read as a binner: ")
+    with pytest.raises(FileNotFoundError):
+        Binner.load(tmp_path / "nothing")
+
+
+# ── damage ────────────────────────────────────────────────────────────────────────────────────────
+
+VALUES = (
+    *(None, True, 0, 1, -1, 2**53, 10**400, 0.5, -0.0, 1e308, "", "a", "x0", "text", "number"),
+    *("date", "boolean", "onehot", [], {}, [0, 1], [[0, 1]], ["a", "b"], [1.0, 2.0], [0.5]),
+)
+
+
+def damage(rng, text):
+    """Return a text with some characters changed, removed, repeated or moved."""
+    characters = list(text)
+    start = rng.randrange(len(text))
+    stop = min(start + rng.choice([1, 2, 8, 50, 300]), len(text))
+    choice = rng.randrange(6)
+    if choice == 0:
+        characters[start] = rng.choice('0123456789.-+eE"\\{}[],: \0é')
+    elif choice == 1:
+        del characters[start:stop]
+    elif choice == 2:
+        characters[start:start] = characters[start:stop]
+    elif choice == 3:
+        del characters[start:]
+    elif choice == 4:
+        characters[start] = chr(ord(characters[start]) ^ 1 << rng.randrange(7))
+    else:
+        characters[start:start] = rng.choice([" ", "\n", "\t", "null", "1"])
+    return "".join(characters)
+
+
+def forge(rng, text):
+    """Return a text with one entry changed, and the right checksum."""
+    content = json.loads(text)
+    place, key = content, rng.choice(sorted(content))
+    while isinstance(place[key], dict | list) and place[key] and rng.random() < 0.8:
+        place = place[key]
+        key = rng.choice(sorted(place)) if isinstance(place, dict) else rng.randrange(len(place))
+    if rng.random() < 0.2:
+        del place[key]
+    else:
+        place[key] = rng.choice(VALUES)
+    return signed(content)
+
+
+def test_a_damaged_text_gives_the_binner_back_or_is_refused(figure):
+    texts = [binner.to_json() for binner in binners()]
+    equal = legal = refused = 0
+    for case in range(CASES):
+        rng = random.Random(case)  # noqa: S311 - the same cases on every run
+        text = rng.choice(texts)
+        change = rng.choice([damage, damage, forge])
+        try:
+            try:
+                binner = Binner.from_json(change(rng, text))
+            except BinnerFileError as error:
+                assert str(error)  # noqa: PT017 - most texts raise it
+                refused += 1
+                continue
+            if change is damage:
+                assert binner.to_json() == text
+                equal += 1
+            else:
+                # Whatever was read bins rows, and can be written and read again.
+                assert binner.transform(Table(*columns_of(binner))).shape[0] == 2
+                assert Binner.from_json(binner.to_json()).to_json() == binner.to_json()
+                legal += 1
+        except BaseException as error:
+            error.add_note(f"case {case}: {change.__name__}")
+            raise
+    # Each kind of outcome must occur, or nothing was tested.
+    assert min(equal, legal, refused) > 0
+    figure(f"fuzz: {CASES} binners, {equal} equal, {legal} forged but legal, {refused} refused")
+
+
+def columns_of(binner):
+    """Return two rows of missing values for a binner with any columns."""
+    table = Table.of(np.full((2, binner.n_features_in_), None))
+    names = [bins.name for bins in binner.bins_]
+    columns = (type(table.columns[0])(name, "text") for name in names)
+    return tuple(columns), table.values, hasattr(binner, "feature_names_in_")
