@@ -1,6 +1,8 @@
 """Export fitted classifiers: as a model file, and as SQL, ONNX, JSON or Python that scores rows."""
 
 from directrix.exceptions import Float32PrecisionWarning, ModelFileError
+from directrix.export.cells_sql import case_by_cell as case_by_cell
+from directrix.export.cells_sql import cells_to_sql
 from directrix.export.model_file import load, save
 from directrix.export.onnx_graph import to_onnx
 from directrix.export.plain_json import to_json
@@ -11,6 +13,7 @@ __all__ = [
     "Float32PrecisionWarning",
     "ModelFileError",
     "SqlExpressions",
+    "cells_to_sql",
     "load",
     "save",
     "to_json",

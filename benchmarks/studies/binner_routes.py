@@ -1,0 +1,166 @@
+"""Bins of random tables by four routes: pandas, polars, Arrow, and SQL in DuckDB.
+
+A binner is fitted on the Arrow table. The cells of other rows, with values that training did not
+have, must be those of the definition by every route; fits by pandas and polars must find the same
+bins.
+``python -m benchmarks.studies.binner_routes`` prints the number of tables, cells and differences;
+``--tables 50`` tries fewer.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from benchmarks.studies.random_tables import random_table
+from directrix import Binner
+from directrix.export import cells_to_sql
+
+TABLES = 2000
+
+
+class Counts(NamedTuple):
+    """How many tables and cells were compared by each route, and how many differ.
+
+    Parameters
+    ----------
+    tables, cells : int
+    differences : dict of int
+        By route.
+    other_bins : int
+        Fits by pandas or polars with other bins than the fit by Arrow.
+    """
+
+    tables: int
+    cells: int
+    differences: dict[str, int]
+    other_bins: int
+
+
+def by_pandas(binner: Binner, rows: pa.Table) -> np.ndarray:
+    """Return the cells of a pandas data frame."""
+    return binner.cells(rows.to_pandas())
+
+
+def by_polars(binner: Binner, rows: pa.Table) -> np.ndarray:
+    """Return the cells of a polars data frame."""
+    return binner.cells(pl.from_arrow(rows))
+
+
+def by_arrow(binner: Binner, rows: pa.Table) -> np.ndarray:
+    """Return the cells of an Arrow table in two chunks."""
+    half = len(rows) // 2
+    return binner.cells(pa.concat_tables([rows[:half], rows[half:]]))
+
+
+def by_duckdb(binner: Binner, rows: pa.Table) -> np.ndarray:
+    """Return the cells that DuckDB computes."""
+    expressions = cells_to_sql(binner).values()
+    # By position: two names that differ only in case are one to DuckDB.
+    made = ", ".join(f"{expression} AS c{k}" for k, expression in enumerate(expressions))
+    with duckdb.connect() as connection:
+        connection.register("rows", rows)
+        answer = connection.execute(f"SELECT {made} FROM rows").fetchall()  # noqa: S608
+    return np.array(answer, dtype=np.int32).reshape(len(rows), len(binner.bins_))
+
+
+ROUTES: dict[str, Callable[[Binner, pa.Table], np.ndarray]] = {
+    "pandas": by_pandas,
+    "polars": by_polars,
+    "Arrow": by_arrow,
+    "DuckDB SQL": by_duckdb,
+}
+
+
+def random_binner(rng: np.random.Generator, table: pa.Table) -> Binner:
+    """Return a binner with random parameters, special values from the table among them."""
+    special: dict[str, list[float]] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = column.drop_null().unique().to_pylist()
+        if values and type(values[0]) in {int, float} and rng.random() < 0.3:
+            finite = [value for value in values if np.isfinite(float(value))]
+            special[name] = list({float(value) for value in finite[:2]})
+    return Binner(
+        max_bins=int(rng.choice([2, 5, 64])),
+        min_rows=float(rng.choice([1, 5])),
+        min_level_rows=float(rng.choice([1, 3, 10])),
+        special_values=special,
+    )
+
+
+def cells_by_definition(binner: Binner, rows: pa.Table) -> np.ndarray:
+    """Return the cells by their definition, one Python value at a time."""
+    columns = [
+        [_cell(bins, value) for value in rows.column(bins.name).to_pylist()]
+        for bins in binner.bins_
+    ]
+    return np.array(columns, dtype=np.int32).T
+
+
+def _cell(bins: Any, value: Any) -> int:
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return 0
+    if bins.kind == "text":
+        return 2 + bins.levels.index(value) if value in bins.levels else 1
+    number = _days(value) if isinstance(value, date) else float(value)
+    if number in bins.special_values:
+        return 2 + len(bins.cuts) + bins.special_values.index(number)
+    return 1 + sum(number > cut for cut in bins.cuts)
+
+
+def _days(value: date) -> float:
+    """Return whole days since 1970-01-01 plus the fraction of the last one."""
+    zone = getattr(value, "tzinfo", None)
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    past = moment - datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)
+    return past.days + (past - timedelta(past.days)) / timedelta(1)
+
+
+def same_bins(binner: Binner, other: Binner) -> bool:
+    """Return whether two fits have the same bins, but for columns without any value.
+
+    pandas and polars do not know the kind of a column of nothing but missing values.
+    """
+    pairs = zip(binner.bins_, other.bins_, strict=True)
+    return all(a == b for a, b in pairs if sum(a.weights[1:]) > 0)
+
+
+def compare(n_tables: int) -> Counts:
+    """Return what was counted over random tables; table k is the same in every run."""
+    cells = other_bins = 0
+    differences = dict.fromkeys(ROUTES, 0)
+    for number in range(n_tables):
+        rng = np.random.default_rng(number)
+        table, makers = random_table(rng, int(rng.choice([1, 2, 5, 30, 300])))
+        binner = random_binner(rng, table).fit(table)
+        for frame in (table.to_pandas(), pl.from_arrow(table)):
+            other_bins += not same_bins(binner, Binner(**binner.get_params()).fit(frame))
+        rows, _ = random_table(rng, 60, makers)
+        rows = pa.concat_tables([rows, table[:60].cast(rows.schema)])
+        expected = cells_by_definition(binner, rows)
+        cells += expected.size
+        for route, cells_of in ROUTES.items():
+            differences[route] += int((cells_of(binner, rows) != expected).sum())
+    return Counts(n_tables, cells, differences, other_bins)
+
+
+def main() -> None:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=TABLES)
+    counts = compare(parser.parse_args().tables)
+    print(f"{counts.tables} tables, {counts.cells} cells by each route")
+    for route, number in counts.differences.items():
+        print(f"{route}: {number} cells differ from their definition")
+    print(f"fits by pandas and polars with other bins than by Arrow: {counts.other_bins}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""The cells of a fitted binner as SQL expressions, so that a database can bin its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from directrix.engines import DIALECTS, Dialect
+from directrix.tables import Binner, Bins, LevelBins, NumberBins
+
+_MICROSECONDS = 86_400 * 10**6  # of a day
+
+
+class _Syntax(NamedTuple):
+    """How one dialect reads a column."""
+
+    is_nan: str  # template for a condition on a float
+    text_type: str
+    microseconds: str  # template for the microseconds since 1970-01-01 of a date or timestamp
+
+
+_SYNTAX = {
+    "duckdb": _Syntax("isnan({})", "VARCHAR", "epoch_us({})"),
+    "postgres": _Syntax(
+        "{} = CAST('NaN' AS DOUBLE PRECISION)", "TEXT", "EXTRACT(EPOCH FROM {}) * 1000000"
+    ),
+    "bigquery": _Syntax("IS_NAN({})", "STRING", "UNIX_MICROS(CAST({} AS TIMESTAMP))"),
+    "snowflake": _Syntax(
+        "{} = CAST('NaN' AS DOUBLE)", "VARCHAR", "DATE_PART(EPOCH_MICROSECOND, {})"
+    ),
+    "spark": _Syntax("isnan({})", "STRING", "unix_micros(CAST({} AS TIMESTAMP))"),
+    "clickhouse": _Syntax(
+        "isNaN({})",
+        "Nullable(String)",
+        "toUnixTimestamp64Micro(CAST({} AS Nullable(DateTime64(6, 'UTC'))))",
+    ),
+}
+
+
+def cells_to_sql(
+    binner: Any, *, dialect: str = "duckdb", columns: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Return a ``CASE`` expression for each column that gives the number of its cell.
+
+    In every row the expressions are equal to `Binner.cells`: NULL and NaN are cell 0, infinite
+    values are beyond the ends, and texts that training rows did not have are cell 1. Numbers are
+    compared as float64, and dates in whole microseconds; in Spark a date without a time zone is
+    taken in the time zone of the session. Durations must be numbers of days in the database.
+
+    Parameters
+    ----------
+    binner : Binner, fitted
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+    columns : sequence of str, optional
+        Columns of the database table, in the order of the columns of the binner; by default they
+        have the same names.
+
+    Returns
+    -------
+    dict of str
+        Expressions by the name of the column in the binner.
+
+    Examples
+    --------
+    >>> from directrix import Binner
+    >>> from directrix.export import cells_to_sql
+    >>> binner = Binner(min_rows=1, min_level_rows=1).fit([[1.0, "no"], [2.0, "yes"]])
+    >>> print(cells_to_sql(binner, columns=["age", "smoker"])["x1"])
+    CASE WHEN "smoker" IS NULL THEN 0 ELSE CASE CAST("smoker" AS VARCHAR)
+      WHEN 'no' THEN 2
+      WHEN 'yes' THEN 3
+      ELSE 1 END END
+    """
+    if not isinstance(binner, Binner) or not hasattr(binner, "bins_"):
+        msg = f"cells_to_sql takes a fitted Binner, not {type(binner).__name__}"
+        raise TypeError(msg)
+    if dialect not in DIALECTS:
+        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
+        raise ValueError(msg)
+    names = [bins.name for bins in binner.bins_] if columns is None else list(columns)
+    if len(names) != len(binner.bins_):
+        msg = f"columns must be {len(binner.bins_)} names, one for each column, not {len(names)}"
+        raise ValueError(msg)
+    remedy = "name the columns of the table with columns=[...]"
+    DIALECTS[dialect].require_names(names, "column", remedy)
+    return {
+        bins.name: case_by_cell(bins, [str(k) for k in range(bins.n_cells)], name, dialect)
+        for bins, name in zip(binner.bins_, names, strict=True)
+    }
+
+
+def case_by_cell(bins: Bins, results: Sequence[str], column: str, dialect: str) -> str:
+    """Return a ``CASE`` expression that is one of several results, by the cell of a column.
+
+    Neighbouring bins with the same result share a condition.
+
+    Parameters
+    ----------
+    bins : NumberBins or LevelBins
+    results : sequence of str
+        An SQL expression for each cell.
+    column : str
+        Name of the column in the database.
+    dialect : str
+        One of `DIALECTS`.
+    """
+    name = DIALECTS[dialect].name(column)
+    if isinstance(bins, LevelBins):
+        return _levels(bins, results, name, dialect)
+    if bins.kind == "boolean":
+        no, yes = (results[int(cell)] for cell in bins.cells(np.array([0.0, 1.0])))
+        return f"CASE WHEN {name} IS NULL THEN {results[0]} WHEN {name} THEN {yes} ELSE {no} END"
+    if bins.kind == "date":
+        return _dates(bins, results, name, _SYNTAX[dialect])
+    return _numbers(bins, results, name, dialect)
+
+
+def _levels(bins: LevelBins, results: Sequence[str], name: str, dialect: str) -> str:
+    cases = [
+        f"WHEN {DIALECTS[dialect].label(level)} THEN {result}"
+        for level, result in zip(bins.levels, results[2:], strict=True)
+        if result != results[1] and _can_be_stored(level, dialect)
+    ]
+    missing = f"CASE WHEN {name} IS NULL THEN {results[0]} ELSE"
+    if not cases:
+        return f"{missing} {results[1]} END"
+    text = f"CAST({name} AS {_SYNTAX[dialect].text_type})"
+    return f"{missing} CASE {text}\n  {_lines(cases)}\n  ELSE {results[1]} END END"
+
+
+def _can_be_stored(text: str, dialect: str) -> bool:
+    """Return whether a database can hold a text at all: if not, no row needs a condition."""
+    if "\0" in text and dialect == "postgres":
+        return False
+    return not any("\ud800" <= character <= "\udfff" for character in text)  # surrogates
+
+
+def _numbers(bins: NumberBins, results: Sequence[str], name: str, dialect: str) -> str:
+    syntax: Dialect = DIALECTS[dialect]
+    value = syntax.cast(name)
+    cases = [f"WHEN {_SYNTAX[dialect].is_nan.format(value)} THEN {results[0]}"]
+    special = results[1 + bins.n_ordered :]
+    cases += [
+        f"WHEN {value} = {syntax.double(number)} THEN {result}"
+        for number, result in zip(bins.special_values, special, strict=True)
+    ]
+    cuts = [(syntax.double(cut), k) for k, cut in enumerate(bins.cuts)]
+    cases += _below(cuts, value, results)
+    return _case(f"{name} IS NULL", results[0], cases, results[bins.n_ordered])
+
+
+def _dates(bins: NumberBins, results: Sequence[str], name: str, syntax: _Syntax) -> str:
+    value = syntax.microseconds.format(name)
+    special = results[1 + bins.n_ordered :]
+    cases = []
+    for days, result in zip(bins.special_values, special, strict=True):
+        first = last_microsecond(float(np.nextafter(days, -np.inf))) + 1
+        cases.append(f"WHEN {value} BETWEEN {first} AND {last_microsecond(days)} THEN {result}")
+    cuts = [(str(last_microsecond(cut)), k) for k, cut in enumerate(bins.cuts)]
+    cases += _below(cuts, value, results)
+    return _case(f"{value} IS NULL", results[0], cases, results[bins.n_ordered])
+
+
+def _below(cuts: Sequence[tuple[str, int]], value: str, results: Sequence[str]) -> list[str]:
+    return [
+        f"WHEN {value} <= {cut} THEN {results[1 + k]}"
+        for cut, k in cuts
+        if results[1 + k] != results[2 + k]
+    ]
+
+
+def _case(is_null: str, missing: str, cases: Sequence[str], otherwise: str) -> str:
+    return f"CASE\n  {_lines([f'WHEN {is_null} THEN {missing}', *cases])}\n  ELSE {otherwise} END"
+
+
+def last_microsecond(days: float) -> int:
+    """Return the last microsecond since 1970-01-01 that is read as at most this many days.
+
+    `Table` reads a time as whole days plus a rounded fraction; the comparison of microseconds must
+    agree with that of days in every row.
+
+    Examples
+    --------
+    >>> last_microsecond(1.5)
+    129600000000
+    """
+    whole, rest = divmod(days, 1.0)
+    low = int(whole) * _MICROSECONDS + int(rest * _MICROSECONDS)
+    # Rounding is monotone, and moves a time by less than the spacing of floats at this number.
+    width = 2 + int(np.spacing(abs(days)) * _MICROSECONDS)
+    low, high = low - 2 * width, low + 2 * width
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _days(middle) <= days:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _days(microseconds: int) -> float:
+    whole, rest = divmod(microseconds, _MICROSECONDS)
+    return whole + rest / _MICROSECONDS
+
+
+def _lines(cases: Sequence[str]) -> str:
+    return "\n  ".join(cases)
