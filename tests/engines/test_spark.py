@@ -11,7 +11,7 @@ from nearness import distance
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from directrix import DirectClassifier, MomentClassifier, Moments, summarize
+from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines import spark as engine
 
@@ -190,6 +190,30 @@ def test_a_fitted_transformer_runs_where_the_rows_are(session):
     expected = Moments.of(
         transformer.transform(columns()), Y, feature_names=transformer.get_feature_names_out()
     )
+    assert distance(moments, expected) < CLOSE
+
+
+def test_raw_columns_are_binned_where_the_rows_are(session):
+    missing = RNG.random((2, N)) < 0.2
+    a = [
+        None if absent else value
+        for value, absent in zip(X[:, 0].tolist(), missing[0], strict=True)
+    ]
+    town = [
+        None if absent else text for text, absent in zip(COUNTRY.tolist(), missing[1], strict=True)
+    ]
+    rows = list(zip(a, town, (WEIGHT > 0).tolist(), Y.tolist(), strict=True))
+    spread = session.createDataFrame(rows, "a double, town string, flag boolean, y long")
+    features = ["a", "town", "flag"]
+    raw = pd.DataFrame(rows, columns=[*features, "y"])[features]
+    binner = Binner(max_bins=8).fit(raw)
+    moments = summarize(
+        spread.repartition(3), target="y", features=features, transform=binner, progress=False
+    )
+    expected = Moments.of(
+        binner.transform(raw), Y, feature_names=binner.get_feature_names_out().tolist()
+    )
+    assert moments.feature_names == expected.feature_names
     assert distance(moments, expected) < CLOSE
 
 

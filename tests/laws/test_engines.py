@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from nearness import distance
 
-from directrix import Moments, summarize
-from directrix.engines import HashFolds
+from directrix import Binner, Moments, summarize
+from directrix.engines import HashFolds, as_table
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
 
@@ -476,6 +476,39 @@ def test_a_transformer_is_applied_where_the_rows_are(named_engine, folders, spar
     ).assign(**rows[["y", "w", "customer"]])
     expected = by_hand(named_engine, [table], list(moments.feature_names), **roles)
     assert_the_same(moments, expected)
+
+
+def raw_frame():
+    """Return rows with raw columns: text, truth values, dates, all with missing values."""
+    rng = np.random.default_rng(32)
+    rows = frame()
+    missing = rng.random((4, N)) < 0.15
+    rows["a"] = rows["a"].where(~missing[0])
+    rows["town"] = rows["town"].where(~missing[1], None)
+    flags = pd.Series(rng.random(N) < 0.5, dtype=object)
+    rows["flag"] = flags.where(~missing[2], None)
+    at = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 10**8, N), unit="s")
+    rows["at"] = pd.Series(at).where(~missing[3])
+    return rows
+
+
+@pytest.mark.parametrize("encoding", ["thermometer", "ordinal"])
+def test_raw_columns_are_binned_where_the_rows_are(named_engine, folders, encoding):
+    if named_engine is ENGINES["memory: polars"]:
+        pytest.importorskip("pyarrow", reason="polars makes pandas frames with pyarrow")
+    rows, columns = raw_frame(), ["a", "town", "flag", "at", "b"]
+    binner = Binner(max_bins=6, encoding=encoding).fit(rows[columns])
+    roles = {"target": "y", "weight": "w", "fold": HashFolds(3, key="customer")}
+    moments = summary(named_engine, cut(rows, 4), folders, columns, transform=binner, **roles)
+    assert moments.feature_names == tuple(binner.get_feature_names_out())
+    features = binner.transform(rows[columns])
+    expected = Moments.of(
+        features.toarray() if encoding == "thermometer" else features,
+        rows["y"],
+        rows["w"],
+        fold=HashFolds(3).of(as_table(rows), rows["customer"].to_numpy()),
+    )
+    assert_the_same(moments, replace(expected, feature_names=moments.feature_names))
 
 
 # ── what is refused, and how ──────────────────────────────────────────────────────────────────────

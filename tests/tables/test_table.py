@@ -80,7 +80,8 @@ def test_kinds_of_an_earlier_table_are_kept():
     [
         ("number", ["1"]),
         ("boolean", ["yes"]),
-        ("date", ["2020-01-01"]),
+        ("date", ["soon"]),
+        ("date", ["2020-01-01", "01/02/2020"]),
         ("date", [1.0]),
         ("number", [np.datetime64("2020")]),
         ("text", [np.datetime64("2020")]),
@@ -90,6 +91,13 @@ def test_a_column_of_another_kind_is_named(kind, values):
     with pytest.raises(ColumnKindError) as caught:
         Table.of(np.array(values)[:, None], [Column("town", kind)])
     assert caught.value.column == "town"
+
+
+def test_texts_of_services_and_files_are_read_as_dates_and_booleans():
+    rows = [["true", "2020-01-01"], ["False", "2020-01-02T12:00:00Z"], [None, None]]
+    table = Table.of(rows, [Column("x0", "boolean"), Column("x1", "date")])
+    np.testing.assert_array_equal(table.values, [[1, 18262], [0, 18263.5], [np.nan, np.nan]])
+    assert [column.levels for column in table.columns] == [(), ()]
 
 
 def test_arrays_are_matched_by_position():

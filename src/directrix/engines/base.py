@@ -56,7 +56,8 @@ def summarize(  # noqa: PLR0913 - all roles of columns
     by : str, int or array, optional
         Column of groups; a separate summary is returned for each of its values.
     transform : fitted scikit-learn transformer, optional
-        Applied to the feature columns of each block, on the workers; its output is summarised.
+        Applied to the feature columns of each block, on the workers; its output is summarised. A
+        fitted `Binner` takes raw columns: texts, dates, missing values.
     classes : array, optional
         All possible labels; by default those that occur.
     engine : str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -119,6 +119,22 @@ def texts_of_numbers(reading: Reading, column: str) -> Reading:
     kind = bool if reading.kind == "boolean" else float
     texts = [None if np.isnan(number) else text_of(kind(number), column) for number in numbers]
     return sorted_levels(codes, texts)
+
+
+def numbers_of_texts(reading: Reading, number_of: Callable[[str], float]) -> FloatArray:
+    """Return a column of texts as numbers; ``number_of`` raises ValueError for other texts."""
+    numbers = np.array([*map(number_of, reading.levels), np.nan])
+    return numbers[np.where(np.isnan(reading.values), -1.0, reading.values).astype(np.intp)]
+
+
+def number_of_boolean(text: str) -> float:
+    """Return 1 for true and 0 for false, in upper or lower case."""
+    return float(("false", "true").index(text.lower()))
+
+
+def number_of_date(text: str) -> float:
+    """Return a date or a date and time in ISO 8601 as days since 1970-01-01."""
+    return days_of(datetime.fromisoformat(text))
 
 
 def _is_present(value: Any) -> bool:

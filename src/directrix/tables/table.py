@@ -12,13 +12,21 @@ from scipy import sparse
 from directrix.exceptions import ColumnKindError, ColumnNotFoundError
 from directrix.moments import is_frame
 from directrix.tables._columns import read_array, read_arrow, read_pandas, read_polars
-from directrix.tables._objects import Reading, texts_of_numbers
+from directrix.tables._objects import (
+    Reading,
+    number_of_boolean,
+    number_of_date,
+    numbers_of_texts,
+    texts_of_numbers,
+)
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
 #: Kinds that another kind can be read as: a column of 0 and 1 with missing values may be either.
 _READ_AS = {"number": {"boolean", "text"}, "boolean": {"number", "text"}}
+#: Kinds that texts can be read as: services and CSV files write dates and booleans as text.
+_OF_TEXTS = {"boolean": number_of_boolean, "date": number_of_date}
 _NOUNS = {"number": "numbers", "boolean": "booleans", "text": "texts", "date": "dates"}
 
 
@@ -82,7 +90,8 @@ class Table:
             pandas and polars data frames of any column type; arrays of numbers, texts or objects.
         columns : sequence of Column, optional
             Columns of a table read earlier: the same columns are read, as the same kinds, in the
-            same order. Levels may differ.
+            same order. Levels may differ. Numbers and booleans can be read as texts and as each
+            other, and texts as dates (in ISO 8601) and booleans (True and False).
         by_name : bool
             Whether columns are matched by name if those of ``X`` have names, rather than by
             position.
@@ -237,6 +246,12 @@ def _as_kind(reading: Reading, column: str, kind: str) -> Reading:
     """Return a column as another kind, or raise `ColumnKindError`."""
     if reading.kind == kind:
         return reading
+    if reading.kind == "text" and kind in _OF_TEXTS:
+        try:
+            numbers = numbers_of_texts(reading, _OF_TEXTS[kind])
+        except ValueError:
+            raise ColumnKindError(column, _NOUNS["text"], _NOUNS[kind]) from None
+        return Reading(kind, numbers)
     if kind not in _READ_AS.get(reading.kind, set()) and not np.isnan(reading.values).all():
         raise ColumnKindError(column, _NOUNS[reading.kind], _NOUNS[kind])
     if kind == "text" and reading.kind != "date":
