@@ -92,6 +92,18 @@ def test_labels_of_booleans_dates_and_single_bins():
     )
 
 
+@pytest.mark.parametrize("step", [1.0, 0.2, 1e-5])
+def test_dates_are_cut_at_midnight_where_that_changes_no_bin(step):
+    days = 19_000 + step * np.random.default_rng(0).integers(0, 2000, size=500)
+    dates = NumberBins.of(Column("x", "date"), days, None, max_bins=8, min_rows=1)
+    numbers = number_bins(days)
+    np.testing.assert_array_equal(dates.cells(days), numbers.cells(days))
+    if step == 1.0:
+        assert all(cut.is_integer() for cut in dates.cuts)
+    else:
+        assert dates.cuts[0] <= numbers.cuts[0]
+
+
 def test_a_column_without_values_is_legal():
     bins = number_bins([np.nan, np.nan])
     assert bins.n_cells == 2

@@ -41,7 +41,8 @@ class NumberBins:
         Name of the column.
     kind : {"number", "boolean", "date"}
     cuts : tuple of float
-        Increasing, one less than there are ordered bins; of dates in days since 1970-01-01.
+        Increasing, one less than there are ordered bins; of dates in days since 1970-01-01, at
+        midnight where that separates the same training rows.
     means : tuple of float
         Weighted mean of the winsorised training values in each ordered bin, for a straight-line
         coding; zero for a column without values.
@@ -88,6 +89,8 @@ class NumberBins:
         is_ordered = ~np.isin(distinct, special)
         ordered, ordered_weights = distinct[is_ordered], weights[is_ordered]
         cuts = cuts_between(ordered, ordered_weights, max_bins, min_rows)
+        if column.kind == "date":
+            cuts = _at_midnight(cuts, ordered)
         cells = [
             _total(~present if weight is None else weight[~present]),
             *_by_bin(ordered, ordered_weights, cuts),
@@ -262,6 +265,14 @@ def _number(number: float) -> str:
 
 def _level(text: str) -> str:
     return json.dumps(text) if text in {"", MISSING, OTHER} or text.startswith('"') else text
+
+
+def _at_midnight(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
+    """Return cuts between dates as whole days where that moves no training row to another bin."""
+    whole = np.floor(cuts)
+    below = np.searchsorted(distinct, whole, side="right")
+    same = below == np.searchsorted(distinct, cuts, side="right")
+    return np.where(same, whole, cuts)
 
 
 def _total(weights: AnyArray) -> float:
