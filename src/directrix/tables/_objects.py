@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import compress, pairwise
 from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,12 +86,13 @@ def sorted_levels(codes: AnyArray, texts: Sequence[str | None]) -> Reading:
     """
     used = np.zeros(len(texts) + 1, dtype=bool)
     used[codes] = True
-    present = {text for text, is_used in zip(texts, used.tolist(), strict=False) if is_used}
-    levels = tuple(sorted(text for text in present if text is not None))
-    rank: dict[str | None, float] = {text: float(k) for k, text in enumerate(levels)}
-    missing = float("nan")
-    ranks = np.array([*(rank.get(text, missing) for text in texts), missing])
-    return Reading("text", ranks[codes], levels)
+    index = [k for k in np.flatnonzero(used[:-1]).tolist() if texts[k] is not None]
+    index.sort(key=texts.__getitem__)  # type: ignore[arg-type] # of texts only
+    ordered = [texts[k] for k in index]
+    is_first = np.array([a != b for a, b in pairwise([None, *ordered])], dtype=bool)
+    ranks = np.full(len(texts) + 1, np.nan)
+    ranks[index] = np.cumsum(is_first) - 1.0
+    return Reading("text", ranks[codes], tuple(compress(ordered, is_first)))  # type: ignore[arg-type]
 
 
 def text_of(value: Any, column: str) -> str:

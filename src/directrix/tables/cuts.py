@@ -32,11 +32,17 @@ def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[Floa
         starts = _starts(ordered)
         return ordered[starts], np.diff(starts, append=len(ordered)).astype(np.float64)
     values, weight = values[weight > 0], weight[weight > 0]
-    order = np.lexsort((weight, values))
+    order = np.argsort(values)
     ordered, weight = values[order], weight[order]
     starts = _starts(ordered)
-    totals = np.add.reduceat(weight, starts) if len(starts) else np.empty(0)
-    return ordered[starts], totals
+    if len(starts) == 0:
+        return ordered, weight
+    repeats = np.diff(starts, append=len(ordered))
+    if (weight % 1.0).any():  # sums of whole numbers are exact in any order
+        repeated = np.repeat(repeats > 1, repeats)
+        runs, parts = np.repeat(np.arange(len(starts)), repeats)[repeated], weight[repeated]
+        weight[repeated] = parts[np.lexsort((parts, runs))]
+    return ordered[starts], np.add.reduceat(weight, starts)
 
 
 def find_cuts(
