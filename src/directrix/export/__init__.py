@@ -1,4 +1,7 @@
-"""Export fitted classifiers: as a model file, and as SQL, ONNX, JSON or Python that scores rows."""
+"""Export fitted classifiers: as a model file, and as SQL, ONNX, JSON or Python that scores rows.
+
+The cells of a fitted binner are exported as SQL.
+"""
 
 from directrix.exceptions import Float32PrecisionWarning, ModelFileError
 from directrix.export.cells_sql import case_by_cell as case_by_cell
