@@ -16,6 +16,7 @@ CODES = {
     "float32": "F32",
     "float64": "F64",
     "int8": "I8",
+    "uint8": "U8",
     "int32": "I32",
     "int64": "I64",
     "uint64": "U64",

@@ -29,11 +29,13 @@ from directrix.exceptions import (
     CancellationError,
     ColumnKindError,
     ColumnNotFoundError,
+    DifferentBinsError,
     FewRowsWarning,
     Float32PrecisionWarning,
     MissingLibraryError,
     ModelFileError,
     MomentsFileError,
+    NegativeCountError,
     NotBetterThanBaselineWarning,
     NotNumericError,
     NotUtf8Error,
@@ -95,6 +97,30 @@ ERRORS = [
         ),
     ),
     (
+        DifferentBinsError("age"),
+        {"column": "age"},
+        (
+            "the counts are of two binners, which differ in column 'age': count all rows with the "
+            "same fitted binner, or make the bins the same with `rebin`"
+        ),
+    ),
+    (
+        NegativeCountError("age", "> 65"),
+        {"column": "age", "cell": "> 65"},
+        (
+            "the counts to subtract are not a part of those to subtract from: cell '> 65' of "
+            "column 'age' would be negative"
+        ),
+    ),
+    (
+        NegativeCountError(),
+        {"column": None, "cell": None},
+        (
+            "the counts to subtract are not a part of those to subtract from: the number of rows "
+            "would be negative"
+        ),
+    ),
+    (
         MomentsFileError("it is damaged", "folder/a.moments"),
         {"reason": "it is damaged", "path": "folder/a.moments"},
         "a.moments cannot be read as a summary: it is damaged",
@@ -139,6 +165,8 @@ BASES = {
     NotUtf8Error: ValueError,
     SqlNameError: ValueError,
     CancellationError: ArithmeticError,
+    DifferentBinsError: ValueError,
+    NegativeCountError: ValueError,
     MomentsFileError: ValueError,
     ModelFileError: ValueError,
     BinnerFileError: ValueError,

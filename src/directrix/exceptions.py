@@ -181,6 +181,50 @@ class CancellationError(ArithmeticError):
         return f"after subtraction {lost}; add up the parts you keep instead of subtracting"
 
 
+class DifferentBinsError(ValueError):
+    """Counts of the cells of two different binners cannot be combined.
+
+    Parameters
+    ----------
+    column : str
+        First column whose bins differ, or that only one of the binners has.
+    """
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        super().__init__(column)
+
+    def __str__(self) -> str:
+        return (
+            f"the counts are of two binners, which differ in column {self.column!r}: count all "
+            "rows with the same fitted binner, or make the bins the same with `rebin`"
+        )
+
+
+class NegativeCountError(ValueError):
+    """Counts to subtract are not a part of those to subtract from.
+
+    Parameters
+    ----------
+    column : str, optional
+        Column of a cell that would be left with a negative count; None if only the total would.
+    cell : object, optional
+        The cell: its label, or its number among all cells while the columns are not known.
+    """
+
+    def __init__(self, column: str | None = None, cell: Any = None) -> None:
+        self.column, self.cell = column, cell
+        super().__init__(column, cell)
+
+    def __str__(self) -> str:
+        cell = "the number of rows" if self.cell is None else f"cell {self.cell!r}"
+        of_column = "" if self.column is None else f" of column {self.column!r}"
+        return (
+            "the counts to subtract are not a part of those to subtract from: "
+            f"{cell}{of_column} would be negative"
+        )
+
+
 class _FileError(ValueError):
     """A file cannot be read.
 

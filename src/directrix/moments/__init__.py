@@ -23,7 +23,12 @@ Names that are imported here and not listed in ``__all__`` are for other rooms o
 """
 
 from directrix.exceptions import CancellationError, MomentsFileError
+from directrix.moments import labels as labels
+from directrix.moments._double_double import exact_product as exact_product
+from directrix.moments._double_double import exact_sum as exact_sum
+from directrix.moments._one_pass import checked_weight as checked_weight
 from directrix.moments._one_pass import require_moderate_weight as require_moderate_weight
+from directrix.moments._row_scatter import DENSE_FEATURES as DENSE_FEATURES
 from directrix.moments._row_scatter import RowScatter
 from directrix.moments._storage_checks import check_classes as check_classes
 from directrix.moments._storage_checks import check_label_room as check_label_room

@@ -47,7 +47,7 @@ def class_moments_of_rows(
     if len(y) != n:
         msg = f"there are {n} rows but {len(y)} labels"
         raise ValueError(msg)
-    weight = None if weight is None else _checked_weight(weight, n)
+    weight = None if weight is None else checked_weight(weight, n)
     allowed_classes = None if classes is None else labels.distinct(labels.as_labels(classes))
     present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
     codes, class_labels = labels.encode(y[present], allowed_classes)
@@ -85,7 +85,8 @@ def _summarize_groups(
     return moments_of_dense(rows, groups, n_groups, weight)
 
 
-def _checked_weight(weight: Any, n_rows: int) -> FloatArray:
+def checked_weight(weight: Any, n_rows: int) -> FloatArray:
+    """Return one finite, non-negative weight for each row, or raise ValueError."""
     checked: FloatArray = np.asarray(weight, dtype=np.float64)
     if checked.shape != (n_rows,):
         msg = f"sample_weight must be one number for each of {n_rows} rows, not {checked.shape}"

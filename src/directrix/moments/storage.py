@@ -40,7 +40,13 @@ if TYPE_CHECKING:
 #: times the memory of its text, so this bounds the memory of a reader by the file size.
 _HEADER_BYTES = 1 << 20
 
-_DTYPE_CODES = {"int64": "I64", "float32": "F32", "float64": "F64"}
+_DTYPE_CODES = {
+    "uint8": "U8",
+    "int32": "I32",
+    "int64": "I64",
+    "float32": "F32",
+    "float64": "F64",
+}
 
 
 def write(moments: Moments, path: str | PathLike[str]) -> None:

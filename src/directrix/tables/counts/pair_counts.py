@@ -1,0 +1,233 @@
+"""Counts of cells and of pairs of cells of one class, with exact addition and subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from directrix.exceptions import NegativeCountError
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, IntArray
+
+#: Greatest total weight of a class in whole numbers: up to it every count is also a float64.
+MOST_WEIGHT = 1 << 53
+
+#: Share of the total by which sums and differences of real weights may be off: it is rounding.
+ROUNDING = 2.0**-36
+
+Number: TypeAlias = int | float
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Weight of the rows of one class in each cell, and in each pair of cells.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows with positive weight.
+    weight, weight_sq : int or float
+        Sum of the weights, and sum of their squares; whole numbers if all weights are.
+    pairs : sparse CSR array of shape (cells, cells)
+        Upper triangle, of all columns one after the other: entry (a, b) is the weight of the rows
+        that are in cells a and b, so that the diagonal holds the cells themselves. Of type int64 if
+        all weights are whole numbers, otherwise float64; no zeros are stored.
+    """
+
+    count: int
+    weight: Number
+    weight_sq: Number
+    pairs: Any = field(repr=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies and unpickled counts are read-only like their originals.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        # Arrays are shared between counts, so they must never change.
+        for array in (self.pairs.data, self.pairs.indices, self.pairs.indptr):
+            array.flags.writeable = False
+
+    @classmethod
+    def empty(cls, n_cells: int) -> PairCounts:
+        """Return the counts of no rows, which are the identity of ``+``."""
+        return cls(0, 0, 0, sparse.csr_array((n_cells, n_cells), dtype=np.int64))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the counts are whole numbers."""
+        return bool(self.pairs.dtype.kind == "i")
+
+    def cells(self) -> AnyArray:
+        """Return the weight of every cell."""
+        diagonal: AnyArray = self.pairs.diagonal()
+        return diagonal
+
+    def relabelled(self, number: IntArray, n_cells: int) -> PairCounts:
+        """Return the counts of coarser cells.
+
+        Parameters
+        ----------
+        number : array of int of shape (cells,)
+            New number of each cell, −1 for cells that are left out; cells of one column stay
+            together, and columns stay in order.
+        n_cells : int
+            Number of new cells.
+        """
+        pairs = self.pairs.tocoo()
+        row, column = number[pairs.row], number[pairs.col]
+        kept = (row >= 0) & (column >= 0)
+        entries = pairs.data[kept], (row[kept], column[kept])
+        merged = sparse.csr_array(entries, shape=(n_cells, n_cells))
+        return replace(self, pairs=_canonical(merged))
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        weight = self.weight + other.weight
+        require_whole_range(weight)
+        return PairCounts(
+            self.count + other.count,
+            weight,
+            self.weight_sq + other.weight_sq,
+            _canonical(self.pairs + other.pairs),
+        )
+
+    def __sub__(self, other: PairCounts) -> PairCounts:
+        count, weight = self.count - other.count, self.weight - other.weight
+        weight_sq = self.weight_sq - other.weight_sq
+        pairs = self.pairs - other.pairs
+        exact = pairs.dtype.kind == "i"
+        # Differences of real weights may miss zero by their rounding.
+        noise = 0.0 if exact else ROUNDING * float(self.weight)
+        if pairs.data.min(initial=0) < -noise:
+            entry = int(np.flatnonzero(pairs.data < -noise)[0])
+            cell = int(np.searchsorted(pairs.indptr, entry, side="right")) - 1
+            raise NegativeCountError(cell=cell)
+        if min(count, weight + noise) < 0 or (count == 0 and weight > noise):
+            raise NegativeCountError
+        if count == 0:
+            return PairCounts.empty(pairs.shape[0])
+        if exact:
+            return PairCounts(count, weight, weight_sq, _canonical(pairs))
+        # (Σω)² / n ≤ Σω² ≤ (Σω)², which rounding may have broken
+        weight = max(float(weight), 0.0)
+        weight_sq = min(max(float(weight_sq), weight**2 / count), weight**2)
+        pairs.data[pairs.data <= noise] = 0.0
+        return PairCounts(count, weight, weight_sq, _canonical(pairs))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairCounts):
+            return NotImplemented
+        return (
+            (self.count, self.weight, self.weight_sq)
+            == (other.count, other.weight, other.weight_sq)
+            and np.array_equal(self.pairs.indptr, other.pairs.indptr)
+            and np.array_equal(self.pairs.indices, other.pairs.indices)
+            and np.array_equal(self.pairs.data, other.pairs.data)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def require_whole_range(weight: Number) -> None:
+    """Raise OverflowError for a total of whole numbers that float64 could not hold exactly."""
+    if isinstance(weight, int) and weight > MOST_WEIGHT:
+        msg = (
+            f"the weights of a class would add up to {weight}, and whole numbers are exact up to "
+            f"{MOST_WEIGHT}: divide the weights by a common factor"
+        )
+        raise OverflowError(msg)
+
+
+def _canonical(pairs: Any) -> Any:
+    pairs.sum_duplicates()
+    pairs.eliminate_zeros()
+    pairs.sort_indices()
+    return pairs
+
+
+def count_pairs(
+    cells: AnyArray, sizes: Sequence[int], group: AnyArray, n_groups: int, weight: AnyArray | None
+) -> list[PairCounts]:
+    """Count the rows of each group by pairs of cells.
+
+    Parameters
+    ----------
+    cells : integer array of shape (n, d)
+    sizes : sequence of int
+        Number of cells of each column.
+    group : array of int64 of shape (n,)
+        From 0 to ``n_groups`` − 1.
+    n_groups : int
+    weight : array of shape (n,) or None
+        Positive weights, of type int64 if all are whole numbers; None if all are one.
+    """
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    exact = weight is None or weight.dtype.kind == "i"
+    # Sums of float64 are exact for whole numbers of at most 2⁵³.
+    float_weight = None if weight is None else weight.astype(np.float64)
+    data: list[list[AnyArray]] = [[] for _ in range(n_groups)]
+    indices: list[list[AnyArray]] = [[] for _ in range(n_groups)]
+    filled: list[list[AnyArray]] = [[] for _ in range(n_groups)]
+    base, code = (np.empty(len(cells), dtype=np.int64) for _ in range(2))
+    for i, size in enumerate(sizes):
+        # All rows of the matrix that belong to a column are made at once: (group, cell, cells).
+        slab = np.zeros(
+            (n_groups, size, int(offsets[-1] - offsets[i])), np.int64 if exact else np.float64
+        )
+        first = group * size + cells[:, i]
+        own = np.bincount(first, float_weight, n_groups * size).reshape(n_groups, size)
+        slab[:, range(size), range(size)] = own
+        stride = 0
+        for j in range(i + 1, len(sizes)):
+            if sizes[j] != stride:  # many columns have the same number of cells
+                stride = sizes[j]
+                np.multiply(first, stride, out=base)
+            np.add(base, cells[:, j], out=code)
+            shape = n_groups, size, sizes[j]
+            start = offsets[j] - offsets[i]
+            slab[:, :, start : start + sizes[j]] = np.bincount(
+                code, float_weight, n_groups * size * sizes[j]
+            ).reshape(shape)
+        for k in range(n_groups):
+            entries = np.flatnonzero(slab[k])
+            row, column = np.divmod(entries, slab.shape[2])
+            data[k].append(slab[k].ravel()[entries])
+            indices[k].append((column + offsets[i]).astype(np.int32))
+            filled[k].append(np.bincount(row, minlength=size))
+    totals = _totals(group, n_groups, weight)
+    counts = []
+    for k, (count, total, total_sq) in enumerate(totals):
+        pointers = np.concatenate([[0], np.cumsum(np.concatenate(filled[k]))])
+        # SciPy gives indices the type of the pointers, and 64 bits are needed for few matrices.
+        pointers = pointers.astype(np.int32 if pointers[-1] < np.iinfo(np.int32).max else np.int64)
+        parts = np.concatenate(data[k]), np.concatenate(indices[k]), pointers
+        data[k], indices[k] = [], []  # free the pieces, which are as large as the result
+        pairs = sparse.csr_array(parts, shape=(int(offsets[-1]),) * 2)
+        counts.append(PairCounts(count, total, total_sq, pairs))
+    return counts
+
+
+def _totals(
+    group: AnyArray, n_groups: int, weight: AnyArray | None
+) -> list[tuple[int, Number, Number]]:
+    """Return the number of rows, their weight and the sum of its squares for each group."""
+    count = np.bincount(group, minlength=n_groups).tolist()
+    if weight is None:
+        return [(size, size, size) for size in count]
+    if weight.dtype.kind == "f":
+        total, total_sq = (np.bincount(group, w, n_groups).tolist() for w in (weight, weight**2))
+        return list(zip(count, total, total_sq, strict=True))
+    totals: list[tuple[int, Number, Number]] = []
+    for k, size in enumerate(count):
+        # Squares may be beyond 64 bits, so they are summed as Python numbers.
+        values, times = (part.tolist() for part in np.unique_counts(weight[group == k]))
+        total = sum(value * n for value, n in zip(values, times, strict=True))
+        total_sq = sum(value * value * n for value, n in zip(values, times, strict=True))
+        totals.append((size, total, total_sq))
+    return totals

@@ -1,0 +1,239 @@
+"""Rebinning: coarser bins of the same columns, and where each cell goes.
+
+Bins can be merged, and columns left out, without the rows: a coarser cell is a union of finer ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.exceptions import ColumnNotFoundError
+from directrix.tables._days import days_of
+from directrix.tables.bins import Bins, LevelBins, NumberBins
+from directrix.tables.level_groups import LevelGroups
+
+if TYPE_CHECKING:
+    from directrix._typing import IntArray
+
+#: Cuts are printed with six digits or more, and are found by what is printed.
+_PRINTED = 5e-6
+
+
+class Rebinning(NamedTuple):
+    """Coarser bins.
+
+    Parameters
+    ----------
+    bins : tuple of NumberBins, LevelBins and LevelGroups
+        Bins of the columns that are kept.
+    number : array of int of shape (cells,)
+        For each cell of the finer bins its number among the cells of the coarser ones, of all
+        columns in a row; −1 in columns that are left out.
+    """
+
+    bins: tuple[Bins, ...]
+    number: IntArray
+
+
+def coarser(
+    bins: Sequence[Bins],
+    *,
+    cuts: Mapping[str, Any],
+    merge: Mapping[str, Any],
+    other: Mapping[str, Any],
+    drop: Iterable[str],
+    named: bool,
+) -> Rebinning:
+    """Return coarser bins; the parameters are those of `BinCounts.rebin`, after the bins.
+
+    Parameters
+    ----------
+    named : bool
+        Whether the columns have names; otherwise those that are kept are numbered again.
+    """
+    drop = [drop] if isinstance(drop, str) else list(drop)
+    _check_columns([column.name for column in bins], cuts, merge, other, drop)
+    kept: list[Bins] = []
+    number: list[IntArray] = []
+    start = 0
+    for column in bins:
+        if column.name in drop:
+            number.append(np.full(column.n_cells, -1))
+            continue
+        coarse, cell = column, np.arange(column.n_cells)
+        for given, apply in ((cuts, _with_cuts), (merge, _with_groups), (other, _with_others)):
+            if column.name in given:
+                coarse, merged = apply(coarse, given[column.name])
+                cell = merged[cell]
+        if not named:
+            coarse = replace(coarse, name=f"x{len(kept)}")
+        kept.append(coarse)
+        number.append(start + cell)
+        start += coarse.n_cells
+    if not kept:
+        msg = "all columns would be dropped; keep at least one"
+        raise ValueError(msg)
+    return Rebinning(tuple(kept), np.concatenate(number))
+
+
+def _check_columns(
+    known: Sequence[str],
+    cuts: Mapping[str, Any],
+    merge: Mapping[str, Any],
+    other: Mapping[str, Any],
+    drop: Sequence[str],
+) -> None:
+    """Check that all columns exist, and that none is asked for twice."""
+    for name in (*cuts, *merge, *other, *drop):
+        if name not in known:
+            raise ColumnNotFoundError(name, known)
+    for name in drop:
+        if name in cuts or name in merge or name in other:
+            msg = f"column {name!r} is both dropped and merged"
+            raise ValueError(msg)
+    for name in cuts:
+        if name in merge:
+            msg = f"column {name!r} has both cuts to keep and cells to merge: give one of them"
+            raise ValueError(msg)
+
+
+class Merged(NamedTuple):
+    """Coarser bins of one column, and the coarser cell of each finer one."""
+
+    bins: Any
+    cell: IntArray
+
+
+def _with_cuts(bins: Bins, kept: Any) -> Merged:
+    """Keep some cuts of a column of numbers."""
+    if not isinstance(bins, NumberBins):
+        msg = f"column {bins.name!r} holds texts and has no cuts: group its levels with `merge`"
+        raise TypeError(msg)
+    index = sorted({_cut_index(bins, cut) for cut in _listed(kept, "cuts", bins)})
+    return _of_ordered(bins, np.isin(np.arange(len(bins.cuts)), index))
+
+
+def _with_groups(bins: Bins, groups: Any) -> Merged:
+    """Merge ranges of ordered cells, or groups of levels."""
+    groups = _listed(groups, "merge", bins)
+    if not isinstance(bins, NumberBins):
+        return _of_levels(bins, [_listed(group, "merge", bins) for group in groups], ())
+    keep = np.ones(len(bins.cuts), dtype=bool)
+    for group in groups:
+        first, last = _cell_range(bins, group)
+        keep[first - 1 : last - 1] = False  # the cut above cell k is number k − 1
+    return _of_ordered(bins, keep)
+
+
+def _with_others(bins: Bins, levels: Any) -> Merged:
+    """Move levels to "other"."""
+    if isinstance(bins, NumberBins):
+        msg = f"column {bins.name!r} has no levels: merge its cells with `cuts` or `merge`"
+        raise TypeError(msg)
+    return _of_levels(bins, (), _listed(levels, "other", bins))
+
+
+def _of_ordered(bins: NumberBins, keep: Any) -> Merged:
+    """Remove the cuts that are not kept."""
+    group = np.concatenate([[0], np.cumsum(keep)])  # of each ordered cell
+    n_groups, n_ordered = int(group[-1]) + 1, bins.n_ordered
+    inside = slice(1, 1 + n_ordered)
+    special = np.arange(len(bins.special_values)) + 1 + n_groups
+    cell = np.concatenate([[0], 1 + group, special])
+    weight = np.array(bins.weights or np.zeros(bins.n_cells))
+    means = np.array(bins.means)
+    sums = np.bincount(group, weight[inside], n_groups)
+    plain = np.bincount(group, means, n_groups) / np.bincount(group, minlength=n_groups)
+    weighted = np.bincount(group, weight[inside] * means, n_groups) / np.where(sums > 0, sums, 1.0)
+    ends = np.searchsorted(group, np.arange(n_groups + 1))
+    # Rounding must not move a mean out of its bin: means of bins increase.
+    mean = np.clip(np.where(sums > 0, weighted, plain), means[ends[:-1]], means[ends[1:] - 1])
+    coarse = replace(
+        bins,
+        cuts=tuple(np.array(bins.cuts)[keep].tolist()),
+        means=tuple(mean.tolist()),
+        weights=tuple(np.bincount(cell, weight).tolist()) if bins.weights else (),
+    )
+    return Merged(coarse, cell)
+
+
+def _of_levels(
+    bins: LevelBins | LevelGroups, groups: Sequence[Sequence[Any]], others: Sequence[Any]
+) -> Merged:
+    """Group levels, and move others to "other"."""
+    chosen = [level for group in (*groups, others) for level in group]
+    for level in chosen:
+        if level not in bins.levels:
+            shown = ", ".join(map(repr, bins.levels))
+            msg = f"column {bins.name!r} has no level {level!r}; its levels are {shown}"
+            raise ValueError(msg)
+    if len(set(chosen)) < len(chosen):
+        msg = f"a level of column {bins.name!r} is in two groups: {groups!r}"
+        raise ValueError(msg)
+    before = bins.groups if isinstance(bins, LevelGroups) else tuple(range(len(bins.levels)))
+    cell_of = {level: 2 + group for level, group in zip(bins.levels, before, strict=True)}
+    # A group takes along all levels that were in a cell with one of its own.
+    target = np.arange(bins.n_cells)
+    taken: set[int] = set()
+    for group, into in (*((group, None) for group in groups), (others, 1)):
+        cells = {cell_of[level] for level in group}
+        if cells & taken:
+            msg = f"levels of column {bins.name!r} that share a cell are in two groups: {groups!r}"
+            raise ValueError(msg)
+        taken |= cells
+        target[sorted(cells)] = into or min(cells, default=1)
+    levels = [level for level in bins.levels if target[cell_of[level]] > 1]
+    numbers = {
+        cell: k for k, cell in enumerate(dict.fromkeys(int(target[cell_of[x]]) for x in levels))
+    }
+    cell = np.array([int(t) if t < 2 else 2 + numbers[int(t)] for t in target])
+    grouped = tuple(numbers[int(target[cell_of[level]])] for level in levels)
+    weights = tuple(np.bincount(cell, bins.weights).tolist()) if bins.weights else ()
+    if len(numbers) == len(levels):
+        return Merged(LevelBins(bins.name, tuple(levels), weights), cell)
+    return Merged(LevelGroups(bins.name, tuple(levels), grouped, weights), cell)
+
+
+def _cell_range(bins: NumberBins, group: Any) -> tuple[int, int]:
+    try:
+        first, last = group
+        valid = 1 <= first <= last <= bins.n_ordered and first % 1 == last % 1 == 0
+    except (TypeError, ValueError):
+        valid = False
+    if not valid:
+        msg = (
+            f"merge of column {bins.name!r} must be pairs of a first and a last cell from 1 to "
+            f"{bins.n_ordered}, not {group!r}; give cuts to keep as `cuts`"
+        )
+        raise ValueError(msg)
+    return int(first), int(last)
+
+
+def _cut_index(bins: NumberBins, cut: Any) -> int:
+    """Return the index of a cut that is given as it is, or as it is printed."""
+    labels = bins.cut_labels
+    if isinstance(cut, str):
+        if cut in labels:
+            return labels.index(cut)
+    elif bins.cuts:
+        is_date = isinstance(cut, date | datetime | np.datetime64) or hasattr(cut, "to_datetime64")
+        value = days_of(cut) if is_date else float(cut)
+        distance = np.abs(np.array(bins.cuts) - value)
+        index = int(distance.argmin())
+        if distance[index] <= _PRINTED * abs(value) * (bins.kind != "date"):
+            return index
+    shown = ", ".join(labels) or "none"
+    msg = f"column {bins.name!r} has no cut {cut!r}; its cuts are {shown}"
+    raise ValueError(msg)
+
+
+def _listed(given: Any, noun: str, bins: Bins) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        msg = f"{noun} of column {bins.name!r} must be a list, not {given!r}"
+        raise TypeError(msg)
+    return list(given)

@@ -1,0 +1,178 @@
+r"""Crosses: pairs of columns whose effects do not add up, found by a score test.
+
+A cross has points for the cells of a coarse grid of two columns, coded by products of the leading
+directions of both. For residuals r of an additive card and the curvature h of its loss, the squared
+gradient of a cross in its prior, less its expectation, over its deviation
+
+.. math:: t_{ij} = \frac{\sum_{ab} (G_{ab}^2 - E_{ab})}{\sqrt{\sum_{ab} E_{ab}^2}}, \qquad
+          G = A_i^\top R\, A_j,\quad E = (A_i^2)^\top H\, A_j^2
+
+orders all pairs; R and H are sums of r and h by cell, R less what each column explains alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from directrix.tables.coding import CellKinds, by_rate, column_basis, merge_neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import FloatArray, IntArray
+
+#: Cells of a column in a cross at most.
+_MOST_CELLS = 32
+#: Factor of the prior variance of a cross.
+_SCALE = 2.0
+#: Pairs whose test takes into account what both columns explain alone; others are screened out.
+_TESTED = 400
+#: Pairs are sought among so many columns at most.
+_MOST_COLUMNS = 150
+
+
+@dataclass(frozen=True)
+class CrossColumn:
+    """A column as it takes part in crosses.
+
+    Parameters
+    ----------
+    merged : array of int of shape (cells,)
+        Cell in crosses of each cell of the column.
+    basis : array of shape (cells in crosses, directions)
+    """
+
+    merged: IntArray
+    basis: FloatArray
+
+    @classmethod
+    def of(
+        cls, kinds: CellKinds, weight: FloatArray, positive: FloatArray, rank: int
+    ) -> CrossColumn:
+        """Merge the cells of a column, and code them.
+
+        Levels are put in the order of their rate of positives: this looks at labels, so that it
+        must be done without the rows that a card is tested on.
+
+        Parameters
+        ----------
+        kinds : CellKinds
+        weight, positive : arrays of shape (cells,)
+            Weight of all rows and of the positives of each cell.
+        rank : int
+            Directions of the coding at most.
+        """
+        merged = np.zeros(kinds.n_cells, dtype=np.int64)
+        if kinds.n_ordered:
+            inside = np.arange(kinds.ordered.start, kinds.ordered.stop)
+            means = kinds.means
+        else:  # cell 0 is missing, and all others are levels
+            inside = 1 + by_rate(positive[1:], weight[1:])
+            means = None
+        groups = merge_neighbours(weight[inside], _MOST_CELLS)
+        merged[inside] = groups + 1
+        ordered = int(groups[-1]) + 1
+        others = np.setdiff1d(np.arange(1, kinds.n_cells), inside)
+        merged[others] = ordered + 1 + np.arange(len(others))
+        n_cells = ordered + 1 + len(others)
+        totals = np.bincount(merged, weight, n_cells).astype(np.float64)
+        if means is not None:
+            # Shares before sums, which would overflow for values of 1e308.
+            inner, size = totals[1 : ordered + 1][groups], np.bincount(groups)[groups]
+            share = np.where(inner > 0, weight[inside] / np.where(inner > 0, inner, 1.0), 1 / size)
+            means = np.bincount(groups, share * means, ordered).astype(np.float64)
+        merged_kinds = CellKinds(n_cells, slice(1, ordered + 1), means)
+        basis = column_basis(merged_kinds, totals, rank, centred=False)
+        return cls(merged, basis * _SCALE**0.25)
+
+
+def rank_pairs(
+    columns: Sequence[CrossColumn], cells: IntArray, residual: FloatArray, curvature: FloatArray
+) -> list[tuple[int, int]]:
+    """Return pairs of columns, the most promising cross first.
+
+    Parameters
+    ----------
+    columns : sequence of CrossColumn
+    cells : array of int of shape (n, columns)
+        Cells in crosses of every row.
+    residual, curvature : arrays of shape (n,)
+        Label less probability by the additive card, and p (1 − p), times the row's weight.
+    """
+    used = [k for k, column in enumerate(columns) if column.basis.shape[1]]
+    if len(used) > _MOST_COLUMNS:
+        used = _strongest(columns, cells, residual, used)
+    pairs = list(combinations(used, 2))
+    if len(pairs) > _TESTED:
+        pairs = _screened(columns, cells, residual, curvature, used)
+    tests = [_score_test(columns, cells, residual, curvature, pair) for pair in pairs]
+    order = np.argsort(-np.array(tests), kind="stable")
+    return [pairs[k] for k in order]
+
+
+def _score_test(
+    columns: Sequence[CrossColumn],
+    cells: IntArray,
+    residual: FloatArray,
+    curvature: FloatArray,
+    pair: tuple[int, int],
+) -> float:
+    """Return the score test of a cross, less what both columns explain alone."""
+    left, right = (columns[k].basis for k in pair)
+    shape = len(left), len(right)
+    number = cells[:, pair[0]] * shape[1] + cells[:, pair[1]]
+    size = shape[0] * shape[1]
+    R = np.bincount(number, residual, size).reshape(shape)
+    H = np.bincount(number, curvature, size).reshape(shape)
+    R = (
+        R
+        - H * (R.sum(1) / (H.sum(1) + 1.0))[:, None]
+        - H * (R.sum(0) / (H.sum(0) + 1.0))
+        + H * (R.sum() / (H.sum() + 1.0))
+    )
+    gradient, expected = left.T @ R @ right, (left**2).T @ H @ right**2
+    return _statistic(gradient, expected)
+
+
+def _statistic(gradient: FloatArray, expected: FloatArray) -> float:
+    deviation = np.sqrt(np.square(expected).sum())
+    return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0
+
+
+def _screened(
+    columns: Sequence[CrossColumn],
+    cells: IntArray,
+    residual: FloatArray,
+    curvature: FloatArray,
+    used: Sequence[int],
+) -> list[tuple[int, int]]:
+    """Return the pairs of largest score tests, all computed in one product."""
+    features = np.hstack([columns[k].basis[cells[:, k]] for k in used]).astype(np.float32)
+    starts = np.cumsum([0, *(columns[k].basis.shape[1] for k in used)])
+    gradient = features.T @ (features * residual.astype(np.float32)[:, None])
+    np.square(features, out=features)
+    expected = features.T @ (features * curvature.astype(np.float32)[:, None])
+    tests = {}
+    for i, j in combinations(range(len(used)), 2):
+        block = slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1])
+        tests[used[i], used[j]] = _statistic(gradient[block], expected[block])
+    return sorted(tests, key=lambda pair: -tests[pair])[:_TESTED]
+
+
+def _strongest(
+    columns: Sequence[CrossColumn], cells: IntArray, residual: FloatArray, used: Sequence[int]
+) -> list[int]:
+    """Return the columns whose cells have the largest residuals left."""
+    left = {
+        k: float(
+            np.square(
+                columns[k].basis.T @ np.bincount(cells[:, k], residual, len(columns[k].basis))
+            ).sum()
+        )
+        for k in used
+    }
+    return sorted(sorted(used, key=lambda k: -left[k])[:_MOST_COLUMNS])

@@ -1,0 +1,112 @@
+"""Pair counts of one class: sums of rows, canonical, and exact for whole numbers."""
+
+import pickle
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from directrix.exceptions import NegativeCountError
+from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts, count_pairs
+
+SIZES = [3, 1, 4]
+
+
+def rows(n=50, seed=0):
+    rng = np.random.default_rng(seed)
+    cells = np.column_stack([rng.integers(0, size, n) for size in SIZES]).astype(np.uint8)
+    return cells, rng.integers(0, 2, n), rng
+
+
+def expected(cells, weight):
+    numbers = cells + np.array([0, 3, 4])
+    full = np.zeros((8, 8))
+    for row, w in zip(numbers, weight, strict=True):
+        full[np.ix_(row, row)] += w
+    return np.triu(full)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+def test_pairs_are_sums_over_rows(weights):
+    cells, group, rng = rows()
+    weight = {"none": None, "whole": rng.integers(1, 9, 50), "real": rng.random(50)}[weights]
+    filled = np.ones(50) if weight is None else weight
+    for k, counts in enumerate(count_pairs(cells, SIZES, group, 2, weight)):
+        own = group == k
+        np.testing.assert_allclose(
+            counts.pairs.toarray(), expected(cells[own], filled[own]), rtol=1e-14
+        )
+        assert counts.exact == (weights != "real")
+        assert counts.pairs.has_canonical_format
+        assert (counts.pairs.data > 0).all()
+        assert counts.count == own.sum()
+        assert counts.weight == pytest.approx(filled[own].sum())
+        assert counts.weight_sq == pytest.approx(np.square(filled[own]).sum())
+        np.testing.assert_array_equal(counts.cells(), counts.pairs.diagonal())
+
+
+def test_squares_of_large_weights_are_exact():
+    weight = np.array([2**52 + 1, 3])
+    (counts,) = count_pairs(np.zeros((2, 1), np.uint8), [1], np.zeros(2, np.int64), 1, weight)
+    assert counts.weight == 2**52 + 4
+    assert counts.weight_sq == (2**52 + 1) ** 2 + 9
+
+
+def test_a_group_without_rows_is_empty():
+    cells, group, _ = rows()
+    *_, nothing = count_pairs(cells, SIZES, group, 3, None)
+    assert nothing == PairCounts.empty(8)
+    some = count_pairs(cells, SIZES, group, 3, None)[0]
+    assert some + nothing == some == nothing + some
+    assert some - nothing == some
+    assert some - some == nothing
+
+
+def test_sums_beyond_two_to_the_53_are_refused():
+    one = PairCounts(1, MOST_WEIGHT, 1, sparse.csr_array(np.array([[MOST_WEIGHT]])))
+    with pytest.raises(OverflowError, match=str(MOST_WEIGHT + 1)):
+        one + PairCounts(1, 1, 1, sparse.csr_array(np.array([[1]])))
+
+
+def test_differences_of_real_weights_leave_no_rounding():
+    cells, group, rng = rows(200)
+    weight = rng.random(200)
+    first, second = (slice(0, 120), slice(120, 200))
+    whole, a, b = (
+        count_pairs(cells[part], SIZES, 0 * group[part], 1, weight[part])[0]
+        for part in (slice(0, 200), first, second)
+    )
+    left = whole - b
+    np.testing.assert_allclose(left.pairs.toarray(), a.pairs.toarray(), rtol=1e-12)
+    assert left.pairs.nnz == a.pairs.nnz
+    assert whole - whole == PairCounts.empty(8)
+    with pytest.raises(NegativeCountError):
+        a - whole
+    twice = PairCounts(a.count, a.weight / 2, a.weight_sq / 4, a.pairs)
+    with pytest.raises(NegativeCountError) as caught:
+        twice - PairCounts(1, 0.0, 0.0, 2 * a.pairs)
+    assert isinstance(caught.value.cell, int)
+
+
+def test_counts_never_change():
+    cells, group, _ = rows()
+    (counts,) = count_pairs(cells, SIZES, 0 * group, 1, None)
+    for other in (counts, counts + counts, pickle.loads(pickle.dumps(counts)), deepcopy(counts)):  # noqa: S301
+        with pytest.raises(ValueError, match="read-only"):
+            other.pairs.data[0] = 7
+    assert pickle.loads(pickle.dumps(counts)) == counts  # noqa: S301 - our own bytes
+
+
+def test_only_counts_are_equal_to_counts():
+    assert PairCounts.empty(2) != 0
+    assert PairCounts.empty(2) != PairCounts.empty(3)
+
+
+def test_relabelled_counts_are_counts_of_merged_cells():
+    cells, group, _ = rows()
+    (counts,) = count_pairs(cells, SIZES, 0 * group, 1, None)
+    merged = np.array([0, 1, 1]), np.array([0, 0, 1, 1])
+    coarse = np.column_stack([merged[0][cells[:, 0]], merged[1][cells[:, 2]]])
+    (again,) = count_pairs(coarse, [2, 2], 0 * group, 1, None)
+    assert counts.relabelled(np.array([0, 1, 1, -1, 2, 2, 3, 3]), 4) == again
