@@ -1,0 +1,59 @@
+"""A card of the same bins and crosses as our scorecard, fitted by likelihood."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Metrics, Rival, Scores, finite_threshold
+from directrix import ScorecardClassifier
+from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers.direct.fit import FALL
+from directrix.classifiers.scorecard.card import Card
+from directrix.classifiers.scorecard.structure import StructureSearch
+from directrix.classifiers.scorecard.trainers import RowTrainer
+from directrix.frontier import design_without
+from directrix.metrics import Metric
+from directrix.tables import Binner, CellKinds, Table
+
+
+class LikelihoodCard(Rival):
+    """Logistic regression on the bins, crosses and ridge that `ScorecardClassifier` chooses.
+
+    What training for the metric adds is the difference to the scorecard. Thresholds are the best
+    ones for the scores of the inner folds, as those of all rivals.
+    """
+
+    family = "reference"
+
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
+        """Fit once; move the threshold for each metric that has one."""
+        table = Table.of(train.X)
+        classifier = ScorecardClassifier()
+        _, keyed = classifier._prepare_table(train.X, train.y, None, None)  # noqa: SLF001
+        binner = Binner().fit_table(Table(table.columns, keyed.X, table.named))
+        rows = keyed.training_rows(classifier.classes_[1], 5)
+        rows = rows._replace(X=binner.cells(Table(table.columns, rows.X, table.named)))
+        trainer = RowTrainer(rows, FALL, Clock().is_over)
+        kinds = [CellKinds.of(bins) for bins in binner.bins_]
+        search = StructureSearch(kinds, rows, trainer)
+        structure = search.run()
+        folds = [None, *range(int(rows.fold.max()) + 1)]
+        X = search.designs(structure, folds)
+        lines = trainer.solve(X, [structure.ridge], folds)
+        held_out = np.empty(len(rows.positive))
+        for fold in folds[1:]:
+            tested, line = np.flatnonzero(rows.fold == fold), lines[structure.ridge, fold]
+            held_out[tested] = design_without(X, fold)[tested] @ line[:-1] + line[-1]
+        card = Card.of(search.design(structure, None), lines[structure.ridge, None])
+        scores = card.scores(binner.cells(test.X))
+
+        def threshold(metric: Metric) -> float:
+            if not metric.uses_threshold:
+                return 0.0
+            return finite_threshold(metric, rows.positive, held_out)
+
+        return {name: scores - threshold(metric) for name, metric in metrics.items()}
+
+
+default = LikelihoodCard()
