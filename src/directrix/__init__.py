@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         BetaBernoulliClassifier,
         DirectClassifier,
         MomentClassifier,
+        ScorecardClassifier,
         SmoothClassifier,
         diagnose,
     )
@@ -29,6 +30,7 @@ __all__ = [
     "Frontier",
     "MomentClassifier",
     "Moments",
+    "ScorecardClassifier",
     "SmoothClassifier",
     "__version__",
     "diagnose",
@@ -41,6 +43,7 @@ _MODULES = {
     **dict.fromkeys(("ClassMoments", "Moments"), "moments"),
     "Binner": "tables",
     "Frontier": "frontier",
+    "ScorecardClassifier": "classifiers",
     "summarize": "engines",
 }
 _ROOMS = (

@@ -121,13 +121,18 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
         """Return the attributes of a fitted classifier with this state, after checking it."""
+        return cls._restored_scoring(state) | cls._restored_facts(state.facts)
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        """Return the attributes that score rows, after checking the arrays of a state."""
         arrays = StateArrays(state.arrays)
         attributes = {
             "intercept_": arrays.take("intercept", (state.n_lines,), "float64"),
             "coef_": arrays.take("coef", (state.n_lines, state.n_features), "float64"),
         }
         arrays.require_empty()
-        return attributes | cls._restored_facts(state.facts)
+        return attributes
 
     @classmethod
     def _restored_facts(cls, facts: Facts) -> dict[str, Any]:

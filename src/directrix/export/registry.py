@@ -8,6 +8,7 @@ from directrix.classifiers import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
+    ScorecardClassifier,
     SmoothClassifier,
 )
 
@@ -18,6 +19,7 @@ CLASSIFIERS: dict[str, Any] = {
         BetaBernoulliClassifier,
         DirectClassifier,
         MomentClassifier,
+        ScorecardClassifier,
         SmoothClassifier,
     )
 }

@@ -22,14 +22,18 @@ from directrix.frontier.compare import MOST_ROWS as MOST_ROWS
 from directrix.frontier.compare import Chosen, choose
 from directrix.frontier.compare import Comparison as Comparison
 from directrix.frontier.compare import Curves as Curves
+from directrix.frontier.compare import best_values as best_values
 from directrix.frontier.compare import choose_line as choose_line
 from directrix.frontier.compare import compare as compare
+from directrix.frontier.compare import compare_values as compare_values
 from directrix.frontier.compare import curve_maker as curve_maker
 from directrix.frontier.compare import first_rows_per_class as first_rows_per_class
 from directrix.frontier.compare import held_out_scores as held_out_scores
 from directrix.frontier.compare import rescaled_weights as rescaled_weights
 from directrix.frontier.compare import round_scores as round_scores
 from directrix.frontier.compare import scores_of as scores_of
+from directrix.frontier.fold_designs import FoldDesigns as FoldDesigns
+from directrix.frontier.fold_designs import design_without as design_without
 from directrix.frontier.moment_candidates import MomentCandidate as MomentCandidate
 from directrix.frontier.moment_candidates import MomentLines as MomentLines
 from directrix.frontier.moment_candidates import moment_candidates as moment_candidates
@@ -37,9 +41,14 @@ from directrix.frontier.moment_frontier import Frontier, LinearModel
 from directrix.frontier.recipes import GAMMAS as GAMMAS
 from directrix.frontier.recipes import RIDGES as RIDGES
 from directrix.frontier.recipes import Recipe as Recipe
+from directrix.frontier.recipes import Sweep as Sweep
 from directrix.frontier.recipes import cost_sweep as cost_sweep
 from directrix.frontier.recipes import path as path
 from directrix.frontier.recipes import ranking_continuation as ranking_continuation
+from directrix.frontier.ridge_candidates import RidgeCandidate as RidgeCandidate
+from directrix.frontier.ridge_candidates import ridge_candidates as ridge_candidates
+from directrix.frontier.ridge_candidates import ridge_settings as ridge_settings
+from directrix.frontier.ridge_moments import RidgeMoments as RidgeMoments
 from directrix.frontier.row_candidate import RowCandidate as RowCandidate
 from directrix.frontier.row_frontier import RowFrontier as RowFrontier
 from directrix.frontier.search import MOST_FEATURES as MOST_FEATURES

@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from directrix.frontier._row_batch import margins
+from directrix.tables import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,21 @@ class Anchor(NamedTuple):
     line: FloatArray | None = None
 
 
+class Split(NamedTuple):
+    """An information, or its factor, in two parts between which there is nothing.
+
+    Parameters
+    ----------
+    columns : array of shape (q + 1, q + 1)
+        Of the features of columns, and the intercept last.
+    crosses : array of shape (p − q,)
+        Diagonal, of the features of crosses.
+    """
+
+    columns: FloatArray
+    crosses: FloatArray
+
+
 class Curvature:
     """Informations of a batch of rows, made when they are first needed.
 
@@ -61,15 +77,16 @@ class Curvature:
 
     def __init__(self, batch: RowBatch) -> None:
         self._batch = batch
-        self._known: dict[tuple[Key | None, int | None], FloatArray] = {}
+        self._known: dict[tuple[Key | None, int | None], FloatArray | Split] = {}
+        self._coded = isinstance(batch.rows, CodedRows)
 
     def preconditioner(self, anchors: Sequence[Anchor], ridge: FloatArray) -> Preconditioner:
         """Return the preconditioner of some problems, from their anchors and ridges."""
         numbers: dict[tuple[Key | None, int | None, float], int] = {}
         group: list[int] = []
-        factors: list[AnyArray] = []
+        factors: list[AnyArray | Split] = []
         for anchor, strength in zip(anchors, ridge.tolist(), strict=True):
-            if self._batch.n_coef - 1 > _MOST_AT_LINE:
+            if self._batch.n_coef - 1 > _MOST_AT_LINE and not self._coded:
                 anchor = Anchor(anchor.fold)  # noqa: PLW2901 - this is all that is used of it
             key = anchor.key, anchor.fold, strength
             if key not in numbers:
@@ -78,7 +95,7 @@ class Curvature:
             group.append(numbers[key])
         return Preconditioner(factors, np.array(group))
 
-    def _information(self, anchor: Anchor) -> FloatArray:
+    def _information(self, anchor: Anchor) -> FloatArray | Split:
         """Return the information of a line: a matrix or, of many features, its diagonal."""
         key = anchor.key, anchor.fold
         if key not in self._known:
@@ -102,13 +119,13 @@ class Preconditioner:
 
     Parameters
     ----------
-    factors : sequence of arrays
-        Cholesky factors of shape (p, p), or diagonals of shape (p,).
+    factors : sequence of arrays or Split
+        Cholesky factors of shape (p, p), diagonals of shape (p,), or both.
     group : array of int of shape (k,)
         Index of the factor of each problem.
     """
 
-    def __init__(self, factors: Sequence[AnyArray], group: IntArray) -> None:
+    def __init__(self, factors: Sequence[AnyArray | Split], group: IntArray) -> None:
         self._factors, self._group = factors, group
 
     def __call__(self, vectors: FloatArray, problems: IntArray) -> FloatArray:
@@ -116,17 +133,33 @@ class Preconditioner:
         result = np.empty_like(vectors)
         group = self._group[problems]
         for number in np.unique(group):
-            rows, factor = group == number, self._factors[number]
-            if factor.ndim == 1:
-                result[rows] = vectors[rows] / factor
-            else:  # half the time of scipy.linalg.cho_solve, whose checks count here
-                solve = lapack.dpotrs if factor.dtype == np.float64 else lapack.spotrs
-                result[rows] = solve(factor, vectors[rows].T)[0].T
+            rows = group == number
+            result[rows] = _solved(self._factors[number], vectors[rows])
         return result
 
 
-def _gram(rows: Any, weight: FloatArray) -> FloatArray:
+def _solved(factor: AnyArray | Split, vectors: FloatArray) -> FloatArray:
+    """Return an inverse information times vectors in rows."""
+    if isinstance(factor, Split):
+        result = np.empty_like(vectors)
+        q = len(factor.columns) - 1
+        result[:, q:-1] = vectors[:, q:-1] / factor.crosses
+        ends = np.r_[0:q, vectors.shape[1] - 1]
+        result[:, ends] = _solved(factor.columns, vectors[:, ends])
+        return result
+    if factor.ndim == 1:
+        return vectors / factor
+    # Half the time of scipy.linalg.cho_solve, whose checks count here.
+    solve = lapack.dpotrs if factor.dtype == np.float64 else lapack.spotrs
+    return np.asarray(solve(factor, vectors.T)[0].T)
+
+
+def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
     """Return the weighted sum of products of rows with themselves, or its diagonal."""
+    if isinstance(rows, CodedRows):
+        if rows.coding.main_matrix.shape[1] > _MOST_AT_ZERO:
+            return rows.square_sums(weight)
+        return Split(*rows.information(weight))
     p = rows.shape[1]
     wide = p - 1 > _MOST_AT_ZERO
     if sparse.issparse(rows):
@@ -143,12 +176,15 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray:
     return total
 
 
-def _factor(information: FloatArray, ridge: float) -> AnyArray:
+def _factor(information: FloatArray | Split, ridge: float) -> AnyArray | Split:
     """Return the Cholesky factor of an information with a ridge; a diagonal stays one.
 
     Large factors are in single precision, half the memory and the time: an error in them costs
     iterations, not accuracy.
     """
+    if isinstance(information, Split):
+        tail = information.crosses + ridge
+        return Split(np.asarray(_factor(information.columns, ridge)), tail)
     diagonal = information if information.ndim == 1 else np.einsum("ii->i", information)
     added = np.full(len(diagonal), ridge)
     added[-1] = 0.0

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from directrix.tables import CodedRows
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -46,15 +48,15 @@ class RowBatch:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
-        Standardised.
+    X : array, sparse matrix or CodedRows of shape (n, d)
+        Standardised, or coded in units of their prior.
     positive : array of bool of shape (n,)
     weight : array of shape (n,)
     fold : array of int of shape (n,), optional
 
     Attributes
     ----------
-    rows : array or sparse matrix of shape (n, d + 1)
+    rows : array, sparse matrix or CodedRows of shape (n, d + 1)
         In the order of the blocks, times the sign of the class; the last column is the sign.
         In single precision.
     weight : array of shape (n,)
@@ -78,7 +80,7 @@ class RowBatch:
             Block(int(a), int(b), bool(positive[order[a]]), int(fold[order[a]]))
             for a, b in pairwise(cuts)
         ]
-        self.sparse = sparse.issparse(self.rows)
+        self.sparse = not isinstance(self.rows, np.ndarray)
         self._of_blocks = [self.rows[block.start : block.stop] for block in self.blocks]
 
     @property
@@ -152,7 +154,7 @@ class BatchProblems(ABC):
 def margins(lines: FloatArray, rows: Any) -> AnyArray:
     """Return lines times rows, of shape (k, rows), in single precision."""
     lines = lines.astype(rows.dtype)
-    if sparse.issparse(rows):
+    if not isinstance(rows, np.ndarray):
         return np.ascontiguousarray((rows @ lines.T).T)
     product: AnyArray = lines @ rows.T
     return product
@@ -160,11 +162,15 @@ def margins(lines: FloatArray, rows: Any) -> AnyArray:
 
 def back(slopes: AnyArray, rows: Any) -> AnyArray:
     """Return the sums of rows times slopes, of shape (k, d + 1), in single precision."""
-    product: AnyArray = (rows.T @ slopes.T).T if sparse.issparse(rows) else slopes @ rows
+    if not isinstance(rows, np.ndarray):
+        return np.asarray((rows.T @ slopes.T).T)
+    product: AnyArray = slopes @ rows
     return product
 
 
 def _signed(X: Any, order: IntArray, sign: FloatArray) -> Any:
+    if isinstance(X, CodedRows):
+        return X.signed(order, sign[:, 0])
     if sparse.issparse(X):
         signs = sparse.diags_array(sign[:, 0])
         ones = sparse.csr_array(np.ones((len(sign), 1)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.frontier._row_batch import CACHED_NUMBERS, BatchProblems, back, margins
+from directrix.tables import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,8 @@ class SigmoidProblems(BatchProblems):
         floor, sharpness = self.floor[problems], self.sharpness[problems]
         factor = -(1.0 - 2.0 * floor) * sharpness
         lines = -sharpness * lines
-        if len(problems) * len(self.batch.weight) <= _FEW:
+        few = len(problems) * len(self.batch.weight) <= _FEW
+        if few or isinstance(self.batch.rows, CodedRows):  # points are the same for all blocks
             weight = self.share[problems][:, self._block_of_row] * self.batch.weight
             value, gradient = _weighted(lines, self.batch.rows, weight.astype(np.float32), floor)
             return value.astype(np.float64), factor * gradient

@@ -44,6 +44,8 @@ class BatchSolver:
         Relative decrease that is not worth another iteration.
     n_jobs : int, optional
         Threads among which blocks are divided, as in scikit-learn.
+    starts : mapping of fold to line, optional
+        Where recipes without a start begin; zero by default.
     """
 
     def __init__(
@@ -54,10 +56,12 @@ class BatchSolver:
         fold: IntArray | None,
         tol: float,
         n_jobs: int | None = None,
+        starts: Mapping[int | None, FloatArray] | None = None,
     ) -> None:
         self._batch = RowBatch(X, positive, weight, fold)
         self._curvature = Curvature(self._batch)
         self._tol = tol
+        self._starts = {} if starts is None else starts
         fitting = max(_LEAST_PROBLEMS, _SCORES_OF_BLOCK // len(positive))
         most = max(1, _COEFFICIENTS_OF_BLOCK // self._batch.n_coef)
         self._block_size = min(fitting, most, _MOST_PROBLEMS)
@@ -114,7 +118,9 @@ class BatchSolver:
         zero = np.zeros(self._batch.n_coef)
         starts = np.stack(
             [
-                zero if recipe.start is None else solutions[recipe.start.key, fold]
+                self._starts.get(fold, zero)
+                if recipe.start is None
+                else solutions[recipe.start.key, fold]
                 for recipe, fold in problems
             ]
         )

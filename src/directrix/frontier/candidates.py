@@ -29,6 +29,11 @@ class Candidate(Protocol):
         ...
 
     @property
+    def ridge(self) -> float:
+        """Ridge penalty of the fit; zero if shrinkage takes its part."""
+        ...
+
+    @property
     def scores(self) -> FloatArray:
         """Held-out scores of the rows, of shape (n,)."""
         ...

@@ -106,6 +106,7 @@ class MomentCandidate:
     n_rows: int
 
     complexity = _COMPLEXITY
+    ridge = 0.0
 
     @property
     def name(self) -> str:

@@ -26,16 +26,38 @@ RATIOS = (1.0, 0.1, 10.0, 50.0)
 GAMMAS = (1.0, 4.0)
 #: Share of labels that the robust loss takes to be noise; half of it is the height of its plateau.
 _MIXING = 0.2
-#: The robust loss disregards rows far from the line; under a stronger ridge no row is far.
-_STRONGEST_WITH_PLATEAU = 5e-3
 #: The robust loss without costs, as logistic regression has none.
 _ROBUST = BetaBernoulli(mixing=0.3)
-_ROBUST_RIDGES = (1e-2, 1e-3)
 #: Steps from a recipe to its neighbours.
 _RIDGE_STEP, _RATIO_STEP = 10**0.5, 10**0.5
 _GAMMA_STEPS = (4.0, 0.5)
 #: A cost-weighted logistic regression is less simple than a plain one.
 _COMPLEXITY_WITH_COSTS = 2.0
+
+
+class Sweep(NamedTuple):
+    """The ridges of a search, in the units of the features.
+
+    Parameters
+    ----------
+    ridges : tuple of float
+        Of the mean loss, strongest first: it wins a tie.
+    strongest_with_plateau : float
+        The robust loss disregards rows far from the line; under a stronger ridge no row is far.
+    """
+
+    ridges: tuple[float, ...] = RIDGES
+    strongest_with_plateau: float = 5e-3
+
+    @property
+    def robust(self) -> tuple[float, ...]:
+        """Ridges of the robust loss without costs, which has a lower plateau."""
+        inner = self.ridges[1:-1]
+        return inner or self.ridges
+
+
+#: The ridges of standardised features.
+DEFAULT_SWEEP = Sweep()
 
 
 class Recipe(NamedTuple):
@@ -88,11 +110,13 @@ class Recipe(NamedTuple):
     def neighbours(self) -> list[Recipe]:
         """Recipes one step away in ridge, cost ratio and sharpness, starting from this one."""
         others = [
-            self._replace(ridge=self.ridge * step) for step in (_RIDGE_STEP, 1.0 / _RIDGE_STEP)
+            self._replace(ridge=_rounded(self.ridge * step))
+            for step in (_RIDGE_STEP, 1.0 / _RIDGE_STEP)
         ]
         if self.ratio is not None:
             others += [
-                self._replace(ratio=self.ratio * step) for step in (_RATIO_STEP, 1.0 / _RATIO_STEP)
+                self._replace(ratio=_rounded(self.ratio * step))
+                for step in (_RATIO_STEP, 1.0 / _RATIO_STEP)
             ]
         # A pairwise loss is too costly to be fitted at several degrees of sharpness.
         if self.loss.sharpness is not None and self.loss.separable:
@@ -106,15 +130,19 @@ class Recipe(NamedTuple):
         return DataObjective(X, positive, weight, self.loss, self.ridge)
 
 
-def logistic_path() -> list[Recipe]:
+def logistic_path(sweep: Sweep = DEFAULT_SWEEP) -> list[Recipe]:
     """Return logistic regression with each ridge: the baseline of every comparison."""
     recipes: list[Recipe] = []
-    for ridge in RIDGES:
+    for ridge in sweep.ridges:
         recipes.append(Recipe(Logistic(), ridge, None, recipes[-1] if recipes else None))
     return recipes
 
 
-def coarse_sweep(*, ranking: bool = False) -> list[Recipe]:
+def coarse_sweep(
+    sweep: Sweep = DEFAULT_SWEEP,
+    *,
+    ranking: bool = False,
+) -> list[Recipe]:
     """Return the recipes every metric begins with, after logistic regression.
 
     A robust fit, and a cost sweep; each starts from logistic regression with the same ridge.
@@ -122,14 +150,17 @@ def coarse_sweep(*, ranking: bool = False) -> list[Recipe]:
 
     Parameters
     ----------
+    sweep : Sweep
     ranking : bool
         Whether the metric is one of a ranking: no threshold trades one error for the other, so the
         sweep has equal costs only. Others are neighbours of these.
     """
     ratios = RATIOS[:1] if ranking else RATIOS
-    plain = {recipe.ridge: recipe for recipe in logistic_path()}
-    robust = [Recipe(_ROBUST, ridge, None, plain[ridge]) for ridge in _ROBUST_RIDGES]
-    return [*robust, *cost_sweep(ratios=ratios, gammas=GAMMAS[:1], starts=plain)]
+    plain = {recipe.ridge: recipe for recipe in logistic_path(sweep)}
+    robust = [Recipe(_ROBUST, ridge, None, plain[ridge]) for ridge in sweep.robust]
+    sharp = GAMMAS[:1]
+    plateau = sweep.strongest_with_plateau
+    return [*robust, *cost_sweep(sweep.ridges, ratios, sharp, plain, plateau)]
 
 
 def cost_sweep(
@@ -137,6 +168,7 @@ def cost_sweep(
     ratios: Sequence[float] = RATIOS,
     gammas: Sequence[float] = GAMMAS,
     starts: Mapping[float, Recipe] | None = None,
+    strongest_with_plateau: float = DEFAULT_SWEEP.strongest_with_plateau,
 ) -> list[Recipe]:
     r"""Return the recipes of a sweep: weighted logistic fits, each followed by robust losses.
 
@@ -150,6 +182,8 @@ def cost_sweep(
     ridges, ratios, gammas : sequences of float
     starts : mapping of float to Recipe, optional
         For each ridge where its logistic fits start; by default from the logistic fit before.
+    strongest_with_plateau : float
+        See `Sweep`.
     """
     recipes: list[Recipe] = []
     last: Recipe | None = None
@@ -157,7 +191,7 @@ def cost_sweep(
         for ratio in ratios:
             last = Recipe(Logistic(), ridge, ratio, last if starts is None else starts[ridge])
             recipes.append(last)
-            if ridge > _STRONGEST_WITH_PLATEAU:
+            if ridge > strongest_with_plateau:
                 continue
             for gamma in gammas:
                 loss = BetaBernoulli(mixing=_MIXING, gamma=gamma)
@@ -181,6 +215,11 @@ def path(loss: Loss, ridges: Sequence[float], levels: Sequence[float]) -> list[R
             start = Recipe(loss.sharpen(level), ridge, None, start)
             recipes.append(start)
     return recipes
+
+
+def _rounded(number: float) -> float:
+    """Return a number to twelve digits: a step there and back must end at the same recipe."""
+    return float(f"{number:.12g}")
 
 
 def balanced(positive: AnyArray, weight: FloatArray, ratio: float) -> FloatArray:

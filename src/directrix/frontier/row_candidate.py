@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.frontier.compare import Curves, round_scores, scaled_lines, scores_of
+from directrix.frontier.fold_designs import design_without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,11 @@ class RowCandidate:
     def complexity(self) -> float:
         """Order of preference among candidates of equal quality."""
         return self.recipe.complexity
+
+    @property
+    def ridge(self) -> float:
+        """Ridge penalty of the fit."""
+        return self.recipe.ridge
 
     @property
     def keys(self) -> list[Key]:
@@ -111,7 +117,7 @@ class RowCandidate:
         frontier, key = self.frontier, (self.recipe.key, None)
         if key not in frontier.lines:
             # A line that was solved with others is good enough to compare, not to predict with.
-            frontier.lines[key] = self.refit(frontier.X, frontier.positive, frontier.weight)
+            frontier.lines[key] = self.refit(*frontier.training_rows(None))
         return self._in_features(frontier.lines[key])
 
     @property
@@ -122,6 +128,7 @@ class RowCandidate:
 
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of these rows, from where the candidate ended."""
+        X = design_without(X, None)
         self.frontier.solve_together([self], [None], in_any_case=True)
         objective = self.recipe.objective(X, positive, weight)
         start = self.solution(None)

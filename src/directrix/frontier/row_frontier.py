@@ -10,6 +10,7 @@ import numpy as np
 
 from directrix.frontier.batch_solver import BatchSolver
 from directrix.frontier.compare import scaled_lines, scores_of
+from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.frontier.row_candidate import ITERATIONS, RowCandidate
 from directrix.solve import lbfgs, stop_after
 
@@ -34,8 +35,8 @@ class RowFrontier:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
-        Standardised.
+    X : array, sparse matrix, CodedRows or FoldDesigns of shape (n, d)
+        Standardised, or coded in units of their prior.
     positive : array of bool of shape (n,)
     weight : array of shape (n,)
     fold : array of int of shape (n,), optional
@@ -85,9 +86,11 @@ class RowFrontier:
     lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     fold_scores: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
+    #: Where recipes without a start begin, without each fold; zero where it is not given.
+    starts: dict[int | None, FloatArray] = field(default_factory=dict)
     _trials: dict[tuple[int | None, ...], tuple[Any, FloatArray]] = field(default_factory=dict)
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
-    _starts: dict[int | None, FloatArray] = field(default_factory=dict)
+    _solvers: dict[int | None, BatchSolver] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
 
     def plan(self, recipes: Iterable[Recipe]) -> list[RowCandidate]:
@@ -130,7 +133,7 @@ class RowFrontier:
             waiting = [self.recipes[key] for key in keys]
             while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
                 stop = None if in_any_case else self.out_of_time
-                if not self._solve_many(ready, folds, stop):
+                if not self.solve_many(ready, folds, stop):
                     self.stopped = True
                     return
                 waiting = [recipe for recipe in waiting if recipe not in ready]
@@ -144,11 +147,11 @@ class RowFrontier:
         started = before is None or all((before.key, fold) in self.solutions for fold in folds)
         return started and BatchSolver.can_solve(recipe.loss)
 
-    def _solve_many(
+    def solve_many(
         self,
         recipes: Sequence[Recipe],
         folds: Sequence[int | None],
-        stop: Callable[[], bool] | None,
+        stop: Callable[[], bool] | None = None,
     ) -> bool:
         """Solve recipes without each of some folds; return whether there was time."""
         problems = [
@@ -157,14 +160,23 @@ class RowFrontier:
             for fold in folds
             if (recipe.key, fold) not in self.solutions
         ]
-        solved = self._batch_solver.solve(problems, self.solutions, stop)
-        self.solutions |= solved
-        return len(solved) == len(problems)
+        together = [problems]
+        if isinstance(self.X, FoldDesigns):  # each fold has rows of its own
+            together = [[each for each in problems if each[1] == fold] for fold in folds]
+        for some in together:
+            solver = self._batch_solver(folds[0] if not some else some[0][1])
+            solved = solver.solve(some, self.solutions, stop)
+            self.solutions |= solved
+            if len(solved) < len(some):
+                return False
+        return True
 
-    @cached_property
-    def _batch_solver(self) -> BatchSolver:
-        rows = self.X, self.positive, self.weight, self.fold
-        return BatchSolver(*rows, self.fall, self.n_jobs)
+    def _batch_solver(self, fold: int | None) -> BatchSolver:
+        key = fold if isinstance(self.X, FoldDesigns) else None
+        if key not in self._solvers:
+            rows = design_without(self.X, fold), self.positive, self.weight, self.fold
+            self._solvers[key] = BatchSolver(*rows, self.fall, self.n_jobs, self.starts)
+        return self._solvers[key]
 
     def score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
         """Scale the lines of recipes, and score the rows of the fold that each leaves out."""
@@ -177,7 +189,8 @@ class RowFrontier:
             if not new:
                 continue
             solved = np.stack([self.solutions[key, fold] for key in new])
-            scores = scores_of(self.X, solved)
+            X = design_without(self.X, fold)
+            scores = scores_of(X, solved)
             tested = self.rows_of_fold(fold)
             weight = self.weight
             if fold is not None:
@@ -187,7 +200,7 @@ class RowFrontier:
                 solved, scores, self.positive, weight, keep_intercept=self.keep_intercept
             )
             # A product of its own: scores must be those of the scaled line to the last digit.
-            held_out = scores_of(self.X[tested], lines)
+            held_out = scores_of(X[tested], lines)
             for number, key in enumerate(new):
                 self.lines[key, fold] = lines[number]
                 self.fold_scores[key, fold] = held_out[:, number]
@@ -227,20 +240,20 @@ class RowFrontier:
     def training_rows(self, left_out: int | None) -> tuple[Any, AnyArray, FloatArray]:
         """Return the rows of the other folds; all rows for None."""
         if left_out is None:
-            return self.X, self.positive, self.weight
+            return design_without(self.X, None), self.positive, self.weight
         if left_out not in self._training:
             kept = np.flatnonzero(self.fold != left_out)
-            self._training[left_out] = self.X[kept], self.positive[kept], self.weight[kept]
+            X = design_without(self.X, left_out)
+            self._training[left_out] = X[kept], self.positive[kept], self.weight[kept]
         return self._training[left_out]
 
     def first_start(self, left_out: int | None) -> FloatArray:
         """Return where recipes without a start begin."""
-        if left_out not in self._starts:
-            zero = np.zeros(self.X.shape[1] + 1)
-            self._starts[left_out] = (
-                zero if self.start is None else self.start(*self.training_rows(left_out))
-            )
-        return self._starts[left_out]
+        if left_out not in self.starts:
+            if self.start is None:
+                return np.zeros(design_without(self.X, left_out).shape[1] + 1)
+            self.starts[left_out] = self.start(*self.training_rows(left_out))
+        return self.starts[left_out]
 
     def solve(
         self,

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from directrix.frontier.compare import best_values, compare, compare_values
-from directrix.frontier.recipes import RIDGES, coarse_sweep, logistic_path, ranking_continuation
+from directrix.frontier.recipes import (
+    DEFAULT_SWEEP,
+    Sweep,
+    coarse_sweep,
+    logistic_path,
+    ranking_continuation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,11 +56,14 @@ class Search:
     metric : Metric
     moments : callable, optional
         Returns the candidates of the moments of these rows; it is not called if time is up.
+    sweep : Sweep
+        Ridges to begin with; by default those of standardised features.
     """
 
     rows: RowFrontier
     metric: Metric
     moments: Callable[[], Sequence[Candidate]] | None = None
+    sweep: Sweep = DEFAULT_SWEEP
     candidates: list[Candidate] = field(default_factory=list)
     #: Steps for which there was no time.
     skipped: list[str] = field(default_factory=list)
@@ -66,18 +75,18 @@ class Search:
 
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
-        path = self.rows.plan(logistic_path())
+        path = self.rows.plan(logistic_path(self.sweep))
         self._take(path[:1], in_any_case=True)
         if self._has_time("logistic regression with weaker ridges"):
             self._take(path)
         if self._has_time("the cost sweep"):
             ranking = not self.metric.uses_threshold
-            self._take(self._promising(coarse_sweep(ranking=ranking), _KEPT))
+            self._take(self._promising(coarse_sweep(self.sweep, ranking=ranking), _KEPT))
         if self.moments is not None and self._has_time("lines of the moments", 1.0):
             self._take_screened(self.moments())
         if not self.metric.uses_threshold and self._has_time("losses of pairs"):
             start = self._best_of_rows(self._compare())[0].recipe
-            self._take(self._promising(ranking_continuation(RIDGES, start), _KEPT_NEAR))
+            self._take(self._promising(ranking_continuation(self.sweep.ridges, start), _KEPT_NEAR))
         comparison = self._compare()
         for _ in range(_ROUNDS):
             if not self._has_time("a finer search around the best"):

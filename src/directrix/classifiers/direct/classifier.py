@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
-from scipy.special import log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.base import ThresholdClassifier, only_entry, two_classes
+from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
-from directrix.classifiers.fitting.guarantee import Guarantee
-from directrix.classifiers.fitting.progress import (
-    CallbackSupportMixin,
-    Progress,
-    with_callbacks,
-)
+from directrix.classifiers.fitting.progress import Progress, with_callbacks
+from directrix.classifiers.metric_classifier import FOLDS, MetricClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.direct.report import DirectReport
+    from directrix._typing import FloatArray
     from directrix.metrics import Metric
 
-#: Folds, where ``cv`` does not say how many.
-_FOLDS = 5
 
-
-class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
+class DirectClassifier(MetricClassifier):
     r"""A linear classifier trained for the metric that is reported.
 
     .. math:: \hat w = \text{the simplest of}\ \{w \in \mathcal F_{\text{moments}} \cup
@@ -113,8 +103,6 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
     better than logistic regression by +0...
     """
 
-    reports_: tuple[DirectReport, ...]
-
     def __init__(
         self,
         metric: str | Metric = "error",
@@ -136,11 +124,6 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def report_(self) -> DirectReport:
-        """The report of a classifier of two classes."""
-        return only_entry(self.reports_, "report")
-
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to rows in memory.
@@ -161,26 +144,6 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         self._fit_metrics([resolve(self.metric)], [self], rows, progress)
         progress.end()
         return self
-
-    def fit_each(
-        self,
-        metrics: Sequence[str | Metric],
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> list[Self]:
-        """Return a classifier for each of several metrics; they share their candidates.
-
-        Parameters
-        ----------
-        metrics : sequence of str or Metric
-        X, y, sample_weight, groups : as in `fit`
-        """
-        resolved = [resolve(metric) for metric in metrics]
-        classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
-        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), Progress(self))
-        return classifiers
 
     def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
         """Fit to rows wherever they are, in two passes over them; for two classes.
@@ -213,7 +176,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
             raise ValueError(msg)
         guarantees = self._guarantees([metric])
         folds = (
-            HashFolds(int(self.cv) if isinstance(self.cv, int | np.integer) else _FOLDS)
+            HashFolds(int(self.cv) if isinstance(self.cv, int | np.integer) else FOLDS)
             if fold is None
             else fold
         )
@@ -249,27 +212,14 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
         clock = Clock(self.time_budget, progress.report_candidate)
         if rows[3] is not None and self.guarantee is not None:
             self._validated(*rows[:2])
-            msg = (
-                "guarantee= counts independent rows, and rows of one group are not: give one row "
-                "of each group and no groups=, or leave guarantee= out"
-            )
-            raise ValueError(msg)
+            self._refuse_groups(rows[3])
         keyed = self._prepare_rows(*rows, cv=self.cv, binary=False)
-        classes = self.classes_
-        keyed = keyed.weighted(self.class_weight, classes)
-        positives = classes[1:] if len(classes) == 2 else classes
-        n_folds = int(self.cv) if keyed.fold is None else _FOLDS
-        used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
+        keyed = keyed.weighted(self.class_weight, self.classes_)
+        n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         direct = DirectFit(metrics, n_folds, self._guarantees(metrics), self.n_jobs)
-        by_class = []
-        for number, label in enumerate(positives):
-            if len(positives) > 1:
-                progress.stage(
-                    f"class {label} against the others, {number + 1} of {len(positives)}"
-                )
-            by_class.append(direct.run(keyed, label, clock.part(number, len(positives))))
-        for classifier, fits in zip(classifiers, zip(*by_class, strict=True), strict=True):
+        by_metric = self._fit_classes(direct.run, keyed, clock, progress)
+        for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(fits)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
@@ -293,60 +243,7 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
             return super().decision_function(X)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        odds = [
-            calibration.log_odds(column)
-            for calibration, column in zip(self.calibrations_, scores.T, strict=True)
-        ]
-        return np.column_stack(odds)
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the class of each row, at the operating point; the most probable of several.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super().predict(X)
-        labels: AnyArray = self.classes_[self.decision_function(X).argmax(axis=1)]
-        return labels
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class, from held-out scores.
-
-        With more than two classes: the sigmoids of their log-odds, divided by their sum.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super().predict_proba(X)
-        # Far out all sigmoids may underflow; their ratios do not.
-        probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
-        return probability
-
-    def _check_parameters(self, metrics: list[Metric]) -> None:
-        """Refuse parameters that do not go together."""
-        if self.limits is not None and self.guarantee is None:
-            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
-            raise ValueError(msg)
-        self._guarantees(metrics)
-        if self.time_budget is not None and not self.time_budget > 0:
-            msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
-            raise ValueError(msg)
-
-    def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
-        """Return what is guaranteed for each metric."""
-        if self.guarantee is None:
-            return None
-        return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
+        return self._log_odds(scores.T)
 
     def _set_fits(self, fits: Sequence[Fitted]) -> None:
         """Store the fits, one for each row of ``coef_``."""
@@ -359,17 +256,3 @@ class DirectClassifier(CallbackSupportMixin, ThresholdClassifier):
                 NotBetterThanBaselineWarning,
                 stacklevel=find_stacklevel(),
             )
-
-    def _report_choice(self, progress: Progress) -> None:
-        """Print which candidate was chosen, for each row of ``coef_``."""
-        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
-        for label, report in zip(labels, self.reports_, strict=True):
-            progress.stage(
-                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; expected "
-                f"{report.metric.label} {report.expected.value:.4f}"
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags

@@ -12,7 +12,7 @@ from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.classifiers.fitting.training_rows import KeyedRows, Prepared, TrainingRows, prepare
+from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows, prepare
 from directrix.frontier import (
     MOST_FEATURES,
     MOST_ROWS,
@@ -33,12 +33,16 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.fitting.operating_point import Assessment
+    from directrix.classifiers.fitting.standardization import Standardization
+    from directrix.frontier import Candidate, Comparison
     from directrix.metrics import Curve, Metric
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
 CAUTION = 1.0
+#: Complexity of logistic regression with another ridge than the plain one.
+_OTHER_RIDGE = 0.5
 #: One in so many rows is set apart for a guarantee.
-_APART = 3
+APART = 3
 #: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
 #: tell such lines apart.
 FALL = 1e-5
@@ -83,11 +87,11 @@ class DirectFit:
         if self.guarantees is None:
             return [fit for fit, _ in self._fits(keyed, label, clock)]
         # Rows that set a guaranteed threshold must not have been seen before.
-        kept, apart = keyed.set_apart(label, _APART)
+        kept, apart = keyed.set_apart(label, APART)
         rows = apart.training_rows(label, 1)
         fits = self._fits(kept, label, clock)
         return [
-            fit._replace(fitted=_guaranteed(fit.fitted, curve, rows, guarantee))
+            fit._replace(fitted=guaranteed(fit.fitted, curve, rows, guarantee))
             for (fit, curve), guarantee in zip(fits, self.guarantees, strict=True)
         ]
 
@@ -106,34 +110,91 @@ class DirectFit:
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
         moments = cache(partial(_moment_candidates, seen)) if narrow else None
-        return [_fit(Search(frontier, metric, moments), prepared) for metric in self.metrics]
+        fits = []
+        for metric in self.metrics:
+            search = Search(frontier, metric, moments)
+            comparison = search.run()
+            candidates = search.candidates
+            fit = fit_best(
+                metric,
+                candidates,
+                comparison,
+                seen,
+                prepared.rows,
+                skipped=search.skipped,
+                units=prepared.units,
+            )
+            fits.append(fit)
+        return fits
 
 
-def _fit(search: Search, prepared: Prepared) -> tuple[Fitted, Curve]:
+def fit_best(
+    metric: Metric,
+    candidates: Sequence[Candidate],
+    comparison: Comparison,
+    seen: TrainingRows,
+    rows: TrainingRows,
+    *,
+    skipped: Sequence[str] = (),
+    units: Standardization | None = None,
+    plain_ridge: float | None = None,
+) -> tuple[Fitted, Curve]:
     """Choose a candidate, fit it to all rows and set its threshold.
 
-    The curve of the held-out scores, less the threshold, is returned too.
+    Parameters
+    ----------
+    metric : Metric
+    candidates : sequence of Candidate
+    comparison : Comparison
+        Of the candidates.
+    seen, rows : TrainingRows
+        Rows on which they were compared, and all rows, for the final fit.
+    skipped : sequence of str
+        Steps of the search for which there was no time.
+    units : Standardization, optional
+        Units of the rows; the features' own by default.
+    plain_ridge : float, optional
+        The ridge of the simplest logistic regression, if another criterion has chosen it already;
+        by default all ridges are as simple.
+
+    Returns
+    -------
+    Fitted
+    Curve
+        Of the held-out scores, less the threshold.
     """
-    units, rows, seen = prepared
-    metric = search.metric
-    comparison = search.run()
-    candidates = search.candidates
-    rule = OneStandardError.of(comparison, [each.complexity for each in candidates], CAUTION)
+    complexities = [_complexity(each, plain_ridge) for each in candidates]
+    rule = OneStandardError.of(comparison, complexities, CAUTION)
     index = rule(comparison.losses)
     chosen = candidates[index]
     selection = Selection.of(seen, candidates, comparison, index, rule)
     lines = Lines(chosen.refit(rows.X, rows.positive, rows.weight), chosen.fold_lines)
     final = finalize(metric, selection, lines, units=units)
     gap = 0.0
-    if chosen.complexity > 0.0:
+    if complexities[index] > 0.0:
         gap = gap_to_logistic(final.assessment, selection.with_complexity(0.0))
     report = DirectReport.of(
-        metric, seen.name, candidates, comparison, index, final.assessment, gap, search.skipped
+        metric,
+        seen.name,
+        candidates,
+        comparison,
+        index,
+        final.assessment,
+        gap,
+        skipped=skipped,
+        complexities=complexities,
     )
     return Fitted(final.fitted, report), curve_maker(seen.positive, seen.weight)(final.scores)
 
 
-def _guaranteed(
+def _complexity(candidate: Candidate, plain_ridge: float | None) -> float:
+    """Return the complexity of a candidate, which may depend on the ridge if it is logistic."""
+    if plain_ridge is None or candidate.complexity > 0.0:
+        return candidate.complexity
+    return 0.0 if candidate.ridge == plain_ridge else _OTHER_RIDGE
+
+
+def guaranteed(
     fitted: FittedLine, held_out: Curve, rows: TrainingRows, guarantee: Guarantee
 ) -> FittedLine:
     """Return the line with a threshold and a calibration from rows set apart."""

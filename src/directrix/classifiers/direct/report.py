@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from directrix.frontier import Candidate, Comparison
     from directrix.metrics import Metric
 
+#: What the best choice is compared with, unless a report says otherwise.
+BASELINE = "logistic regression"
 _LEVEL = 0.95
 _SHOWN = 10
+#: What a report calls a model without bins.
+STRAIGHT = "logistic regression without bins"
 
 
 class Tried(NamedTuple):
@@ -31,11 +35,14 @@ class Tried(NamedTuple):
         On held-out rows, at its best threshold: what the candidates were compared by.
     error : float
         Standard error of the metric over folds; NaN without folds.
+    folds : tuple of float
+        The metric on each fold.
     """
 
     name: str
     metric: float
     error: float
+    folds: tuple[float, ...] = ()
 
 
 class Estimate(NamedTuple):
@@ -79,6 +86,11 @@ class DirectReport:
         To logistic regression.
     skipped : tuple of str
         Steps of the search for which the time budget left no time, or that a callback stopped.
+    baseline : str
+        What the gap is to: the candidates of complexity zero.
+    straight : Gap, optional
+        Of a card: the gap to logistic regression on columns that are not cut into bins, both at
+        their best thresholds on held-out rows.
     """
 
     metric: Metric
@@ -89,6 +101,8 @@ class DirectReport:
     expected: Estimate
     gap: Gap
     skipped: tuple[str, ...] = ()
+    baseline: str = BASELINE
+    straight: Gap | None = None
 
     @classmethod
     def of(
@@ -100,7 +114,9 @@ class DirectReport:
         chosen: int,
         assessment: Assessment,
         better: float,
+        *,
         skipped: Sequence[str] = (),
+        complexities: Sequence[float] | None = None,
     ) -> DirectReport:
         """Report a comparison.
 
@@ -119,16 +135,25 @@ class DirectReport:
             How much better than logistic regression it is expected to be.
         skipped : sequence of str
             Steps of the search for which there was no time.
+        complexities : sequence of float, optional
+            By default those of the candidates.
         """
         sign = -1.0 if metric.greater_is_better else 1.0
         losses, fold_losses = comparison.losses, comparison.fold_losses
         tried = tuple(
-            Tried(candidates[k].name, float(sign * losses[k]), _standard_error(fold_losses[k]))
+            Tried(
+                candidates[k].name,
+                float(sign * losses[k]),
+                _standard_error(fold_losses[k]),
+                tuple((sign * fold_losses[k]).tolist()),
+            )
             for k in np.argsort(losses, kind="stable")
         )
-        logistic = [k for k, candidate in enumerate(candidates) if candidate.complexity == 0.0]
-        baseline = min(logistic, key=lambda k: losses[k])
-        reach = _half_width(fold_losses[baseline] - fold_losses[chosen])
+        if complexities is None:
+            complexities = [candidate.complexity for candidate in candidates]
+        logistic = [k for k, complexity in enumerate(complexities) if complexity == 0.0]
+        best_simple = min(logistic, key=lambda k: losses[k])
+        reach = half_width(fold_losses[best_simple] - fold_losses[chosen])
         gap = Gap(better, better - reach, better + reach)
         expected = Estimate(assessment.expected.metric, *assessment.intervals.metric)
         best = comparison.best
@@ -150,6 +175,11 @@ class DirectReport:
         return (*self.tried[:_SHOWN], *rest)
 
     @property
+    def _gaps(self) -> list[tuple[str, Gap]]:
+        gaps = [(self.baseline, self.gap)]
+        return gaps if self.straight is None else [*gaps, (STRAIGHT, self.straight)]
+
+    @property
     def _skipped_text(self) -> str:
         return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
 
@@ -160,7 +190,7 @@ class DirectReport:
             f"{self.metric.label}: {self.chosen}",
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
-            f"better than logistic regression by {_signed(self.gap)}",
+            *(f"better than {name} by {_signed(gap)}" for name, gap in self._gaps),
             *([self._skipped_text.strip()] if self.skipped else []),
             "",
             f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds",
@@ -185,8 +215,10 @@ class DirectReport:
             f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
             f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
             f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
-            f"Better than logistic regression by {escape(_signed(self.gap))}."
-            f"{escape(self._skipped_text)}</p>"
+            + " ".join(
+                f"Better than {escape(name)} by {escape(_signed(gap))}." for name, gap in self._gaps
+            )
+            + f"{escape(self._skipped_text)}</p>"
             "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
             f"</thead><tbody>{rows}</tbody></table>"
         )
@@ -207,7 +239,7 @@ def _signed(gap: Gap) -> str:
     return f"{gap.mean:+.4f}{interval}"
 
 
-def _half_width(values: FloatArray) -> float:
+def half_width(values: FloatArray) -> float:
     r"""Return half the width of the interval of a mean over folds, which share training rows.
 
     .. math:: t_{K - 1}\, s \sqrt{1/K + 1/(K - 1)}

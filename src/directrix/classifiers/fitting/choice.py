@@ -71,9 +71,9 @@ class Selection:
     ) -> Selection:
         """Keep the candidates that might have been chosen without some of the rows."""
         rule = LeastLoss() if rule is None else rule
-        complexities = [candidate.complexity for candidate in candidates]
-        if rule.complexities is None:
-            complexities = [0.0] * len(candidates)
+        complexities = [0.0] * len(candidates)
+        if rule.complexities is not None:
+            complexities = rule.complexities.tolist()
         kept = most_promising(comparison.losses, complexities, _CANDIDATES, _PER_COMPLEXITY)
         kept = np.union1d(kept, [chosen])
         return cls(

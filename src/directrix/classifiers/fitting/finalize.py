@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -22,7 +22,9 @@ from directrix.classifiers.fitting.operating_point import (
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
 from directrix.frontier import (
     FIRST_ROWS,
+    FoldDesigns,
     curve_maker,
+    design_without,
     first_rows_per_class,
     rescaled_weights,
     round_scores,
@@ -91,7 +93,7 @@ class Lines(NamedTuple):
         rows : TrainingRows
             In the units of the lines.
         """
-        every = scores_of(rows.X, np.stack([self.refit, *self.without]))
+        every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
         if not self.without:
             return Aligned(refit, held_out, every)
@@ -110,6 +112,14 @@ class Lines(NamedTuple):
             else:
                 held_out = np.where(fitted, held_out, every[:, number])
         return Aligned(refit, held_out, every)
+
+    def _scores(self, X: Any) -> FloatArray:
+        """Return the scores of rows by all lines, of shape (n, 1 + folds)."""
+        if not isinstance(X, FoldDesigns):
+            return scores_of(X, np.stack([self.refit, *self.without]))
+        lines = [(None, self.refit), *enumerate(self.without)]
+        every = [scores_of(design_without(X, fold), line[None]) for fold, line in lines]
+        return np.hstack(every)
 
 
 class Aligned(NamedTuple):

@@ -1,0 +1,192 @@
+"""MetricClassifier: base class of classifiers that compare candidates by a metric."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+from scipy.special import log_expit, softmax
+from sklearn.utils.validation import check_is_fitted
+
+from directrix.classifiers.base import ThresholdClassifier, only_entry
+from directrix.classifiers.fitting.guarantee import Guarantee
+from directrix.classifiers.fitting.progress import CallbackSupportMixin, Progress
+from directrix.metrics import resolve
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.direct.clock import Clock
+    from directrix.classifiers.direct.report import DirectReport
+    from directrix.classifiers.fitting.training_rows import KeyedRows
+    from directrix.metrics import Metric
+
+_Fit = TypeVar("_Fit")
+
+#: Folds, where ``cv`` does not say how many.
+FOLDS = 5
+
+
+class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
+    """Base class for classifiers that choose among candidates by a metric on held-out rows.
+
+    Classifiers for several metrics share their candidates. More than two classes are fitted
+    one-vs-rest: each has a score of its own, and the most probable is predicted.
+    """
+
+    metric: str | Metric
+    cv: Any
+    guarantee: float | None
+    limits: Mapping[str, float] | None
+    time_budget: float | None
+    reports_: tuple[DirectReport, ...]
+
+    @property
+    def report_(self) -> DirectReport:
+        """The report of a classifier of two classes."""
+        return only_entry(self.reports_, "report")
+
+    def fit_each(
+        self,
+        metrics: Sequence[str | Metric],
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> list[Self]:
+        """Return a classifier for each of several metrics; they share their candidates.
+
+        Parameters
+        ----------
+        metrics : sequence of str or Metric
+        X, y, sample_weight, groups : as in `fit`
+        """
+        resolved = [resolve(metric) for metric in metrics]
+        classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
+        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), Progress(self))
+        return classifiers
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each row, at the operating point; the most probable of several.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        """
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().predict(X)
+        labels: AnyArray = self.classes_[self.decision_function(X).argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class, from held-out scores.
+
+        With more than two classes: the sigmoids of their log-odds, divided by their sum.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().predict_proba(X)
+        # Far out all sigmoids may underflow; their ratios do not.
+        probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
+        return probability
+
+    @abstractmethod
+    def _fit_metrics(
+        self,
+        metrics: list[Metric],
+        classifiers: list[Self],
+        rows: tuple[Any, Any, Any, Any],
+        progress: Progress,
+    ) -> None:
+        """Fit one classifier per metric to the same rows, labels, weights and groups."""
+
+    def _fit_classes(
+        self,
+        run: Callable[[KeyedRows, Any, Clock], Sequence[_Fit]],
+        keyed: KeyedRows,
+        clock: Clock,
+        progress: Progress,
+    ) -> list[tuple[_Fit, ...]]:
+        """Return for each metric the fits of all classes against the others.
+
+        Parameters
+        ----------
+        run : callable
+            From rows, the positive label and a clock to one fit per metric.
+        keyed : KeyedRows
+        clock : Clock
+        progress : Progress
+        """
+        classes = self.classes_
+        positives = classes[1:] if len(classes) == 2 else classes
+        by_class = []
+        for number, label in enumerate(positives):
+            if len(positives) > 1:
+                progress.stage(
+                    f"class {label} against the others, {number + 1} of {len(positives)}"
+                )
+            by_class.append(run(keyed, label, clock.part(number, len(positives))))
+        return list(zip(*by_class, strict=True))
+
+    def _log_odds(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """Return the log-odds of each class against the others, of shape (n, k)."""
+        odds = [
+            calibration.log_odds(column)
+            for calibration, column in zip(self.calibrations_, scores, strict=True)
+        ]
+        return np.column_stack(odds)
+
+    def _n_folds(self, keyed: KeyedRows) -> tuple[int, int]:
+        """Return the number of folds to make, and of those that are used."""
+        made = int(self.cv) if keyed.fold is None else FOLDS
+        return made, made if keyed.fold is None else int(keyed.fold.max()) + 1
+
+    def _check_parameters(self, metrics: list[Metric]) -> None:
+        """Refuse parameters that do not go together."""
+        if self.limits is not None and self.guarantee is None:
+            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            raise ValueError(msg)
+        self._guarantees(metrics)
+        if self.time_budget is not None and not self.time_budget > 0:
+            msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
+            raise ValueError(msg)
+
+    def _refuse_groups(self, groups: Any) -> None:
+        """Refuse groups of rows with a guarantee."""
+        if groups is not None and self.guarantee is not None:
+            msg = (
+                "guarantee= counts independent rows, and rows of one group are not: give one row "
+                "of each group and no groups=, or leave guarantee= out"
+            )
+            raise ValueError(msg)
+
+    def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
+        """Return what is guaranteed for each metric."""
+        if self.guarantee is None:
+            return None
+        return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
+
+    def _report_choice(self, progress: Progress) -> None:
+        """Print which candidate was chosen, for each report."""
+        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
+        for label, report in zip(labels, self.reports_, strict=True):
+            progress.stage(
+                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; expected "
+                f"{report.metric.label} {report.expected.value:.4f}"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags

@@ -1,0 +1,1 @@
+"""ScorecardClassifier: bins of every column, and points for each bin."""

@@ -1,0 +1,91 @@
+"""Card: the points of every bin and cross, which score rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from directrix.classifiers.scorecard.card_text import PointRow, card_text, point_rows
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.scorecard.design import CardDesign
+    from directrix.tables import Bins
+
+
+@dataclass(frozen=True, eq=False)
+class Cross:
+    """Points for the combinations of the cells of two columns.
+
+    Parameters
+    ----------
+    columns : pair of int
+        Positions of the columns.
+    merged : pair of arrays of int
+        For each cell of either column, its row or column in `points`.
+    points : array of shape (r, c)
+    """
+
+    columns: tuple[int, int]
+    merged: tuple[IntArray, IntArray]
+    points: FloatArray
+
+    def scores(self, cells: IntArray) -> FloatArray:
+        """Return the points of rows, from their cells in all columns."""
+        left, right = (
+            merged[cells[:, k]] for k, merged in zip(self.columns, self.merged, strict=True)
+        )
+        points: FloatArray = self.points[left, right]
+        return points
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """Points of every cell; the score of a row is their sum, and zero is the threshold.
+
+    Parameters
+    ----------
+    intercept : float
+    columns : tuple of arrays
+        Points of the cells of each column.
+    crosses : tuple of Cross
+    bins : tuple of NumberBins and LevelBins
+        Of each column; they say what the cells are.
+    """
+
+    intercept: float
+    columns: tuple[FloatArray, ...]
+    crosses: tuple[Cross, ...] = ()
+    bins: tuple[Bins, ...] = ()
+
+    @classmethod
+    def of(cls, design: CardDesign, line: FloatArray) -> Card:
+        """Multiply out the coefficients of a design, intercept last."""
+        blocks = design.coding.block_points(line[:-1])
+        columns = blocks[: len(blocks) - len(design.pairs)]
+        crosses = tuple(
+            Cross(pair, (design.merged[pair[0]], design.merged[pair[1]]), points)
+            for pair, points in zip(design.pairs, blocks[len(columns) :], strict=True)
+        )
+        return cls(float(line[-1]), tuple(columns), crosses)
+
+    def rows(self) -> list[PointRow]:
+        """Return the points of every bin of every column."""
+        pairs = zip(self.bins, self.columns, strict=True)
+        return [row for bins, points in pairs for row in point_rows(bins, points)]
+
+    def __str__(self) -> str:
+        ranked = sorted(self.crosses, key=lambda cross: -float(np.ptp(cross.points)))
+        names = [" x ".join(self.bins[k].name for k in cross.columns) for cross in ranked]
+        return card_text(self.intercept, list(zip(self.bins, self.columns, strict=True)), names)
+
+    def scores(self, cells: IntArray) -> FloatArray:
+        """Return the score of rows with these cells, of shape (n, columns)."""
+        total = np.full(len(cells), self.intercept)
+        for k, points in enumerate(self.columns):
+            total += points[cells[:, k]]
+        for cross in self.crosses:
+            total += cross.scores(cells)
+        return total

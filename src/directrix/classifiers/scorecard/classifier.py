@@ -1,0 +1,376 @@
+"""ScorecardClassifier: points for the bins of a raw table, trained for a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from directrix.classifiers.base import only_entry, two_classes
+from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers.fitting.class_weights import checked_weight
+from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.progress import Progress, with_callbacks
+from directrix.classifiers.fitting.training_rows import KeyedRows
+from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.classifiers.scorecard.fit import CardFit, FittedCard
+from directrix.classifiers.scorecard.fit_counts import card_of_counts
+from directrix.classifiers.scorecard.state import (
+    cards_to_arrays,
+    cards_to_facts,
+    restored_cards,
+)
+from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
+from directrix.metrics import resolve
+from directrix.tables import Binner, CellKinds, Table
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.scorecard.card import Card
+    from directrix.classifiers.scoring import ScoringFormula
+    from directrix.classifiers.state import Facts, ModelState
+    from directrix.metrics import Metric
+    from directrix.tables import BinCounts
+
+_TRAIN_ON = ("rows", "counts")
+
+
+class ScorecardClassifier(MetricClassifier):
+    r"""A scorecard trained for the metric that is reported, from a table as it is.
+
+    .. math:: s(x) = b + \sum_j p_j[\mathrm{bin}_j(x_j)] +
+              \sum_{(j, k)} p_{jk}[\mathrm{bin}_j(x_j), \mathrm{bin}_k(x_k)]
+
+    Every column (numbers, texts, booleans, dates, with missing values) is cut into bins, a few
+    pairs of columns are crossed, and a linear classifier has points for each bin. How many pairs,
+    and how strongly neighbouring bins are held together, is chosen on held-out rows; then
+    candidates in closed form from counts of bins and candidates of a cost sweep over the rows are
+    compared by the exact metric, as by `DirectClassifier`. Crosses are chosen without the rows that
+    they are tested on; bins look at no label.
+
+    More than two classes are fitted one-vs-rest; the metric is then the mean over classes.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        Metric to optimise: "auc", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and so on; see
+        `directrix.metrics`.
+    binner : "auto" or Binner
+        How columns are cut, special values among them; it is cloned and fitted. To keep one that is
+        fitted, give ``sklearn.frozen.FrozenEstimator(binner)``.
+    train_on : {"rows", "counts"}
+        "rows" tries both kinds of candidates. "counts" only those in closed form: faster, with
+        nothing but counts of bins, and mostly a little behind.
+    cv : int, splitter or splits
+        Folds of held-out rows, as in `DirectClassifier`.
+    max_crosses : int, optional
+        Largest number of pairs of columns with points of their own; 0 for an additive card. By
+        default as many as held-out rows ask for.
+    guarantee : float, optional
+        Confidence with which limits are kept on new rows, as in `DirectClassifier`.
+    limits : dict, optional
+        Limits that are kept together, as in `DirectClassifier`.
+    time_budget : float, optional
+        Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
+        early to keep it, and ``report_`` says what was skipped.
+    class_weight : dict, "balanced" or None
+        Weight of each class, as in scikit-learn.
+    n_jobs : int, optional
+        Threads of the search, as in scikit-learn. The card does not depend on it.
+    verbose : int
+        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
+        candidate.
+
+    Attributes
+    ----------
+    cards_ : tuple of Card
+        Points of each bin and cross; one card for two classes, else one per class. With two
+        classes, ``card_`` is the only entry.
+    binner_ : Binner
+        The bins.
+    classes_ : array
+    reports_ : tuple of DirectReport
+        For each card: the candidates, which was chosen and why, the gap to logistic regression on
+        the same bins and to logistic regression without bins. With two classes, ``report_`` is the
+        only entry.
+    operating_points_ : tuple of OperatingPoint
+        For each card: the threshold, and the rates to expect there. With two classes,
+        ``operating_point_`` is the only entry.
+    calibrations_ : tuple of Calibration
+        For each card: from scores to probabilities. With two classes, ``calibration_`` is the only
+        entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix import ScorecardClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> age, home = rng.integers(18, 80, 2000).astype(float), rng.choice(["own", "rent"], 2000)
+    >>> risk = np.abs(age - 45) / 20 + (home == "rent") + rng.normal(size=2000)
+    >>> age[::50] = np.nan
+    >>> table = np.column_stack([age.astype(object), home.astype(object)])
+    >>> card = ScorecardClassifier("recall@fpr=0.05").fit(table, risk > 2)
+    >>> card.predict([[75, "rent"], [45, "own"], [None, "never seen"]])
+    array([ True, False, False])
+    """
+
+    cards_: tuple[Card, ...]
+    binner_: Any
+
+    def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
+        self,
+        metric: str | Metric = "error",
+        *,
+        binner: Any = "auto",
+        train_on: str = "rows",
+        cv: Any = 5,
+        max_crosses: int | None = None,
+        guarantee: float | None = None,
+        limits: Mapping[str, float] | None = None,
+        time_budget: float | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.binner = binner
+        self.train_on = train_on
+        self.cv = cv
+        self.max_crosses = max_crosses
+        self.guarantee = guarantee
+        self.limits = limits
+        self.time_budget = time_budget
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def card_(self) -> Card:
+        """The card of a classifier of two classes."""
+        return only_entry(self.cards_, "card")
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to a table in memory.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array or list of rows, of shape (n, d)
+            Numbers, texts, booleans and dates, with missing values.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            A row of whole weight k counts as k rows, which may be in different folds. A row of any
+            other weight stays whole.
+        groups : array of shape (n,), optional
+            Group of each row (a customer, a patient): all rows of a group are in one fold.
+        """
+        progress = Progress(self, (X, y))
+        rows = X, y, sample_weight, groups
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        progress.end()
+        return self
+
+    def fit_moments(self, counts: BinCounts) -> Self:
+        """Fit to counts of bins alone: an additive card in closed form, from no row.
+
+        The ridge and the trade-off are chosen by the risk of normal scores on folds of the counts;
+        without folds the ridge is a cautious one. The rates of the operating point are predicted,
+        and there is no report.
+
+        Parameters
+        ----------
+        counts : BinCounts
+            Its bins are those of the card. For the moments of a summary, see
+            `BinCounts.from_moments`.
+        """
+        metric = resolve(self.metric)
+        self._check_parameters([metric])
+        if self.guarantee is not None:
+            msg = "guarantee= needs rows to set a threshold, and counts have none: leave it out"
+            raise ValueError(msg)
+        progress = Progress(self)
+        progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
+        labels = counts.classes
+        present = [label for label in labels.tolist() if counts.class_moments(label).weight > 0]
+        self.classes_ = labels if len(present) > 2 else two_classes(np.array(present))
+        self.binner_ = counts.binner
+        self.n_features_in_ = len(counts.bins)
+        if counts.named:
+            self.feature_names_in_ = np.array(counts.column_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        classes = self.classes_.tolist()
+        positives = classes[1:] if len(classes) == 2 else classes
+        cards = [card_of_counts(metric, counts, label) for label in positives]
+        self.cards_ = tuple(replace(card.card, bins=counts.bins) for card in cards)
+        self.operating_points_ = tuple(card.fitted.operating_point for card in cards)
+        self.calibrations_ = tuple(card.fitted.calibration for card in cards)
+        self.reports_ = ()
+        return self
+
+    def _fit_metrics(
+        self,
+        metrics: list[Metric],
+        classifiers: list[Self],
+        rows: tuple[Any, Any, Any, Any],
+        progress: Progress,
+    ) -> None:
+        """Fit one classifier per metric to the same rows, labels, weights and groups."""
+        self._check_parameters(metrics)
+        self._refuse_groups(rows[3])
+        clock = Clock(self.time_budget, progress.report_candidate)
+        table, keyed = self._prepare_table(*rows)
+        keyed = keyed.weighted(self.class_weight, self.classes_)
+        binner = self._fitted_binner(Table(table.columns, keyed.X, table.named), keyed)
+
+        def to_cells(values: FloatArray) -> IntArray:
+            cells: IntArray = binner.cells(Table(table.columns, values, table.named))
+            return cells
+
+        n_folds, used_folds = self._n_folds(keyed)
+        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
+        card_fit = CardFit(
+            metrics,
+            n_folds,
+            [CellKinds.of(bins) for bins in binner.bins_],
+            to_cells,
+            self.train_on,
+            self._guarantees(metrics),
+            self.max_crosses,
+            self.n_jobs,
+        )
+        by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
+        for classifier, fits in zip(classifiers, by_metric, strict=True):
+            classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
+            classifier.binner_ = binner
+            classifier._set_cards(fits)  # noqa: SLF001
+            classifier._report_choice(progress)  # noqa: SLF001
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each row: the sum of its points.
+
+        Rows with a score above zero are predicted to be of the last class. With more than two
+        classes: the log-odds of each class against the others.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array or list of rows, of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,), or (n, k) for k > 2 classes
+        """
+        check_is_fitted(self)
+        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
+            validate_data(self, X, reset=False, skip_check_array=True)
+        cells = self.binner_.cells(X)
+        scores = [card.scores(cells) for card in self.cards_]
+        return scores[0] if len(self.classes_) == 2 else self._log_odds(scores)
+
+    def export_state(self) -> ModelState:
+        """Return all that scores rows; of ``binner``, the fitted bins and not the parameter."""
+        state = super().export_state()
+        return replace(state, params=state.params | {"binner": "auto"})
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Raise TypeError: a card has points for bins, and no coefficients of columns."""
+        msg = (
+            "this export writes coefficients of columns, and a ScorecardClassifier has points for "
+            "bins: write it with directrix.export.save, or its points from cards_ and binner_"
+        )
+        raise TypeError(msg)
+
+    def _state_arrays(self) -> dict[str, Any]:
+        return cards_to_arrays(self.cards_)
+
+    def _state_facts(self) -> Facts:
+        return cards_to_facts(self.cards_, self.binner_)
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        return restored_cards(state)
+
+    @classmethod
+    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+        return {}
+
+    def _prepare_table(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Table, KeyedRows]:
+        """Read and validate a table; return it, and its rows of weight above zero with keys."""
+        table = Table.of(X)  # first: it names the column that is wrong
+        validate_data(self, X, y, skip_check_array=True)
+        for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
+            if not size:
+                found = f"0 {noun}(s) (shape={table.values.shape})"
+                msg = f"Found array with {found} while a minimum of 1 is required."
+                raise ValueError(msg)
+        if y is None:
+            msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
+            raise ValueError(msg)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        if len(labels) != len(table):
+            msg = f"X has {len(table)} rows and y {len(labels)}: they must have as many"
+            raise ValueError(msg)
+        weight = checked_weight(sample_weight, table.values)
+        folds = folds_given(self.cv, table.values, labels, groups)
+        keyed = KeyedRows.of(table.values, labels, weight, folds, groups)
+        classes = np.unique(keyed.y)
+        self.classes_ = classes if len(classes) > 2 else two_classes(keyed.y)
+        return table, keyed
+
+    def _fitted_binner(self, table: Table, keyed: KeyedRows) -> Any:
+        binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
+        if hasattr(binner, "bins_"):  # frozen
+            return binner
+        # A bin needs rows, not weight: bins do not depend on the unit of weights that are no
+        # frequencies, such as those that sum to one.
+        copies = np.bincount(keyed.index, minlength=len(keyed.y))
+        return binner.fit_table(table, copies.astype(np.float64))
+
+    def _check_parameters(self, metrics: list[Metric]) -> None:
+        """Refuse parameters that are wrong or do not go together."""
+        if self.train_on not in _TRAIN_ON:
+            msg = f"train_on must be one of {', '.join(_TRAIN_ON)}, not {self.train_on!r}"
+            raise ValueError(msg)
+        if isinstance(self.binner, str) and self.binner != "auto":
+            msg = f"binner must be 'auto' or a Binner, not {self.binner!r}"
+            raise ValueError(msg)
+        crosses: Any = self.max_crosses
+        if crosses is not None and not (isinstance(crosses, int | np.integer) and crosses >= 0):
+            msg = f"max_crosses must be a whole number, 0 or more, or None, not {crosses!r}"
+            raise ValueError(msg)
+        super()._check_parameters(metrics)
+
+    def _set_cards(self, fits: Sequence[FittedCard]) -> None:
+        """Store the fitted cards."""
+        bins = tuple(self.binner_.bins_)
+        self.cards_ = tuple(replace(fit.card, bins=bins) for fit in fits)
+        self.operating_points_ = tuple(fit.fitted.operating_point for fit in fits)
+        self.calibrations_ = tuple(fit.fitted.calibration for fit in fits)
+        self.reports_ = tuple(fit.report for fit in fits)
+        gaps = [report.straight for report in self.reports_]
+        if all(gap is not None and gap.mean <= 0 for gap in gaps):
+            warn(
+                "the card is no better on held-out rows than logistic regression without bins: a "
+                "straight line is the simpler choice. See report_ for both.",
+                NotBetterThanBaselineWarning,
+                stacklevel=find_stacklevel(),
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags

@@ -1,0 +1,264 @@
+"""The fit of ScorecardClassifier to rows in memory: bins, structure, candidates, choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.direct.fit import APART, FALL, fit_best, guaranteed
+from directrix.classifiers.direct.report import DirectReport, Gap, half_width
+from directrix.classifiers.scorecard.card import Card
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.structure import Structure, StructureSearch
+from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
+from directrix.frontier import (
+    MOST_ROWS,
+    Recipe,
+    RidgeCandidate,
+    RowCandidate,
+    RowFrontier,
+    Search,
+    Sweep,
+    compare,
+    ridge_candidates,
+)
+from directrix.losses import Logistic
+from directrix.tables import CellKinds, Coding, cell_weights, straight_basis
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.clock import Clock
+    from directrix.classifiers.direct.fit import Fitted
+    from directrix.classifiers.fitting.finalize import FittedLine
+    from directrix.classifiers.fitting.guarantee import Guarantee
+    from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
+    from directrix.metrics import Curve, Metric
+
+#: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
+#: begin with the ridge itself; others are neighbours of good candidates.
+_NEAR = (3.0, 1.0, 1.0 / 3.0)
+#: Relative decrease that ends a descent of the structure search: areas under curves need no more.
+_COARSE_FALL = 1e-4
+#: The same for closed-form candidates among those of the rows, whose loss is flatter.
+_NEAR_CLOSED = (30.0, 10.0, 3.0)
+#: With more features, closed-form candidates cost more than those of the rows.
+_MOST_FEATURES = 300
+#: What a report compares cards with, by `train_on`.
+_BASELINES = {
+    "rows": "the logistic card of the same bins",
+    "counts": "the closed-form card of equal trade-off",
+}
+
+
+class FittedCard(NamedTuple):
+    """The fit of one class against the others.
+
+    Parameters
+    ----------
+    fitted : FittedLine
+        In the features of the card's design.
+    report : DirectReport
+    card : Card
+    structure : Structure
+    """
+
+    fitted: FittedLine
+    report: DirectReport
+    card: Card
+    structure: Structure
+
+
+@dataclass(frozen=True)
+class CardFit:
+    """A fit to rows in memory.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Each gets a card of its own; they share bins, structure and candidates.
+    n_folds : int
+        Number of folds, if the rows come without folds.
+    kinds : sequence of CellKinds
+        What the cells of each column are.
+    to_cells : callable
+        From values of rows, as `Table` has them, to their cells.
+    train_on : "rows" or "counts"
+    guarantees : sequence of Guarantee, optional
+        For each metric the limits to keep on new rows.
+    max_crosses : int, optional
+    n_jobs : int, optional
+    """
+
+    metrics: Sequence[Metric]
+    n_folds: int
+    kinds: Sequence[CellKinds]
+    to_cells: Callable[[FloatArray], IntArray]
+    train_on: str
+    guarantees: Sequence[Guarantee] | None = None
+    max_crosses: int | None = None
+    n_jobs: int | None = None
+
+    def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[FittedCard]:
+        """Fit a card for each metric, with one class against the others."""
+        if self.guarantees is None:
+            return [fit for fit, *_ in self._fits(keyed, label, clock)]
+        # Rows that set a guaranteed threshold must not have been seen before.
+        kept, apart = keyed.set_apart(label, APART)
+        rows = apart.training_rows(label, 1)
+        cells = self.to_cells(rows.X)
+        fits = []
+        for (fit, curve, design), guarantee in zip(
+            self._fits(kept, label, clock), self.guarantees, strict=True
+        ):
+            coded = rows._replace(X=design.rows(cells))
+            fitted = guaranteed(fit.fitted, curve, coded, guarantee)
+            fits.append(fit._replace(fitted=fitted, card=Card.of(design, fitted.line)))
+        return fits
+
+    def _fits(
+        self, keyed: KeyedRows, label: Any, clock: Clock
+    ) -> list[tuple[FittedCard, Curve, CardDesign]]:
+        seen = keyed.training_rows(label, self.n_folds, MOST_ROWS)
+        seen = seen._replace(X=self.to_cells(seen.X))
+        search = StructureSearch(
+            self.kinds, seen, self._trainer(seen, clock), clock.is_over, self.max_crosses
+        )
+        structure = search.run()
+        design = search.design(structure, None)
+        folds = [] if seen.fold is None else range(int(seen.fold.max()) + 1)
+        coded = seen._replace(X=search.designs(structure, [None, *folds]))
+        rows = coded
+        if len(seen.positive) < len(keyed.index):  # the design is learned from a sample
+            rows = keyed.all_rows(label)
+            rows = rows._replace(X=design.rows(self.to_cells(rows.X)))
+        candidates = Candidates(coded, structure.ridge, self.train_on, clock, self.n_jobs)
+        straight = StraightLines(self.kinds, seen, self.n_jobs)
+        fits = []
+        for metric in self.metrics:
+            fit, curve = candidates.best(metric, rows)
+            report = replace(
+                fit.report,
+                straight=straight.gap(metric, fit.report),
+                baseline=_BASELINES[self.train_on],
+            )
+            card = Card.of(design, fit.fitted.line)
+            fits.append((FittedCard(fit.fitted, report, card, structure), curve, design))
+        return fits
+
+    def _trainer(self, rows: TrainingRows, clock: Clock) -> Trainer:
+        if self.train_on == "counts":
+            return CountTrainer(rows)
+        return RowTrainer(rows, _COARSE_FALL, clock.is_over, self.n_jobs)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Candidates of one structure, trained for metrics and compared on the same held-out rows.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        With coded features.
+    ridge : float
+        Of the structure.
+    train_on : "rows" or "counts"
+    clock : Clock
+    n_jobs : int, optional
+    """
+
+    rows: TrainingRows
+    ridge: float
+    train_on: str
+    clock: Clock
+    n_jobs: int | None
+
+    def best(self, metric: Metric, rows: TrainingRows) -> tuple[Fitted, Curve]:
+        """Choose a candidate for a metric, and fit it to all rows; see `fit_best`."""
+        if self.train_on == "counts":
+            comparison = compare(metric, [candidate.curves for candidate in self._closed])
+            return fit_best(
+                metric,
+                self._closed,
+                comparison,
+                self.rows,
+                rows,
+                plain_ridge=self.ridge,
+            )
+        moments = None
+        if self.rows.X.shape[1] <= _MOST_FEATURES:
+            moments = lambda: self._closed  # noqa: E731 - not before the search has time for it
+        search = Search(self._frontier, metric, moments, Sweep((self.ridge,), np.inf))
+        comparison = search.run()
+        return fit_best(
+            metric,
+            search.candidates,
+            comparison,
+            self.rows,
+            rows,
+            skipped=search.skipped,
+            plain_ridge=self.ridge,
+        )
+
+    @cached_property
+    def _closed(self) -> list[RidgeCandidate]:
+        counts = self.train_on == "counts"
+        ridges = [factor * self.ridge for factor in (_NEAR if counts else _NEAR_CLOSED)]
+        return ridge_candidates(*self.rows[:4], ridges, baseline=counts)
+
+    @cached_property
+    def _frontier(self) -> RowFrontier:
+        return RowFrontier(
+            *self.rows[:4],
+            progress=self.clock,
+            fall=FALL,
+            out_of_time=self.clock.is_over,
+            n_jobs=self.n_jobs,
+        )
+
+
+@dataclass(frozen=True)
+class StraightLines:
+    """Logistic regression without bins, on the same held-out rows as a card.
+
+    A number is the mean of its bin, so that missing values and long tails do it no harm.
+
+    Parameters
+    ----------
+    kinds : sequence of CellKinds
+    rows : TrainingRows
+        With cells as their features.
+    n_jobs : int, optional
+    """
+
+    kinds: Sequence[CellKinds]
+    rows: TrainingRows
+    n_jobs: int | None
+
+    def gap(self, metric: Metric, report: DirectReport) -> Gap | None:
+        """Return how much better a card is; None if no rows are held out."""
+        if self.rows.fold is None:
+            return None
+        comparison = compare(metric, [candidate.curves for candidate in self._candidates])
+        sign = -1.0 if metric.greater_is_better else 1.0
+        chosen = next(tried for tried in report.tried if tried.name == report.chosen)
+        best = comparison.best
+        mean = float(comparison.losses[best] - sign * chosen.metric)
+        reach = half_width(comparison.fold_losses[best] - sign * np.array(chosen.folds))
+        return Gap(mean, mean - reach, mean + reach)
+
+    @cached_property
+    def _candidates(self) -> list[RowCandidate]:
+        rows = self.rows
+        bases = [
+            straight_basis(kinds, cell_weights(kinds, cells, rows.weight))
+            for kinds, cells in zip(self.kinds, rows.X.T, strict=True)
+        ]
+        X = CardDesign(Coding(bases)).rows(rows.X)
+        frontier = RowFrontier(X, *rows[1:4], fall=FALL, n_jobs=self.n_jobs)
+        candidates = frontier.plan(Recipe(Logistic(), ridge) for ridge in Sweep().ridges)
+        frontier.solve_together(candidates, frontier.folds)
+        return [candidate for candidate in candidates if candidate.fit()]

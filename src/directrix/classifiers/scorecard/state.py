@@ -1,0 +1,119 @@
+"""The cards of a fitted classifier as arrays and facts of a model state, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.classifiers.scorecard.card import Card, Cross
+from directrix.classifiers.state import Facts, StateArrays, is_count, require
+from directrix.exceptions import BinnerFileError, StateError
+from directrix.tables import Binner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import AnyArray
+    from directrix.classifiers.state import ModelState
+
+
+def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
+    """Return intercepts, points of all cells one after another, and how crosses merge cells."""
+    points = [block.ravel() for card in cards for block in _blocks(card)]
+    merged = [part for card in cards for cross in card.crosses for part in cross.merged]
+    return {
+        "intercept": np.array([card.intercept for card in cards]),
+        "points": np.concatenate(points),
+        "merged": np.concatenate([np.empty(0, dtype=np.int64), *merged]),
+    }
+
+
+def cards_to_facts(cards: Sequence[Card], binner: Any) -> Facts:
+    """Return the bins as JSON text, and the columns and the size of every cross."""
+    crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
+    return Facts(binner=binner.to_json(), crosses=crosses)
+
+
+def restored_cards(state: ModelState) -> dict[str, Any]:
+    """Return ``cards_`` and ``binner_`` of a state, after checking it."""
+    state.facts.require_names("binner", "crosses")
+    binner = _restored_binner(state)
+    sizes = [bins.n_cells for bins in binner.bins_]
+    arrays = StateArrays(state.arrays)
+    intercepts = arrays.take("intercept", (state.n_lines,), "float64")
+    points = _Reader(arrays.take("points", (None,), "float64"), "points")
+    merged = _Reader(arrays.take("merged", (None,), "int64"), "merged cells")
+    arrays.require_empty()
+    listed = state.facts["crosses"]
+    complete = isinstance(listed, list) and len(listed) == state.n_lines
+    require(complete, "it does not list the crosses of each card")
+    cards = []
+    for intercept, crosses in zip(intercepts.tolist(), listed, strict=True):
+        columns = tuple(points.take(size) for size in sizes)
+        require(isinstance(crosses, list), "it does not list the crosses of each card")
+        of_card = tuple(_cross(cross, sizes, points, merged) for cross in crosses)
+        cards.append(Card(intercept, columns, of_card, tuple(binner.bins_)))
+    points.require_empty()
+    merged.require_empty()
+    return {"cards_": tuple(cards), "binner_": binner}
+
+
+def _blocks(card: Card) -> list[AnyArray]:
+    return [*card.columns, *(cross.points for cross in card.crosses)]
+
+
+def _restored_binner(state: ModelState) -> Binner:
+    text = state.facts["binner"]
+    require(isinstance(text, str), "its bins are not a text")
+    try:
+        binner = Binner.from_json(text)
+    except BinnerFileError as error:
+        msg = f"its bins cannot be read: {error.reason}"
+        raise StateError(msg) from None
+    require(len(binner.bins_) == state.n_features, "it does not have bins for each column")
+    names = getattr(binner, "feature_names_in_", None)
+    same = names is None or (
+        state.feature_names is not None and tuple(names) == state.feature_names
+    )
+    require(same, "its bins are of other columns")
+    return binner
+
+
+def _cross(listed: Any, sizes: list[int], points: _Reader, merged: _Reader) -> Cross:
+    valid = isinstance(listed, list) and len(listed) == 4 and all(map(is_count, listed))
+    require(valid and max(listed[:2]) < len(sizes), "a cross is not one of two columns")
+    first, second, rows, columns = listed
+    require(rows > 0 and columns > 0, "a cross has no cells")
+    maps = []
+    for column, length in ((first, rows), (second, columns)):
+        part = merged.take(sizes[column])
+        inside = part.size == 0 or (part.min() >= 0 and part.max() < length)
+        require(inside, "a cross merges cells into some that it does not have")
+        maps.append(part)
+    block = points.take(rows * columns).reshape(rows, columns)
+    return Cross((first, second), (maps[0], maps[1]), block)
+
+
+class _Reader:
+    """Takes consecutive parts of an array.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    noun : str
+        What they are called in messages.
+    """
+
+    def __init__(self, values: AnyArray, noun: str) -> None:
+        self._values, self._noun, self._start = values, noun, 0
+
+    def take(self, length: int) -> AnyArray:
+        """Return the next values."""
+        start, self._start = self._start, self._start + length
+        require(self._start <= len(self._values), f"it has too few {self._noun}")
+        return self._values[start : self._start].copy()
+
+    def require_empty(self) -> None:
+        """Check that all values have been taken."""
+        require(self._start == len(self._values), f"it has too many {self._noun}")

@@ -1,0 +1,302 @@
+"""The structure of a card: how strong its ridge is, and how many crosses it has.
+
+Both are chosen by the area under the ROC curve of plain cards on held-out rows: it is steadier than
+a metric at one operating point, for which the chosen structure is then trained. Everything that
+looks at labels (the order of levels in crosses, which pairs are crossed, the variance of a block's
+points) is learned without the fold it is tested on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.frontier import FoldDesigns, design_without
+from directrix.metrics import AUC
+from directrix.tables import (
+    CellKinds,
+    CodedRows,
+    Coding,
+    CrossColumn,
+    cell_weights,
+    column_basis,
+    rank_pairs,
+)
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.classifiers.scorecard.trainers import Trainer
+
+#: Factors of the best ridge for cards with crosses, and for reweighted ones.
+_NEAR = (3.0, 1.0)
+#: Index of the ridge among those of a trainer if no rows can be held out.
+_CAUTIOUS = 2
+#: Numbers of crosses that are tried, per column.
+_CROSSES = (0.5, 1.5, 5.0)
+#: A step to more crosses must gain so much; one that loses three times as much ends the search.
+_MARGIN = 1e-3
+#: Held-out rows of the smaller class with which structures are compared; more folds give more.
+_ENOUGH = 300
+#: Exponent from the size of a block's coefficients to its prior variance, and its bounds.
+_POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
+
+
+class Structure(NamedTuple):
+    """What makes a card, apart from what it is trained for.
+
+    Parameters
+    ----------
+    ridge : float
+    n_crosses : int
+    reweighted : bool
+        Whether columns and crosses with larger effects have a larger prior variance.
+    auc : float
+        Mean area under the curve on the folds it was compared on; NaN if no rows were held out.
+    """
+
+    ridge: float
+    n_crosses: int = 0
+    reweighted: bool = False
+    auc: float = float("nan")
+
+    @property
+    def looks_at_no_label(self) -> bool:
+        """Whether the features are the same without any fold."""
+        return not self.n_crosses and not self.reweighted
+
+
+class Crossed(NamedTuple):
+    """Columns as they take part in crosses, and pairs of them, learned without a fold.
+
+    Parameters
+    ----------
+    columns : list of CrossColumn
+    pairs : list of pairs of int
+        Most promising first.
+    """
+
+    columns: list[CrossColumn]
+    pairs: list[tuple[int, int]]
+
+
+@dataclass
+class StructureSearch:
+    """Finds the structure of a card, and makes the designs of its folds.
+
+    Parameters
+    ----------
+    kinds : sequence of CellKinds
+        Of each column.
+    rows : TrainingRows
+        With cells as their features.
+    trainer : Trainer
+    out_of_time : callable, optional
+    max_crosses : int, optional
+        Crosses at most; by default as many as help.
+    """
+
+    kinds: Sequence[CellKinds]
+    rows: TrainingRows
+    trainer: Trainer
+    out_of_time: Callable[..., bool] | None = None
+    max_crosses: int | None = None
+    #: All structures that were compared, in order.
+    tried: list[Structure] = field(default_factory=list)
+    _crossed: dict[int | None, Crossed] = field(default_factory=dict)
+    _additive_lines: dict[tuple[float, int | None], FloatArray] = field(default_factory=dict)
+    _reweighted: dict[int | None, CardDesign] = field(default_factory=dict)
+
+    def run(self) -> Structure:
+        """Return the structure of best held-out AUC; fewer crosses unless more gain enough."""
+        if self.rows.fold is None:
+            return Structure(self.trainer.ridges[_CAUTIOUS])
+        lines = self.trainer.solve(self.additive, self.trainer.ridges, self.folds)
+        self._additive_lines |= lines
+        best = self._best(self.additive, lines, 0)
+        if best is None:
+            return Structure(self.trainer.ridges[_CAUTIOUS])
+        self._ridge = best.ridge
+        before = {fold: lines[best.ridge, fold] for fold in self.folds}
+        for count in self._counts():
+            if self._is_late():
+                break
+            X = self.designs(Structure(best.ridge, count), self.folds)
+            starts: dict[int | None, FloatArray] = {
+                fold: _padded(line, design_without(X, fold)) for fold, line in before.items()
+            }
+            ridges = [factor * self._ridge for factor in _NEAR]
+            lines = self.trainer.solve(X, ridges, self.folds, starts)
+            found = self._best(X, lines, count)
+            if found is None or found.auc < best.auc - 3.0 * _MARGIN:
+                break
+            before = {fold: lines[found.ridge, fold] for fold in self.folds}
+            if found.auc > best.auc + _MARGIN:
+                best = found
+        return self._reweighing(best)
+
+    def _reweighing(self, best: Structure) -> Structure:
+        """Return the structure with reweighted blocks, if it is better so."""
+        if self._is_late():
+            return best
+        again = best._replace(reweighted=True)
+        self._weighing_ridge = best.ridge
+        X = self.designs(again, self.folds)
+        ridges = [factor * best.ridge for factor in _NEAR]
+        lines = self.trainer.solve(X, ridges, self.folds)
+        found = self._best(X, lines, best.n_crosses, reweighted=True)
+        return best if found is None or found.auc <= best.auc + _MARGIN else found
+
+    def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
+        """Return the rows as cards of a structure see them, without each of some folds."""
+        if structure.looks_at_no_label:
+            return self.additive
+        whole, designs = None, {}
+        for fold in folds:
+            rows = self.design(structure, fold).rows(self.rows.X)
+            if fold is None:
+                whole = rows
+            else:
+                designs[fold] = rows
+        return FoldDesigns(whole, designs)
+
+    def design(self, structure: Structure, fold: int | None) -> CardDesign:
+        """Return the design that is learned without a fold."""
+        if structure.reweighted:
+            return self._reweighted_design(structure._replace(reweighted=False), fold)
+        if not structure.n_crosses:
+            return CardDesign(Coding(self._bases))
+        crossed = self._crosses(fold)
+        pairs = crossed.pairs[: structure.n_crosses]
+        bases = [(crossed.columns[i].basis, crossed.columns[j].basis) for i, j in pairs]
+        merged = {k: crossed.columns[k].merged for pair in pairs for k in pair}
+        return CardDesign(Coding(self._bases, bases), tuple(pairs), merged)
+
+    def _reweighted_design(self, structure: Structure, fold: int | None) -> CardDesign:
+        """Return the design whose blocks have variances after the size of their effects."""
+        if fold not in self._reweighted:
+            plain = self.design(structure, fold)
+            X = plain.rows(self.rows.X)
+            ridge = self._weighing_ridge  # one for all folds, whichever the reweighted card has
+            line = self.trainer.solve(X, [ridge], [fold])[ridge, fold]
+            coding = plain.coding
+            block = np.repeat(np.arange(len(coding.scale)), np.diff(coding.feature_starts))
+            squares = np.bincount(block, np.square(line[:-1]), len(coding.scale))
+            variance = (np.sqrt(squares) * coding.scale) ** _POWER
+            mean = float(variance.mean())
+            scale = np.ones(len(variance))
+            if mean > 0:
+                scale = np.sqrt(np.clip(variance / mean, _LEAST, _MOST))
+            self._reweighted[fold] = plain._replace(coding=coding.scaled(scale))
+        return self._reweighted[fold]
+
+    @cached_property
+    def folds(self) -> list[int]:
+        """The folds on which structures are compared: as many as have enough held-out rows."""
+        rows = self.rows
+        if rows.fold is None:
+            return []
+        n_folds = int(rows.fold.max()) + 1
+        n_pos = int(rows.positive.sum())
+        used = int(np.ceil(_ENOUGH * n_folds / min(n_pos, len(rows.positive) - n_pos)))
+        return list(range(min(max(used, 1), n_folds)))
+
+    @cached_property
+    def additive(self) -> CodedRows:
+        """The rows of cards without crosses; their coding looks at no label."""
+        return CardDesign(Coding(self._bases)).rows(self.rows.X)
+
+    @cached_property
+    def _bases(self) -> list[FloatArray]:
+        weight, rank = self.rows.weight, self.trainer.rank_of(len(self.kinds))
+        return [
+            column_basis(kinds, cell_weights(kinds, cells, weight), rank, centred=True)
+            for kinds, cells in zip(self.kinds, self.rows.X.T, strict=True)
+        ]
+
+    def _counts(self) -> list[int]:
+        """Return the numbers of crosses to try."""
+        columns, most = len(self.kinds), self.trainer.most_crosses
+        most = most if self.max_crosses is None else min(most, self.max_crosses)
+        most = min(most, columns * (columns - 1) // 2)
+        counts: list[int] = []
+        for share in _CROSSES:
+            count = min(most, int(np.ceil(share * columns)))
+            if count > (1.2 * counts[-1] if counts else 0):
+                counts.append(count)
+        return counts
+
+    def _is_late(self) -> bool:
+        return self.out_of_time is not None and self.out_of_time()
+
+    def _best(
+        self,
+        X: CodedRows | FoldDesigns,
+        lines: dict[tuple[float, int | None], FloatArray],
+        count: int,
+        *,
+        reweighted: bool = False,
+    ) -> Structure | None:
+        """Return the best of the ridges that were solved on all folds; None if none was."""
+        rows, areas = self.rows, dict[float, list[float]]()
+        for (ridge, fold), line in lines.items():
+            tested = np.flatnonzero(rows.fold == fold)
+            scores = design_without(X, fold)[tested] @ line[:-1]
+            area = AUC().score(rows.positive[tested], scores, rows.weight[tested])
+            areas.setdefault(ridge, []).append(float(area))
+        found = [
+            Structure(ridge, count, reweighted, float(np.mean(values)))
+            for ridge, values in areas.items()
+            if len(values) == len(self.folds)
+        ]
+        self.tried += found
+        return max(found, key=lambda structure: structure.auc, default=None)
+
+    def _crosses(self, fold: int | None) -> Crossed:
+        """Return columns and pairs learned without a fold, from residuals of an additive card."""
+        if fold not in self._crossed:
+            rows, cells = self.rows, self.rows.X
+            weight = rows.weight / rows.weight.mean()
+            if fold is not None:
+                weight[rows.fold == fold] = 0.0
+            columns = [
+                CrossColumn.of(
+                    kinds,
+                    cell_weights(kinds, column, weight),
+                    cell_weights(kinds, column, weight * rows.positive),
+                    self.trainer.cross_rank,
+                )
+                for kinds, column in zip(self.kinds, cells.T, strict=True)
+            ]
+            chance = self._additive_probability(fold)
+            merged = [column.merged[cells[:, k]] for k, column in enumerate(columns)]
+            used = np.flatnonzero(weight)
+            residual, curvature = rows.positive - chance, chance * (1.0 - chance)
+            pairs = rank_pairs(
+                columns,
+                np.column_stack(merged)[used],
+                (weight * residual)[used],
+                (weight * curvature)[used],
+            )
+            self._crossed[fold] = Crossed(columns, pairs)
+        return self._crossed[fold]
+
+    def _additive_probability(self, fold: int | None) -> FloatArray:
+        key = self._ridge, fold
+        if key not in self._additive_lines:
+            self._additive_lines |= self.trainer.solve(self.additive, [self._ridge], [fold])
+        line = self._additive_lines[key]
+        return self.trainer.probability(self.additive @ line[:-1] + line[-1], fold)
+
+
+def _padded(line: FloatArray, X: CodedRows) -> FloatArray:
+    """Return a line with zeros for the features that come after its own."""
+    start = np.zeros(X.shape[1] + 1)
+    start[: len(line) - 1] = line[:-1]
+    start[-1] = line[-1]
+    return start
