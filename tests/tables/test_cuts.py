@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.tables import find_cuts
-from directrix.tables.cuts import _two_bins, bin_means, cuts_between, distinct_values
+from directrix.tables.cuts import bin_means, cuts_between, distinct_values, weight_of_two_bins
 
 HUGE = np.finfo(np.float64).max
 TINY = 5e-324
@@ -96,7 +96,7 @@ def test_the_limit_of_a_repeated_value_is_two_bins_of_what_is_left(max_bins):
     rng = np.random.default_rng(max_bins)
     for _ in range(50):
         weights = rng.pareto(0.5, size=max_bins + 1 + rng.integers(200)) + 1e-3
-        limit = _two_bins(weights, max_bins)
+        limit = weight_of_two_bins(weights, max_bins)
         total = np.minimum(weights, limit).sum()
         assert limit == pytest.approx(2 * total / max_bins, rel=1e-9) or limit >= weights.max()
 

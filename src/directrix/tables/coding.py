@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from directrix.tables.cuts import weight_of_two_bins
+
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
@@ -97,9 +99,11 @@ def column_basis(kinds: CellKinds, weight: FloatArray, rank: int, *, centred: bo
     parts = [_indicators(alone).toarray()]
     inside = weight[kinds.ordered]
     if kinds.n_ordered > 1 and inside.sum() > 0:
-        for part in _ordered_parts(inside / inside.sum(), kinds.means):
+        share = inside / inside.sum()
+        for part in _ordered_parts(share, kinds.means):
             lifted = np.zeros((kinds.n_cells, part.shape[1]))
-            lifted[kinds.ordered] = part
+            # By themselves: a missing value is then next to their mean, not to the first bin.
+            lifted[kinds.ordered] = part - share @ part if centred else part
             parts.append(lifted)
     basis = np.hstack(parts)
     if centred and basis.size and weight.sum() > 0:
@@ -183,7 +187,7 @@ def merge_neighbours(weight: FloatArray, most: int) -> IntArray:
         return np.arange(len(weight))
     if not weight.any():  # all rows of the column are in the fold that is left out
         weight = np.ones(len(weight))
-    capped = np.minimum(weight, 2.0 * weight.sum() / most) + 1e-9 * weight.sum()
+    capped = np.minimum(weight, weight_of_two_bins(weight, most)) + 1e-9 * weight.sum()
     middle = (np.cumsum(capped) - capped / 2.0) / capped.sum()
     group: IntArray = np.unique((middle * most).astype(np.int64), return_inverse=True)[1]
     return group

@@ -90,7 +90,7 @@ def cuts_between(
     after: AnyArray = np.arange(len(distinct) - 1)  # a cut is after this value
     below = np.cumsum(weights)
     if len(distinct) > max_bins:
-        capped = np.cumsum(np.minimum(weights, _two_bins(weights, max_bins)))
+        capped = np.cumsum(np.minimum(weights, weight_of_two_bins(weights, max_bins)))
         targets = np.arange(1, max_bins) * (capped[-1] / max_bins)
         # Rounding must not move a cut to the next value.
         reached = np.searchsorted(capped, targets * (1.0 - 1e-12))
@@ -134,7 +134,7 @@ def bin_means(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> Fl
     return np.clip(means, lowest, highest)
 
 
-def _two_bins(weights: FloatArray, max_bins: int) -> float:
+def weight_of_two_bins(weights: FloatArray, max_bins: int) -> float:
     """Return the weight of two bins if no value has more: c = 2 Σ min(weight, c) / max_bins.
 
     With the j heaviest values at the limit and R the weight of the others,
