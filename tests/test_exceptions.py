@@ -32,7 +32,9 @@ from directrix.exceptions import (
     DifferentBinsError,
     FewRowsWarning,
     Float32PrecisionWarning,
+    InfiniteValuesError,
     MissingLibraryError,
+    MissingValuesError,
     ModelFileError,
     MomentsFileError,
     NegativeCountError,
@@ -43,6 +45,7 @@ from directrix.exceptions import (
     OutOfReachError,
     SqlNameError,
     StateError,
+    UnusableColumnsError,
 )
 from directrix.export import to_onnx
 from directrix.metrics import RecallAtFPR
@@ -62,12 +65,18 @@ ERRORS = [
         "no feature named 'x'; the features have no names",
     ),
     (
-        NotNumericError("town", "str"),
-        {"column": "town", "dtype": "str"},
+        NotNumericError(["town"], ["str"]),
+        {"columns": ("town",), "dtypes": ("str",)},
         (
-            "column 'town' holds str, not numbers; encode it first (for instance one-hot), or "
-            "leave it out"
+            "column 'town' holds str, not numbers; use ScorecardClassifier, which takes text and "
+            "missing values as they are, or encode such columns (OneHotEncoder in a Pipeline), or "
+            "drop them"
         ),
+    ),
+    (
+        NotNumericError("abcdefg", ["str", "date", "str", "str", "str", "str", "str"], "stop"),
+        {"columns": tuple("abcdefg"), "remedy": "stop"},
+        "columns 'a', 'b', 'c', 'd', 'e' and 2 more hold str, date, not numbers; stop",
     ),
     (
         ColumnKindError("town", "texts", "numbers"),
@@ -136,6 +145,28 @@ ERRORS = [
         {"reason": "it is damaged", "path": "folder/bins.json"},
         "bins.json cannot be read as a binner: it is damaged",
     ),
+    (
+        MissingValuesError(["age", 3], 1200),
+        {"columns": ("age", 3), "rows": 1200, "partial": False},
+        (
+            "columns 'age', 3 hold missing values (NaN) in 1,200 rows; use ScorecardClassifier, "
+            "which takes text and missing values as they are, or impute them (SimpleImputer in a "
+            "Pipeline), or drop those rows"
+        ),
+    ),
+    (
+        InfiniteValuesError([3], 1, partial=True),
+        {"columns": (3,), "rows": 1, "partial": True},
+        (
+            "column 3 holds infinity in at least 1 row; replace it by a finite number, or drop "
+            "those rows"
+        ),
+    ),
+    (
+        InfiniteValuesError(["age"], 2),
+        {"columns": ("age",), "rows": 2},
+        "column 'age' holds infinity in 2 rows; replace it by a finite number, or drop those rows",
+    ),
     (StateError("no coefficients"), {"reason": "no coefficients"}, "no coefficients"),
     (
         OutOfReachError("too few", RateLimit("fpr", 0.1), 50, 59),
@@ -162,6 +193,8 @@ BASES = {
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
     NotNumericError: TypeError,
+    MissingValuesError: ValueError,
+    InfiniteValuesError: ValueError,
     NotUtf8Error: ValueError,
     SqlNameError: ValueError,
     CancellationError: ArithmeticError,
@@ -175,7 +208,12 @@ BASES = {
     MissingLibraryError: ImportError,
     Float32PrecisionWarning: UserWarning,
 }
-WITHOUT_FIELDS = {FewRowsWarning, OneClassPredictedWarning, NotBetterThanBaselineWarning}
+WITHOUT_FIELDS = {
+    FewRowsWarning,
+    NotBetterThanBaselineWarning,
+    OneClassPredictedWarning,
+    UnusableColumnsError,
+}
 
 
 def test_every_class_is_tested_here():
@@ -226,8 +264,8 @@ def test_errors_of_a_data_frame_name_the_column():
     assert (caught.value.name, caught.value.available) == ("b", ("a", "town"))
     with pytest.raises(NotNumericError) as caught:
         FrameRows(frame)
-    assert caught.value.column == "town"
-    assert caught.value.dtype == str(frame["town"].dtype)
+    assert caught.value.columns == ("town",)
+    assert caught.value.dtypes == ("str",)  # also where pandas says object
 
 
 def test_errors_of_a_summary_name_the_feature():
@@ -310,7 +348,7 @@ CALLS = {
 def test_every_warning_asks_where_the_line_of_the_user_is():
     calls = [
         (path.name, call)
-        for path in Path(exceptions.__file__).parent.rglob("*.py")
+        for path in Path(exceptions.__file__).parents[1].rglob("*.py")
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call) and ast.unparse(call.func) in ("warn", "warnings.warn")
     ]

@@ -281,7 +281,7 @@ def test_labels_may_be_of_any_type(labels, classes):
 def test_a_null_is_refused_by_name_and_absent_rows_do_not_count(kind):
     column = pa.array([1, 0, None, 1], pa.int8()).cast(kind)
     table = pa.table({"x": [1.0, 2.0, 4.0, 8.0], "gap": column, "y": [0, 1, 1, 0]})
-    with pytest.raises(ValueError, match="row 2 holds NaN in column 'gap': impute missing"):
+    with pytest.raises(ValueError, match=r"column 'gap' holds missing values .* 1 row;"):
         summarize(table, target="y")
     with_weights = table.append_column("w", [[1.0, 2.0, 0.0, 1.0]])
     assert summarize(with_weights, target="y", weight="w").count == 3
@@ -320,7 +320,7 @@ def test_one_column_may_hold_vectors(made, tmp_path):
         ([[1.0], [1.0, 2.0, 3.0]], "the vectors of features are not all of one length"),
         ([[1.0, 2.0], [3.0]], "the vectors of features are not all of one length"),
         ([[1.0, 2.0], None], "1 rows have no vector of features; fill or drop them"),
-        ([[1.0, 2.0], [3.0, None]], "row 1 holds NaN in column 1"),
+        ([[1.0, 2.0], [3.0, None]], "column 1 holds missing values"),
     ],
 )
 def test_vectors_with_gaps_are_refused(vectors, message):
@@ -330,7 +330,7 @@ def test_vectors_with_gaps_are_refused(vectors, message):
 
 def test_two_columns_of_vectors_are_refused():
     table = pa.table({"v": [[1.0], [2.0]], "u": [[1.0], [2.0]], "y": [0, 1]})
-    with pytest.raises(TypeError, match=r"column 'v' holds list<.*>, not numbers"):
+    with pytest.raises(TypeError, match=r"columns 'v', 'u' hold list<.*>, not numbers"):
         summarize(table, target="y")
 
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines import spark as engine
+from directrix.exceptions import NotNumericError
 
 pytestmark = [
     pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not())),
@@ -326,11 +327,21 @@ def test_no_rows_are_refused_in_words(session, empty):
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────
 
 
+def test_text_is_refused_before_the_workers_start(session):
+    frame = session.createDataFrame(columns())
+    with pytest.raises(NotNumericError, match="transform=") as caught:
+        summarize(frame, target="y")
+    assert "country" in caught.value.columns
+    types = dict(frame.dtypes)
+    assert caught.value.dtypes == tuple(types[name] for name in caught.value.columns)
+    assert set(caught.value.columns).isdisjoint(["a", "b", "y"])
+
+
 def test_what_a_worker_refuses_is_told_in_its_words(session):
     from pyspark.errors import PythonException
 
-    frame = session.createDataFrame(columns())
-    with pytest.raises(PythonException, match=r"column 'country' holds .*encode it first"):
+    frame = session.createDataFrame([(1.0, 0), (None, 1)], "a double, y int")
+    with pytest.raises(PythonException, match=r"column 'a' holds missing values \(NaN\) in at le"):
         summarize(frame, target="y")
     rows = session.createDataFrame([([1.0], 0), (None, 1)], "x array<double>, y int")
     with pytest.raises(PythonException, match="1 rows have no vector of features"):

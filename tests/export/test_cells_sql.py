@@ -13,7 +13,7 @@ from directrix.exceptions import SqlNameError
 from directrix.export import case_by_cell, cells_to_sql
 from directrix.export.cells_sql import last_microsecond
 from directrix.tables import LevelBins, NumberBins, Table
-from directrix.tables._days import days_of
+from directrix.tables.reading._days import days_of
 
 pa = pytest.importorskip("pyarrow")
 duckdb = pytest.importorskip("duckdb")

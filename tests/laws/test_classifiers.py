@@ -36,6 +36,7 @@ from directrix import (
     Moments,
     SmoothClassifier,
 )
+from directrix.classifiers import ScorecardClassifier
 from directrix.frontier._pencil import EigenPencil
 from directrix.losses import ZeroOne
 from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR, resolve
@@ -105,6 +106,9 @@ CHECKS = parametrize_with_checks(
         BetaBernoulliClassifier(kernel="polynomial", class_weight="balanced"),
         BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"),
         DirectClassifier(cv=2),
+        # No time for more than the first card: what is checked is not how good the best is.
+        ScorecardClassifier(cv=2, time_budget=1e-9),
+        ScorecardClassifier(cv=2, time_budget=1e-9, train_on="counts"),
     ]
 ).mark
 

@@ -552,5 +552,5 @@ def test_a_stated_prior_is_that_of_two_classes_only():
 def test_a_missing_value_is_refused_with_the_name_given_to_its_column():
     rows = X.copy()
     rows[4, 1] = np.nan
-    with pytest.raises(ValueError, match=f"row 4 holds NaN in column '{NAMES[1]}'"):
+    with pytest.raises(ValueError, match=f"column '{NAMES[1]}' holds missing values"):
         Moments.of(rows, Y, feature_names=NAMES)

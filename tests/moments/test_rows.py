@@ -143,7 +143,9 @@ def test_booleans_are_numbers_and_missing_values_are_nan(frame):
     ],
 )
 def test_a_column_that_holds_no_numbers_is_named(frame):
-    with pytest.raises(TypeError, match=r"column 'the bad one' holds .*, not numbers; encode it"):
+    with pytest.raises(
+        TypeError, match=r"column 'the bad one' holds .*, not numbers; use ScorecardClassifier"
+    ):
         as_rows(frame)
 
 
@@ -162,10 +164,11 @@ def test_a_column_that_occurs_twice_is_refused():
         (np.zeros(3), ValueError, r"two dimensions.*X\.reshape\(-1, 1\) if it is a single feature"),
         (np.zeros((2, 2, 2)), ValueError, "two dimensions, rows and columns, not 3"),
         (3.0, ValueError, "two dimensions"),
-        ([["a"]], TypeError, "real numbers, not <U1; encode them first"),
+        ([["a"]], TypeError, "column 0 holds str, not numbers"),
+        ([["1.5"]], TypeError, "real numbers, not <U3; encode them first"),
         ([[1j]], TypeError, "real numbers, not complex128"),
-        (np.array([["2020"]], dtype="M8[Y]"), TypeError, "real numbers, not datetime64"),
-        (np.array([["a", 1.0]], dtype=object), TypeError, "must be numbers: .*'a'"),
+        (np.array([["2020"]], dtype="M8[Y]"), TypeError, "column 0 holds datetime64"),
+        (np.array([["a", 1.0]], dtype=object), TypeError, "column 0 holds str, not numbers"),
         (np.array([[None, {}]], dtype=object), TypeError, "must be numbers"),
         (sparse.csr_array(np.array([[1j]])), TypeError, "hold real numbers"),
         (sparse.coo_array(np.array([1.0])), TypeError, "have two dimensions"),

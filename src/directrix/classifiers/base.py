@@ -16,6 +16,7 @@ from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.moments import explain_rejection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _Entry = TypeVar("_Entry")
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
+#: Types of features that are used as they are; others are converted to the first.
+_FLOATS = (np.float64, np.float32)
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -57,7 +60,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         array of shape (n,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = self._validated_features(X)
         scores: FloatArray = safe_sparse_dot(X, self.coef_[0], dense_output=True)
         scores += self.intercept_[0]
         return scores
@@ -185,10 +188,31 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset
-        )
+        try:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+        except (TypeError, ValueError):
+            self._raise_named(X, reset=reset)
+            raise
         return X, y
+
+    def _validated_features(self, X: Any) -> Any:
+        """Return features like those of the fit as an array, checked by scikit-learn."""
+        try:
+            return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        except (TypeError, ValueError):
+            self._raise_named(X, reset=False)
+            raise
+
+    def _raise_named(self, X: Any, *, reset: bool) -> None:
+        """Raise an error that names the columns for which scikit-learn refused a table, if any."""
+        if not reset:
+            try:
+                validate_data(self, X, skip_check_array=True, reset=False)
+            except (TypeError, ValueError):  # other features than in the fit: that comes first
+                return
+        error = explain_rejection(X)
+        if error is not None:
+            raise error from None
 
 
 class ThresholdClassifier(LinearClassifier):

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.engines.tables import as_table
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions import (
+    USE_SCORECARD,
+    ColumnNotFoundError,
+    InfiniteValuesError,
+    MissingValuesError,
+    NotNumericError,
+)
 from directrix.moments import (
     ClassMoments,
     CopyCounter,
@@ -34,6 +40,11 @@ if TYPE_CHECKING:
 
 #: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
 POSITION = "__directrix_position__"
+
+#: Remedy for text in a source of rows.
+ENCODE = (
+    f"{USE_SCORECARD}, or encode such columns (transform= takes a fitted transformer), or drop them"
+)
 
 
 @dataclass(frozen=True)
@@ -238,7 +249,7 @@ class Plan:
             columns = tuple(name for name in table.columns if name not in used)
         names = None
         if self.transform is None:
-            X = table.features(columns)
+            X = _features(table, columns)
         else:
             X = as_rows(self.transform.transform(table.in_pandas(columns)))
             if X.names is None and hasattr(self.transform, "get_feature_names_out"):
@@ -277,14 +288,17 @@ class Plan:
         )
 
     def _moments(self, block: Block, fold: Any) -> Moments:
-        return Moments.of(
-            block.X,
-            block.y,
-            block.weight,
-            classes=self.classes,
-            feature_names=block.names,
-            fold=fold,
-        )
+        try:
+            return Moments.of(
+                block.X,
+                block.y,
+                block.weight,
+                classes=self.classes,
+                feature_names=block.names,
+                fold=fold,
+            )
+        except (MissingValuesError, InfiniteValuesError) as error:
+            raise type(error)(error.columns, error.rows, partial=True) from None
 
 
 @dataclass(frozen=True)
@@ -320,6 +334,14 @@ def names_a_column(role: Any) -> bool:
     return isinstance(role, str | HashFolds | tuple | NoneType) or (
         isinstance(role, int | np.integer) and not isinstance(role, bool)
     )
+
+
+def _features(table: Table, columns: tuple[Any, ...]) -> Rows:
+    """Return feature columns; the error for text recommends what every source has."""
+    try:
+        return table.features(columns)
+    except NotNumericError as error:
+        raise NotNumericError(error.columns, error.dtypes, ENCODE) from None
 
 
 def _as_integers(fold: AnyArray) -> AnyArray:

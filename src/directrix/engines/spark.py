@@ -9,7 +9,8 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.arrow import rebatched
-from directrix.engines.plan import Partition
+from directrix.engines.plan import ENCODE, Partition
+from directrix.exceptions import NotNumericError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from directrix.engines.plan import Plan
 
 _RESULT_SCHEMA = "partition int, part binary"
+#: How the types of numbers begin, and those of vectors, which may be the only column of features.
+#: Columns of void have no values; their worker refuses them as missing.
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "void")
+_VECTORS = ("array", "struct", "vector")
 
 
 def accepts(source: Any) -> bool:
@@ -39,6 +44,8 @@ def partials(
     if type(source).__module__.startswith("pyspark.pandas"):  # its index is not a column
         source = source.to_spark()
     needed = plan.needed(source.columns)
+    if plan.transform is None:  # a transformer may take text
+        _require_numbers(source, plan.feature_columns(source.columns))
     chosen = source.select(*(f"`{name.replace('`', '``')}`" for name in needed))
     # Spark parses dots and backticks in names, so columns are sent under their numbers.
     numbered = chosen.toDF(*map(str, range(len(needed))))
@@ -60,3 +67,12 @@ def partials(
         yield 0, task(plan, Partition(0, ()))
     for row in result_rows:
         yield row["partition"], pickle.loads(row["part"])  # noqa: S301 - written by run_task
+
+
+def _require_numbers(source: Any, features: tuple[str, ...]) -> None:
+    """Raise an error for columns of text before the workers start, which would say it later."""
+    allowed = _NUMBERS + _VECTORS if len(features) == 1 else _NUMBERS
+    types = dict(source.dtypes)
+    refused = [name for name in features if not types[name].startswith(allowed)]
+    if refused:
+        raise NotNumericError(refused, [types[name] for name in refused], ENCODE)

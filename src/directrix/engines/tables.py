@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray
 
-_ENCODE = "encode it first (for instance with transform=, a fitted transformer), or leave it out"
-
 
 class Table(ABC):
     """Base class for tables with named columns.
@@ -164,12 +162,14 @@ class ArrowRows(Rows):
         batches = chosen.to_batches() if hasattr(chosen, "to_batches") else [chosen]
         self.chunks = [[arrow_values(column) for column in batch.columns] for batch in batches]
         self.starts = np.cumsum([0, *(batch.num_rows for batch in batches)])
-        dtypes = set()
+        dtypes, refused = set(), {}
         for columns in self.chunks:
             for name, values in zip(names, columns, strict=True):
                 if values.dtype.kind not in "biuf":
-                    raise NotNumericError(name, str(table.schema.field(name).type), _ENCODE)
+                    refused[name] = str(table.schema.field(name).type)
                 dtypes.add(values.dtype)
+        if refused:
+            raise NotNumericError(refused, refused.values())
         self.dtype = np.float32 if dtypes == {np.dtype(np.float32)} else np.float64
 
     def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited

@@ -114,7 +114,7 @@ def numbers(dataset: Any, name: str) -> Any:
     """Return a column as doubles, like the estimators of Spark; raise TypeError for text."""
     data_type = _data_type(dataset, name)
     if not isinstance(data_type, NumericType | BooleanType):
-        raise NotNumericError(name, data_type.simpleString(), "use StringIndexer")
+        raise NotNumericError([name], [data_type.simpleString()], "use StringIndexer")
     return _column(name).cast("double")
 
 

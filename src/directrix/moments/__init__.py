@@ -42,6 +42,8 @@ from directrix.moments.projection import Partials as Partials
 from directrix.moments.projection import ScoreMoments as ScoreMoments
 from directrix.moments.projection import project as project
 from directrix.moments.projection import pullback as pullback
+from directrix.moments.rejection import explain_rejection as explain_rejection
+from directrix.moments.rejection import not_finite_error as not_finite_error
 from directrix.moments.row_hash import mix_bits as mix_bits
 from directrix.moments.row_hash import row_hash as row_hash
 from directrix.moments.row_keys import CopyCounter as CopyCounter

@@ -11,6 +11,7 @@ from directrix.moments._dense_rows import kept_rows_of_dense, moments_of_dense
 from directrix.moments._row_scatter import DENSE_FEATURES
 from directrix.moments._sparse_rows import moments_of_sparse
 from directrix.moments.columns import checked_names
+from directrix.moments.rejection import not_finite_error
 from directrix.moments.rows import Rows, SparseRows, as_rows
 
 if TYPE_CHECKING:
@@ -128,18 +129,12 @@ def require_moderate_weight(weight: float, noun: str = "a class") -> None:
 
 
 def _raise_not_finite(rows: Rows, present: AnyArray) -> NoReturn:
-    """Find the value that made the sums NaN or infinite, and raise ValueError that names it."""
+    """Find the values that made the sums NaN or infinite, and raise ValueError that names them."""
+    error = not_finite_error(rows, present)
+    if error is not None:
+        raise error
     largest, widest = 0.0, 0
     for row, column, value in rows.stored():
-        bad = np.flatnonzero(~np.isfinite(value) & present[row])
-        if bad.size:
-            first = bad[0]
-            value_name = "NaN" if np.isnan(value[first]) else "infinity"
-            msg = (
-                f"row {row[first]} holds {value_name} in column {rows.column(column[first])}: "
-                "impute missing values or drop those rows before summarising"
-            )
-            raise ValueError(msg)
         size = np.where(present[row], np.abs(value), 0.0)
         if size.max(initial=0.0) > largest:
             largest, widest = float(size.max()), int(column[size.argmax()])

@@ -13,13 +13,13 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions import ColumnNotFoundError, NotNumericError
+from directrix.moments._column_values import NUMERIC_KINDS, refused_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from directrix._typing import AnyArray, FloatArray
 
-_NUMERIC_KINDS = "biuf"
 _VALUES_AT_A_TIME = 1 << 18
 
 
@@ -44,7 +44,7 @@ class Rows(ABC):
     def stored(self) -> Iterator[tuple[AnyArray, AnyArray, FloatArray]]:
         """Yield row indices, column indices and values of all stored entries, in chunks."""
         n, d = self.shape
-        size = max(_VALUES_AT_A_TIME // d, 1)
+        size = max(_VALUES_AT_A_TIME // max(d, 1), 1)
         for start in range(0, n, size):
             block = np.asarray(self.block(start, min(start + size, n)), dtype=np.float64)
             row, column = (index.ravel() for index in np.indices(block.shape))
@@ -61,7 +61,8 @@ class ArrayRows(Rows):
     def __init__(self, array: AnyArray) -> None:
         if array.dtype.kind == "O":
             array = _as_float(array)
-        if array.dtype.kind not in _NUMERIC_KINDS:
+        if array.dtype.kind not in NUMERIC_KINDS:
+            _refuse_text(array)
             msg = f"the features must be real numbers, not {array.dtype}; encode them first"
             raise TypeError(msg)
         if array.ndim != 2:
@@ -127,9 +128,10 @@ class FrameRows(Rows):
         self.shape = (len(frame), len(columns))
         if all(isinstance(name, str) for name in columns):
             self.names = tuple(columns)
-        for name in columns:
-            if not _is_numeric(frame[name].dtype):
-                raise NotNumericError(name, str(frame[name].dtype))
+        refused = [name for name in columns if not _is_numeric(frame[name].dtype)]
+        if refused:
+            dtypes = [refused_type(frame[name]) or str(frame[name].dtype) for name in refused]
+            raise NotNumericError(refused, dtypes)
 
     def block(self, start: int, stop: int) -> FloatArray:  # noqa: D102 - inherited
         frame = self.frame
@@ -165,7 +167,7 @@ def is_frame(data: Any) -> bool:
 
 def canonical_csr(matrix: Any) -> Any:
     """Return a CSR array with sorted indices and no duplicates, copied only if necessary."""
-    if matrix.ndim != 2 or matrix.dtype.kind not in _NUMERIC_KINDS:
+    if matrix.ndim != 2 or matrix.dtype.kind not in NUMERIC_KINDS:
         msg = "a sparse matrix of features must have two dimensions and hold real numbers"
         raise TypeError(msg)
     csr = sparse.csr_array(matrix)
@@ -177,7 +179,7 @@ def canonical_csr(matrix: Any) -> Any:
 
 def _is_numeric(dtype: Any) -> bool:
     if hasattr(dtype, "kind"):
-        return bool(dtype.kind in _NUMERIC_KINDS)
+        return bool(dtype.kind in NUMERIC_KINDS)
     return str(dtype) == "Boolean" or bool(getattr(dtype, "is_numeric", bool)())
 
 
@@ -185,5 +187,15 @@ def _as_float(array: AnyArray) -> FloatArray:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
+        _refuse_text(array)
         msg = f"the features must be numbers: {error}"
         raise TypeError(msg) from None
+
+
+def _refuse_text(array: AnyArray) -> None:
+    """Raise an error that names the columns with text, dates and the like, if there are any."""
+    columns = array.T if array.ndim == 2 else ()
+    types = {index: refused_type(column) for index, column in enumerate(columns)}
+    refused = {index: dtype for index, dtype in types.items() if dtype is not None}
+    if refused:
+        raise NotNumericError(refused, refused.values()) from None

@@ -24,21 +24,21 @@ from directrix.exceptions import BinnerFileError, ColumnKindError
 from directrix.tables.binner import Binner
 from directrix.tables.bins import Bins as Bins
 from directrix.tables.bins import LevelBins, NumberBins
-from directrix.tables.coded_rows import CodedRows as CodedRows
-from directrix.tables.coded_rows import Coding as Coding
-from directrix.tables.coding import CellKinds as CellKinds
-from directrix.tables.coding import cell_weights as cell_weights
-from directrix.tables.coding import column_basis as column_basis
-from directrix.tables.coding import straight_basis as straight_basis
+from directrix.tables.coding.coded_rows import CodedRows as CodedRows
+from directrix.tables.coding.coded_rows import Coding as Coding
+from directrix.tables.coding.cross_score import cross_score as cross_score
+from directrix.tables.coding.crosses import CrossColumn as CrossColumn
+from directrix.tables.coding.crosses import rank_pairs as rank_pairs
+from directrix.tables.coding.prior import CellKinds as CellKinds
+from directrix.tables.coding.prior import cell_weights as cell_weights
+from directrix.tables.coding.prior import column_basis as column_basis
+from directrix.tables.coding.prior import straight_basis as straight_basis
 from directrix.tables.counts import BinCounts
 from directrix.tables.counts import CellMoments as CellMoments
 from directrix.tables.counts import PairGain as PairGain
-from directrix.tables.cross_score import cross_score as cross_score
-from directrix.tables.crosses import CrossColumn as CrossColumn
-from directrix.tables.crosses import rank_pairs as rank_pairs
 from directrix.tables.cuts import find_cuts as find_cuts
 from directrix.tables.level_groups import LevelGroups
-from directrix.tables.table import Column, Table
+from directrix.tables.reading.table import Column, Table
 
 __all__ = [
     "BinCounts",

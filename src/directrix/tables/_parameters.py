@@ -10,12 +10,12 @@ import numpy as np
 
 from directrix.exceptions import ColumnNotFoundError
 from directrix.moments import require_moderate_weight
-from directrix.tables._days import days_of
 from directrix.tables.encoding import ENCODINGS
+from directrix.tables.reading._days import days_of
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.tables.table import Column, Table
+    from directrix.tables.reading.table import Column, Table
 
 
 def check_parameters(params: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ from directrix.tables.encoding import (
     thermometer,
     thermometer_names,
 )
-from directrix.tables.table import Column, Table
+from directrix.tables.reading.table import Column, Table
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray

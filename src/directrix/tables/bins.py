@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.tables._days import date_text
 from directrix.tables.cuts import bin_means, cuts_between, distinct_values
+from directrix.tables.reading._days import date_text
 
 if TYPE_CHECKING:
-    from directrix.tables.table import Column
+    from directrix.tables.reading.table import Column
 
 MISSING = "missing"
 OTHER = "other"

@@ -17,7 +17,7 @@ from directrix.cli.io.rows import (
     require_finite,
 )
 from directrix.cli.output.errors import UsageError
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions import ColumnNotFoundError, InfiniteValuesError, MissingValuesError
 
 
 def test_all_columns_without_another_use_are_features(files):
@@ -76,12 +76,12 @@ def test_labels_are_compared_as_text():
 def test_values_must_be_finite():
     require_finite(np.array([[1, 2]]), None)
     require_finite(np.array([[1.0, 2.0]]), None)
-    with pytest.raises(UsageError, match=r"column 'b' holds NaN .*--drop the column"):
+    with pytest.raises(MissingValuesError, match=r"column 'b' holds missing .* at least 1 row;"):
         require_finite(np.array([[1.0, np.nan]]), ["a", "b"])
-    with pytest.raises(UsageError, match="column 0 holds infinity"):
+    with pytest.raises(InfiniteValuesError, match="column 0 holds infinity"):
         require_finite(np.array([[np.inf, 1.0]]), None)
-    with pytest.raises(UsageError, match="the rows hold NaN or infinity"):
-        require_finite(sparse.csr_array(np.array([[np.nan, 0.0]])), None)
+    with pytest.raises(MissingValuesError, match="column 1 holds missing values"):
+        require_finite(sparse.csr_array(np.array([[0.0, np.nan]])), None)
 
 
 def test_weights_are_concatenated():

@@ -3,6 +3,7 @@
 import builtins
 import errno
 import os
+import shlex
 import sys
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import MomentClassifier, summarize
+from directrix.cli.io.options import parse_columns
 from directrix.cli.output.errors import (
     CALL_ERROR,
     DATA_ERROR,
@@ -17,7 +19,13 @@ from directrix.cli.output.errors import (
     describe_error,
     suggest_names,
 )
-from directrix.exceptions import ColumnNotFoundError, MissingLibraryError, NotNumericError
+from directrix.exceptions import (
+    ColumnNotFoundError,
+    InfiniteValuesError,
+    MissingLibraryError,
+    MissingValuesError,
+    NotNumericError,
+)
 from directrix.export import save
 
 DATA, USAGE = DATA_ERROR, CALL_ERROR
@@ -46,10 +54,30 @@ WRONG = {
         DATA,
         "rows of both",
     ),
-    "NaN": ("fit {f}/holes.parquet -t fraud -o {o}", DATA, "column 'age' holds NaN"),
-    "NaN summarised": ("summarize {f}/holes.parquet -t fraud -o {o}", DATA, "NaN"),
-    "NaN scored": ("evaluate {f}/model.dx {f}/holes.parquet -t fraud", DATA, "column 'age'"),
-    "text": ("summarize {f}/rich.parquet -t fraud -o {o}", DATA, "--drop country"),
+    "NaN": (
+        "fit {f}/holes.parquet -t fraud -o {o}",
+        DATA,
+        "column 'age' holds missing values (NaN) in at least 1 row: impute",
+    ),
+    "NaN summarised": ("summarize {f}/holes.parquet -t fraud -o {o}", DATA, "use --drop age;"),
+    "NaN in two passes": (
+        "fit {f}/holes.parquet -t fraud --two-passes -o {o}",
+        DATA,
+        "use --drop age; ScorecardClassifier, in Python,",
+    ),
+    "NaN scored": (
+        "evaluate {f}/model.dx {f}/holes.parquet -t fraud",
+        DATA,
+        "column 'age' holds missing values (NaN) in at least 1 row: the model needs",
+    ),
+    "text": ("summarize {f}/rich.parquet -t fraud -o {o}", DATA, "use --drop country,kind;"),
+    "text fitted": (
+        "fit {f}/rich.parquet -t fraud -o {o}",
+        DATA,
+        "columns 'country', 'kind' hold string, not numbers",
+    ),
+    "text scored": ("evaluate {f}/model.dx {f}/young.csv -t fraud", DATA, "the model needs"),
+    "text predicted": ("predict {f}/model.dx {f}/young.csv -o {o}.csv", DATA, "the model needs"),
     "three classes": (
         "fit {f}/rich.parquet -t three --features age -c moment -o {o}",
         DATA,
@@ -153,6 +181,7 @@ def folder(files):
     (files / "latin_header.csv").write_bytes(header)
     labels = "amount,age,fraud\n1,2,no\n2,1,möglich\n".encode("latin-1")
     (files / "latin_labels.csv").write_bytes(labels)
+    (files / "young.csv").write_text("amount,age,clock,fraud\n1,old,2,true\n", encoding="utf-8")
     (files / "model_less.csv").write_text("amount,clock\n1.5,2.5\n", encoding="utf-8")
     return files
 
@@ -217,10 +246,29 @@ DESCRIPTIONS = [
     ),
     (ColumnNotFoundError("x", COLUMNS), f"no column named 'x'. {MANY}"),
     (
-        NotNumericError("town", "string"),
+        NotNumericError(["town"], ["string"], "what another program would do"),
         (
-            "column 'town' holds string, not numbers: leave it out with --drop town, or encode it "
-            "as numbers first"
+            "column 'town' holds string, not numbers: encode such columns as numbers, or use "
+            "--drop town; ScorecardClassifier, in Python, takes text and missing values as they are"
+        ),
+    ),
+    (
+        MissingValuesError(["age", "clock"], 7),
+        (
+            "columns 'age', 'clock' hold missing values (NaN) in 7 rows: impute them, leave those "
+            "rows out, or use --drop age,clock; ScorecardClassifier, in Python, takes text and "
+            "missing values as they are"
+        ),
+    ),
+    (
+        InfiniteValuesError([0], 7),
+        "column 0 holds infinity in 7 rows: replace it, or leave those rows out",
+    ),
+    (
+        InfiniteValuesError(COLUMNS, 7),
+        (
+            "columns 'column0', 'column1', 'column2', 'column3', 'column4' and 9 more hold "
+            "infinity in 7 rows: replace it, leave those rows out, or use --drop"
         ),
     ),
     (
@@ -264,6 +312,23 @@ DESCRIPTIONS = [
 def test_a_message_is_made_from_the_fields_of_an_error(error, message):
     code = USAGE if isinstance(error, ImportError) else DATA
     assert describe_error(error) == (message, code)
+
+
+@pytest.mark.parametrize(
+    "names", [["a"], ["a", "b"], ["a,b", 'size "9"'], ["two words", "it's"], ["größe", "$x", "#"]]
+)
+def test_the_option_of_a_message_names_the_columns_in_a_shell(names):
+    message, _ = describe_error(NotNumericError(names, ["string"] * len(names)))
+    words = shlex.split(message.partition("use ")[2].partition("; Scorecard")[0])
+    assert words[0] == "--drop"
+    assert parse_columns(words[1:]) == names
+
+
+def test_what_a_message_recommends_succeeds(call, folder, tmp_path):
+    command = ["fit", folder / "rich.parquet", "-t", "fraud", "-c", "moment"]
+    refused = call(*command, "-o", tmp_path / "out.dx")
+    option = refused.err.partition("use ")[2].partition(";")[0]
+    assert call(*command, *shlex.split(option), "-o", tmp_path / "out.dx").code == 0
 
 
 def test_the_error_of_a_spark_worker_is_its_last_line():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.exceptions import NegativeCountError
+from directrix.exceptions import CancellationError, NegativeCountError
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts, count_pairs
 
 SIZES = [3, 1, 4]
@@ -87,6 +87,27 @@ def test_differences_of_real_weights_leave_no_rounding():
     with pytest.raises(NegativeCountError) as caught:
         twice - PairCounts(1, 0.0, 0.0, 2 * a.pairs)
     assert isinstance(caught.value.cell, int)
+
+
+def test_rows_of_other_weights_are_no_part():
+    cells, group, _ = rows()
+    whole, heavy = (
+        count_pairs(cells[part], SIZES, 0 * group[part], 1, weight)[0]
+        for part, weight in ((slice(0, 50), np.full(50, 2)), (slice(0, 10), np.full(10, 10)))
+    )
+    few = PairCounts(10, 100, 1000, whole.pairs)  # all the weight in a fifth of the rows
+    with pytest.raises(NegativeCountError, match="number of rows would be negative"):
+        whole - few
+    with pytest.raises(NegativeCountError):
+        whole - heavy
+
+
+def test_too_little_real_weight_is_refused():
+    cells, group, _ = rows()
+    weight = np.where(np.arange(50) < 49, 1.5, 1e-20)
+    whole, most = (count_pairs(cells[:n], SIZES, 0 * group[:n], 1, weight[:n])[0] for n in (50, 49))
+    with pytest.raises(CancellationError, match="add up the parts you keep"):
+        whole - most
 
 
 def test_counts_never_change():

@@ -10,7 +10,7 @@ from warnings import warn
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
@@ -254,7 +254,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         check_is_fitted(self)
         if self._kernel is None:
             return super().decision_function(X)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = self._validated_features(X)
         centers = self._units.rows(self.support_vectors_)
         scores: FloatArray = np.full(X.shape[0], self.intercept_[0])
         if self.n_support_:

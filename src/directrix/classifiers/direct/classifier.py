@@ -9,7 +9,7 @@ from warnings import warn
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
@@ -241,7 +241,7 @@ class DirectClassifier(MetricClassifier):
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().decision_function(X)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = self._validated_features(X)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return self._log_odds(scores.T)
 

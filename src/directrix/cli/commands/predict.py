@@ -51,7 +51,7 @@ def predict(
 ) -> Reply:
     """Write the score, the probability and the prediction of every row."""
     from directrix.cli.io.rows import RowFiles
-    from directrix.cli.io.scoring import select_features
+    from directrix.cli.io.scoring import model_columns, select_features
     from directrix.engines import Plan, run
 
     require(not (as_json and output == _STDOUT), "the rows are written to stdout", "--json")
@@ -73,7 +73,7 @@ def predict(
         )
         # A plan needs a target: take a column that is read anyway.
         source, plan = list(files.paths), Plan.of(target=names[0], features=[*names, *kept])
-    with _writer(output) as write:
+    with model_columns(), _writer(output) as write:
         task = PredictTask(classifier, names, tuple(kept), write)
         counts: PredictionCounts = run(source, plan, task)
         if not counts.rows:  # the types of the columns are unknown, so nothing can be written

@@ -18,7 +18,7 @@ from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
 from directrix.engines import HashFolds, Plan, csv_encoding, run
 from directrix.exceptions import ColumnNotFoundError
-from directrix.moments import SparseRows, as_labels
+from directrix.moments import SparseRows, as_labels, as_rows, not_finite_error
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")
@@ -212,20 +212,23 @@ def _spellings(label: Any) -> tuple[str, ...]:
 
 
 def require_finite(X: Any, names: Sequence[str] | None) -> None:
-    """Raise an error that names the column if a value is missing or infinite."""
+    """Raise an error that names the columns in which a value is missing or infinite.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Some of the rows.
+    names : sequence of str or None
+        Names of the columns.
+    """
     values = X.data if sparse.issparse(X) else X
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
-    if sparse.issparse(X):
-        msg = "the rows hold NaN or infinity: impute those values, or leave these rows out"
-        raise UsageError(msg)
-    bad = ~np.isfinite(X)
-    column = int(bad.any(axis=0).argmax())
-    name = repr(names[column]) if names else str(column)
-    missing = np.isnan(X[bad[:, column], column]).any()
-    value = "NaN (missing values)" if missing else "infinity"
-    msg = f"column {name} holds {value}: impute them, leave those rows out, or --drop the column"
-    raise UsageError(msg)
+    rows = as_rows(X)
+    rows.names = None if names is None else tuple(names)
+    error = not_finite_error(rows, partial=True)
+    if error is not None:
+        raise error
 
 
 def _existing_paths(given: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from directrix.classifiers import ScoredRows
 from directrix.cli.io.rows import RowFiles, concatenate_weights, feature_matrix, require_finite
 from directrix.cli.output.errors import UsageError
 from directrix.engines import Plan
+from directrix.exceptions import NotNumericError, UnusableColumnsError
 from directrix.moments import Moments, tree_sum
 
 #: Labels that a message lists.
@@ -63,8 +65,33 @@ class ScoreTask:
 def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> ScoredRows:
     """Score all rows of some files."""
     files = select_features(files, model)
-    scored: ScoredRows = files.read(ScoreTask(model, files, with_moments))
+    task = ScoreTask(model, files, with_moments)
+    if files.features is None:  # all columns are read, and some may be left out
+        scored: ScoredRows = files.read(task)
+    else:
+        with model_columns():
+            scored = files.read(task)
     return scored
+
+
+@contextmanager
+def model_columns() -> Iterator[None]:
+    """Reword errors about the columns of a model, which cannot be left out.
+
+    Raises
+    ------
+    UsageError
+        For an `UnusableColumnsError`.
+    """
+    try:
+        yield
+    except UnusableColumnsError as error:
+        leave_out = "" if isinstance(error, NotNumericError) else ", or leave those rows out"
+        msg = (
+            f"{error.problem}: the model needs finite numbers there, so prepare these rows like "
+            f"those it was fitted to{leave_out}"
+        )
+        raise UsageError(msg) from None
 
 
 def select_features(files: RowFiles, model: Any) -> RowFiles:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import singledispatch
+from io import StringIO
 
 from directrix.exceptions import (
     EXTRAS,
     ColumnNotFoundError,
+    InfiniteValuesError,
     MissingLibraryError,
+    MissingValuesError,
     NotNumericError,
+    UnusableColumnsError,
 )
 
 #: Exit codes: something about the data or the model, and how the command was called.
@@ -18,6 +24,8 @@ DATA_ERROR, CALL_ERROR = 1, 2
 
 #: Names of columns that a message lists before it only counts them.
 _LISTED_COLUMNS = 12
+
+_IN_PYTHON = "; ScorecardClassifier, in Python, takes text and missing values as they are"
 
 
 class UsageError(Exception):
@@ -92,10 +100,28 @@ def _(error: ColumnNotFoundError) -> str:
 
 @_describe.register
 def _(error: NotNumericError) -> str:
-    return (
-        f"column {error.column!r} holds {error.dtype}, not numbers: leave it out with "
-        f"--drop {error.column}, or encode it as numbers first"
-    )
+    return f"{error.problem}: {_either(error, 'encode such columns as numbers')}{_IN_PYTHON}"
+
+
+@_describe.register
+def _(error: MissingValuesError) -> str:
+    return f"{error.problem}: {_either(error, 'impute them', 'leave those rows out')}{_IN_PYTHON}"
+
+
+@_describe.register
+def _(error: InfiniteValuesError) -> str:
+    return f"{error.problem}: {_either(error, 'replace it', 'leave those rows out')}"
+
+
+def _either(error: UnusableColumnsError, *remedies: str) -> str:
+    """Return remedies as alternatives; the last is to leave the columns out, if they have names."""
+    if all(isinstance(name, str) for name in error.columns):
+        listed = StringIO()
+        if len(error.columns) <= _LISTED_COLUMNS:
+            csv.writer(listed, lineterminator="").writerow(error.columns)
+        columns = f" {shlex.quote(listed.getvalue())}" if listed.getvalue() else ""
+        remedies = (*remedies, f"use --drop{columns}")
+    return ", or ".join(filter(None, (", ".join(remedies[:-1]), remedies[-1])))
 
 
 @_describe.register

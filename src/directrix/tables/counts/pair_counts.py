@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions import NegativeCountError
+from directrix.exceptions import CancellationError, NegativeCountError
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray
@@ -66,7 +66,11 @@ class PairCounts:
 
     def cells(self) -> AnyArray:
         """Return the weight of every cell."""
-        diagonal: AnyArray = self.pairs.diagonal()
+        pairs = self.pairs
+        diagonal: AnyArray = np.zeros(pairs.shape[0], dtype=pairs.dtype)
+        # A cell that has rows begins its row of the triangle; SciPy would read all of it.
+        filled = np.flatnonzero(np.diff(pairs.indptr))
+        diagonal[filled] = pairs.data[pairs.indptr[filled]]
         return diagonal
 
     def relabelled(self, number: IntArray, n_cells: int) -> PairCounts:
@@ -113,11 +117,16 @@ class PairCounts:
         if count == 0:
             return PairCounts.empty(pairs.shape[0])
         if exact:
+            if not count <= weight <= weight_sq:  # the weight of a row is one or more
+                raise NegativeCountError
             return PairCounts(count, weight, weight_sq, _canonical(pairs))
+        if weight <= noise:
+            raise CancellationError
         # (Σω)² / n ≤ Σω² ≤ (Σω)², which rounding may have broken
-        weight = max(float(weight), 0.0)
         weight_sq = min(max(float(weight_sq), weight**2 / count), weight**2)
-        pairs.data[pairs.data <= noise] = 0.0
+        filled = pairs.diagonal() > noise
+        row = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
+        pairs.data[~(filled[row] & filled[pairs.indices]) | (pairs.data <= noise)] = 0.0
         return PairCounts(count, weight, weight_sq, _canonical(pairs))
 
     def __eq__(self, other: object) -> bool:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.tables.coding import CellKinds
-from directrix.tables.cross_score import cross_score
-from directrix.tables.crosses import CrossColumn
+from directrix.tables.coding.cross_score import cross_score
+from directrix.tables.coding.crosses import CrossColumn
+from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -35,7 +35,7 @@ class PairGain(NamedTuple):
     first, second : str
         Names of the columns, in the order of the table.
     gain : float
-        Score test of their interaction, in standard deviations: about zero if the effects of both
+        Score test of their interaction, in standard deviations: zero or less if the effects of both
         columns add up.
     """
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.exceptions import ColumnNotFoundError
-from directrix.tables._days import days_of
 from directrix.tables.bins import Bins, LevelBins, NumberBins
 from directrix.tables.level_groups import LevelGroups
+from directrix.tables.reading._days import days_of
 
 if TYPE_CHECKING:
     from directrix._typing import IntArray

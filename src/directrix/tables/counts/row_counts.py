@@ -10,7 +10,7 @@ from scipy import sparse
 
 from directrix.moments import checked_weight, labels, require_moderate_weight
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts, count_pairs
-from directrix.tables.table import Table
+from directrix.tables.reading.table import Table
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray

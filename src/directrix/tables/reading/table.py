@@ -11,8 +11,8 @@ from scipy import sparse
 
 from directrix.exceptions import ColumnKindError, ColumnNotFoundError
 from directrix.moments import is_frame
-from directrix.tables._columns import read_array, read_arrow, read_pandas, read_polars
-from directrix.tables._objects import (
+from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
+from directrix.tables.reading._objects import (
     Reading,
     number_of_boolean,
     number_of_date,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.exceptions import ColumnKindError
-from directrix.tables._days import days_of
+from directrix.tables.reading._days import days_of
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

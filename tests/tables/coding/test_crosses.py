@@ -62,7 +62,7 @@ def test_a_planted_interaction_is_first_among_more_pairs_than_are_tested():
 
 
 def test_columns_whose_residuals_are_largest_take_part_if_they_are_too_many(monkeypatch):
-    monkeypatch.setattr("directrix.tables.crosses._MOST_COLUMNS", 4)
+    monkeypatch.setattr("directrix.tables.coding.crosses._MOST_COLUMNS", 4)
     cells = np.random.default_rng(0).integers(1, 7, (N, 9))
     chance = np.where(cells[:, [1, 3, 4, 8]] <= 3, 0.12, -0.12).sum(axis=1) + 0.5
     pairs = ranked([kinds_of(6)] * 9, cells, chance)

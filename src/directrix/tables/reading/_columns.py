@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.exceptions import ColumnKindError
-from directrix.tables._days import days_of_times
-from directrix.tables._objects import Reading, read_factor, read_objects, sorted_levels, text_of
+from directrix.tables.reading._days import days_of_times
+from directrix.tables.reading._objects import (
+    Reading,
+    read_factor,
+    read_objects,
+    sorted_levels,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray

@@ -9,8 +9,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import PurePath
 from typing import Any
+
+from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
+from directrix.exceptions.columns import ColumnKindError as ColumnKindError
+from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
+from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
+from directrix.exceptions.columns import MissingValuesError as MissingValuesError
+from directrix.exceptions.columns import NotNumericError as NotNumericError
+from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
+from directrix.exceptions.columns import listed
+from directrix.exceptions.files import BinnerFileError as BinnerFileError
+from directrix.exceptions.files import ModelFileError as ModelFileError
+from directrix.exceptions.files import MomentsFileError as MomentsFileError
+from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
 
 #: Packages whose frames a warning skips: ours, and those that call ours on the user's behalf; the
 #: standard library does so for cached properties and context managers.
@@ -29,109 +41,6 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxruntime": "onnx",
 }
-
-#: Columns that a message lists before it only counts them.
-_LISTED_COLUMNS = 5
-
-
-class ColumnNotFoundError(KeyError):
-    """A column is asked for by a name that the data do not have.
-
-    Parameters
-    ----------
-    name : object
-        The name asked for; in arrays the index.
-    available : iterable
-        Names of the columns there are; empty if they have no names.
-    noun : str
-        What the columns are called in the message: "column" or "feature".
-    """
-
-    def __init__(self, name: Any, available: Iterable[Any], noun: str = "column") -> None:
-        self.name, self.available, self.noun = name, tuple(available), noun
-        super().__init__(name, self.available, noun)
-
-    def __str__(self) -> str:  # KeyError would show the repr of its arguments
-        known = f"are {list(self.available)}" if self.available else "have no names"
-        return f"no {self.noun} named {self.name!r}; the {self.noun}s {known}"
-
-
-class NotNumericError(TypeError):
-    """A feature column holds something other than numbers.
-
-    Parameters
-    ----------
-    column : object
-        Name of the column.
-    dtype : str
-        What it holds, as the library that holds it says.
-    remedy : str
-        What to do about it.
-    """
-
-    def __init__(
-        self,
-        column: Any,
-        dtype: str,
-        remedy: str = "encode it first (for instance one-hot), or leave it out",
-    ) -> None:
-        self.column, self.dtype, self.remedy = column, dtype, remedy
-        super().__init__(column, dtype, remedy)
-
-    def __str__(self) -> str:
-        return f"column {self.column!r} holds {self.dtype}, not numbers; {self.remedy}"
-
-
-class ColumnKindError(TypeError):
-    """A column of a table holds something else than it should.
-
-    Parameters
-    ----------
-    column : object
-        Name of the column.
-    holds : str
-        What it holds.
-    expected : str
-        What it should hold: numbers, booleans, texts or dates.
-    """
-
-    def __init__(self, column: Any, holds: str, expected: str) -> None:
-        self.column, self.holds, self.expected = column, holds, expected
-        super().__init__(column, holds, expected)
-
-    def __str__(self) -> str:
-        return (
-            f"column {self.column!r} holds {self.holds}, and {self.expected} are expected: convert "
-            "it, or leave it out"
-        )
-
-
-class NotUtf8Error(ValueError):
-    """A CSV file is not encoded as UTF-8.
-
-    Parameters
-    ----------
-    path : str
-    line : int
-        First line that is not UTF-8, counted from one.
-    byte : int
-        First byte in it that is not UTF-8.
-    encoding : str
-        Encoding that the file may have.
-    """
-
-    def __init__(self, path: str, line: int, byte: int, encoding: str) -> None:
-        self.path, self.line, self.byte, self.encoding = path, line, byte, encoding
-        super().__init__(path, line, byte, encoding)
-
-    def __str__(self) -> str:
-        path, encoding = PurePath(self.path), self.encoding
-        copy = path.with_stem(f"{path.stem}-utf8")
-        return (
-            f"{self.path} is not UTF-8: line {self.line} has the byte 0x{self.byte:02x}. Save it "
-            f"as UTF-8; if it is {encoding}, iconv -f {encoding} -t UTF-8 {self.path} > {copy} "
-            "does so"
-        )
 
 
 class SqlNameError(ValueError):
@@ -169,12 +78,9 @@ class CancellationError(ArithmeticError):
 
     def __str__(self) -> str:
         if self.columns:
-            shown = ", ".join(repr(column) for column in self.columns[:_LISTED_COLUMNS])
-            left_out = len(self.columns) - _LISTED_COLUMNS
-            more = f" and {left_out} more" if left_out > 0 else ""
             lost = (
-                f"column {shown}{more} would keep fewer than seven digits of its scatter (almost "
-                "all of it was in the part taken out)"
+                f"column {listed(self.columns)} would keep fewer than seven digits of its scatter "
+                "(almost all of it was in the part taken out)"
             )
         else:
             lost = "too little weight would remain to know its mean"
@@ -223,67 +129,6 @@ class NegativeCountError(ValueError):
             "the counts to subtract are not a part of those to subtract from: "
             f"{cell}{of_column} would be negative"
         )
-
-
-class _FileError(ValueError):
-    """A file cannot be read.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
-
-    _noun: str
-
-    def __init__(self, reason: str, path: str | None = None) -> None:
-        self.reason, self.path = reason, path
-        super().__init__(reason, path)
-
-    def __str__(self) -> str:
-        if self.path is None:
-            return self.reason
-        return f"{PurePath(self.path).name} cannot be read as a {self._noun}: {self.reason}"
-
-
-class MomentsFileError(_FileError):
-    """A file is not a summary that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
-
-    _noun = "summary"
-
-
-class ModelFileError(_FileError):
-    """A file is not a model that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
-
-    _noun = "model"
-
-
-class BinnerFileError(_FileError):
-    """A file or text is not a binner that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
-
-    _noun = "binner"
 
 
 class StateError(ValueError):

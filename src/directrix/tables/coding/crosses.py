@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.tables.coding import CellKinds, by_rate, column_basis, merge_neighbours
+from directrix.tables.coding.prior import CellKinds, by_rate, column_basis, merge_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

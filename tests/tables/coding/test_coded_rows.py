@@ -120,7 +120,8 @@ def test_informations_and_squares_are_those_of_the_dense_matrix(crosses, signed)
 
 @crossed
 def test_moments_are_those_of_the_dense_matrix(crosses, monkeypatch):
-    monkeypatch.setattr("directrix.tables.coded_rows._PART", 32)  # so that there are several parts
+    # So that there are several parts.
+    monkeypatch.setattr("directrix.tables.coding.coded_rows._PART", 32)
     made = Example(crosses=crosses)
     share = made.rng.dirichlet(np.ones(90))
     total, second = made.rows.moments(share)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.tables import Binner, CellKinds, cell_weights, column_basis, straight_basis
-from directrix.tables.coding import by_rate, merge_neighbours
+from directrix.tables.coding.prior import by_rate, merge_neighbours
 
 ALL = 1000  # more directions than any column has
 

@@ -1,0 +1,159 @@
+"""Errors about columns: their names, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+#: Columns that a message lists before it only counts them.
+_LISTED_COLUMNS = 5
+
+#: First remedy for a table that a classifier of numbers refuses.
+USE_SCORECARD = "use ScorecardClassifier, which takes text and missing values as they are"
+_ENCODE = f"{USE_SCORECARD}, or encode such columns (OneHotEncoder in a Pipeline), or drop them"
+_IMPUTE = f"{USE_SCORECARD}, or impute them (SimpleImputer in a Pipeline), or drop those rows"
+
+
+class ColumnNotFoundError(KeyError):
+    """A column is asked for by a name that the data do not have.
+
+    Parameters
+    ----------
+    name : object
+        The name asked for; in arrays the index.
+    available : iterable
+        Names of the columns there are; empty if they have no names.
+    noun : str
+        What the columns are called in the message: "column" or "feature".
+    """
+
+    def __init__(self, name: Any, available: Iterable[Any], noun: str = "column") -> None:
+        self.name, self.available, self.noun = name, tuple(available), noun
+        super().__init__(name, self.available, noun)
+
+    def __str__(self) -> str:  # KeyError would show the repr of its arguments
+        known = f"are {list(self.available)}" if self.available else "have no names"
+        return f"no {self.noun} named {self.name!r}; the {self.noun}s {known}"
+
+
+class ColumnKindError(TypeError):
+    """A column of a table holds something else than it should.
+
+    Parameters
+    ----------
+    column : object
+        Name of the column.
+    holds : str
+        What it holds.
+    expected : str
+        What it should hold: numbers, booleans, texts or dates.
+    """
+
+    def __init__(self, column: Any, holds: str, expected: str) -> None:
+        self.column, self.holds, self.expected = column, holds, expected
+        super().__init__(column, holds, expected)
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column!r} holds {self.holds}, and {self.expected} are expected: convert "
+            "it, or leave it out"
+        )
+
+
+class UnusableColumnsError(Exception):
+    """Base class for errors about feature columns that hold more than finite numbers.
+
+    Attributes
+    ----------
+    columns : tuple
+        Names of the columns; in arrays their indices.
+    problem, remedy : str
+        The two parts of the message: what the columns hold, and what to do about it.
+    """
+
+    columns: tuple[Any, ...]
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.remedy}"
+
+
+class NotNumericError(UnusableColumnsError, TypeError):
+    """Feature columns hold text, dates or something else that is not numbers.
+
+    Parameters
+    ----------
+    columns : iterable
+    dtypes : iterable of str
+        What each of the columns holds, as the library that holds it says.
+    remedy : str, optional
+    """
+
+    def __init__(
+        self, columns: Iterable[Any], dtypes: Iterable[str], remedy: str = _ENCODE
+    ) -> None:
+        self.columns, self.dtypes, self.remedy = tuple(columns), tuple(dtypes), remedy
+        super().__init__(self.columns, self.dtypes, remedy)
+        self.problem = _holds(self.columns, f"{', '.join(dict.fromkeys(self.dtypes))}, not numbers")
+
+
+class _NotFiniteError(UnusableColumnsError, ValueError):
+    """Base class for errors about numbers that are not finite."""
+
+    _values: str
+
+    def __init__(
+        self,
+        columns: Iterable[Any],
+        rows: int,
+        partial: bool = False,  # noqa: FBT001, FBT002 - pickle passes it by position
+    ) -> None:
+        self.columns, self.rows, self.partial = tuple(columns), rows, partial
+        super().__init__(self.columns, rows, partial)
+        count = f"{'at least ' * partial}{rows:,} row{'s' * (rows != 1)}"
+        self.problem = _holds(self.columns, f"{self._values} in {count}")
+
+
+class MissingValuesError(_NotFiniteError):
+    """Feature columns hold missing values.
+
+    Parameters
+    ----------
+    columns : iterable
+    rows : int
+        Number of rows that lack a value.
+    partial : bool
+        Whether only a part of the rows has been searched.
+    """
+
+    _values = "missing values (NaN)"
+    remedy = _IMPUTE
+
+
+class InfiniteValuesError(_NotFiniteError):
+    """Feature columns hold infinity.
+
+    Parameters
+    ----------
+    columns : iterable
+    rows : int
+        Number of rows that hold infinity.
+    partial : bool
+        Whether only a part of the rows has been searched.
+    """
+
+    _values = "infinity"
+    remedy = "replace it by a finite number, or drop those rows"
+
+
+def listed(columns: tuple[Any, ...]) -> str:
+    """Return the names of columns for a message; the number of those beyond the fifth."""
+    left_out = len(columns) - _LISTED_COLUMNS
+    more = f" and {left_out} more" if left_out > 0 else ""
+    return ", ".join(map(repr, columns[:_LISTED_COLUMNS])) + more
+
+
+def _holds(columns: tuple[Any, ...], values: str) -> str:
+    subject, verb = ("column", "holds") if len(columns) == 1 else ("columns", "hold")
+    return f"{subject} {listed(columns)} {verb} {values}"

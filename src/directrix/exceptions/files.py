@@ -1,0 +1,94 @@
+"""Errors about files: summaries, models, binners and tables that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+
+class NotUtf8Error(ValueError):
+    """A CSV file is not encoded as UTF-8.
+
+    Parameters
+    ----------
+    path : str
+    line : int
+        First line that is not UTF-8, counted from one.
+    byte : int
+        First byte in it that is not UTF-8.
+    encoding : str
+        Encoding that the file may have.
+    """
+
+    def __init__(self, path: str, line: int, byte: int, encoding: str) -> None:
+        self.path, self.line, self.byte, self.encoding = path, line, byte, encoding
+        super().__init__(path, line, byte, encoding)
+
+    def __str__(self) -> str:
+        path, encoding = PurePath(self.path), self.encoding
+        copy = path.with_stem(f"{path.stem}-utf8")
+        return (
+            f"{self.path} is not UTF-8: line {self.line} has the byte 0x{self.byte:02x}. Save it "
+            f"as UTF-8; if it is {encoding}, iconv -f {encoding} -t UTF-8 {self.path} > {copy} "
+            "does so"
+        )
+
+
+class _FileError(ValueError):
+    """A file cannot be read.
+
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file; None while its content is checked apart from it.
+    """
+
+    _noun: str
+
+    def __init__(self, reason: str, path: str | None = None) -> None:
+        self.reason, self.path = reason, path
+        super().__init__(reason, path)
+
+    def __str__(self) -> str:
+        if self.path is None:
+            return self.reason
+        return f"{PurePath(self.path).name} cannot be read as a {self._noun}: {self.reason}"
+
+
+class MomentsFileError(_FileError):
+    """A file is not a summary that this version can read, or it is damaged.
+
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file; None while its content is checked apart from it.
+    """
+
+    _noun = "summary"
+
+
+class ModelFileError(_FileError):
+    """A file is not a model that this version can read, or it is damaged.
+
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file; None while its content is checked apart from it.
+    """
+
+    _noun = "model"
+
+
+class BinnerFileError(_FileError):
+    """A file or text is not a binner that this version can read, or it is damaged.
+
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file; None while its content is checked apart from it.
+    """
+
+    _noun = "binner"

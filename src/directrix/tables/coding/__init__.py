@@ -1,0 +1,1 @@
+"""Codings of bins: features that are linear in cells, and crosses of columns."""

@@ -1,0 +1,1 @@
+"""Raw columns of any library as one array of numbers."""

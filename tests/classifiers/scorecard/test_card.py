@@ -1,0 +1,53 @@
+"""A card is the line of its design, multiplied out."""
+
+import numpy as np
+import pytest
+
+from directrix.classifiers import Card
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.tables import Coding
+
+SIZES = (5, 3, 7)
+
+
+def design(*, crosses):
+    rng = np.random.default_rng(0)
+    columns = [rng.normal(size=(cells, 2)) for cells in SIZES]
+    if not crosses:
+        return CardDesign(Coding(columns))
+    merged = {0: np.array([0, 1, 1, 2, 2]), 1: np.arange(3), 2: np.array([0, 1, 1, 1, 2, 2, 3])}
+    bases = [rng.normal(size=(max(merged[k]) + 1, 2)) for k in range(3)]
+    pairs = ((0, 2), (1, 2))
+    coding = Coding(columns, [(bases[i], bases[j]) for i, j in pairs], rng.uniform(0.5, 2.0, 5))
+    return CardDesign(coding, pairs, merged)
+
+
+@pytest.mark.parametrize("crosses", [False, True])
+def test_the_points_of_a_row_are_its_score(crosses):
+    made = design(crosses=crosses)
+    rng = np.random.default_rng(1)
+    cells = np.column_stack([rng.integers(0, size, 80) for size in SIZES])
+    line = rng.normal(size=made.coding.n_features + 1)
+    card = Card.of(made, line)
+    expected = made.rows(cells) @ line[:-1] + line[-1]
+    np.testing.assert_allclose(card.scores(cells), expected, atol=1e-10)
+    assert [len(points) for points in card.columns] == list(SIZES)
+    assert [cross.columns for cross in card.crosses] == list(made.pairs)
+    for cross in card.crosses:
+        assert cross.points.shape == tuple(max(merged) + 1 for merged in cross.merged)
+
+
+def test_points_can_be_added_by_hand():
+    made = design(crosses=True)
+    line = np.random.default_rng(2).normal(size=made.coding.n_features + 1)
+    card = Card.of(made, line)
+    cells = [4, 1, 6]
+    total = card.intercept + sum(card.columns[k][cells[k]] for k in range(3))
+    total += card.crosses[0].points[2, 3] + card.crosses[1].points[1, 3]
+    assert card.scores(np.array([cells]))[0] == pytest.approx(total)
+
+
+def test_no_rows_have_no_scores():
+    made = design(crosses=True)
+    card = Card.of(made, np.ones(made.coding.n_features + 1))
+    assert card.scores(np.empty((0, 3), dtype=np.int32)).shape == (0,)

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from directrix import Binner, ScorecardClassifier
+from directrix.metrics import AUC
+from directrix.tables import BinCounts
+
+
+def rows(n=1500, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.abs(X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=n) > 1.0
+    X[::11, 2] = np.nan
+    return X, y
+
+
+X, Y = rows()
+BINNER = Binner(max_bins=16).fit(X)
+
+
+def counts(index=slice(None), y=Y, **options):
+    fold = np.arange(len(X))[index] % 5
+    return BinCounts.of(BINNER, X[index], y[index], fold=fold, **options)
+
+
+def test_a_card_from_counts_bends():
+    card = ScorecardClassifier("auc").fit_moments(counts())
+    new, labels = rows(seed=1)
+    assert AUC().score(labels, card.decision_function(new)) > 0.9
+
+
+def test_days_that_are_added_are_rows_that_are_counted_together():
+    whole = ScorecardClassifier("recall@fpr=0.05").fit_moments(counts())
+    days = counts(slice(0, 700)) + counts(slice(700, None))
+    again = ScorecardClassifier("recall@fpr=0.05").fit_moments(days)
+    np.testing.assert_array_equal(again.decision_function(X), whole.decision_function(X))
+
+
+def test_the_predicted_rates_are_those_of_the_threshold():
+    card = ScorecardClassifier("recall@fpr=0.05").fit_moments(counts())
+    assert card.operating_point_.predicted.fpr == pytest.approx(0.05, abs=1e-6)
+    assert np.mean(card.predict(X[~Y])) == pytest.approx(0.05, abs=0.05)
+
+
+def test_counts_without_folds_have_a_cautious_ridge():
+    plain = counts().unfolded()
+    card = ScorecardClassifier("auc").fit_moments(plain)
+    assert AUC().score(Y, card.decision_function(X)) > 0.9
+
+
+def test_several_classes_are_one_against_the_rest():
+    labels = Y + 1 * (X[:, 1] > 1.5)
+    card = ScorecardClassifier("auc").fit_moments(counts(y=labels))
+    assert len(card.cards_) == 3
+    assert np.mean(card.predict(X) == labels) > 0.7
+
+
+def test_one_class_and_a_guarantee_are_refused():
+    with pytest.raises(ValueError, match="one class only"):
+        ScorecardClassifier().fit_moments(counts(y=np.zeros(len(Y), dtype=int)))
+    with pytest.raises(ValueError, match="needs rows"):
+        ScorecardClassifier("recall@fpr=0.05", guarantee=0.9).fit_moments(counts())

@@ -1,0 +1,99 @@
+"""Closed-form candidates: what they are compared by comes from lines made without the fold."""
+
+import numpy as np
+import pytest
+
+from directrix.frontier import RidgeMoments, ridge_candidates
+from directrix.metrics import AUC
+from directrix.tables import CodedRows, Coding
+
+N = 150
+RIDGES = (0.3, 0.1)
+
+
+def coded():
+    rng = np.random.default_rng(0)
+    coding = Coding([rng.normal(size=(6, 4)), rng.normal(size=(5, 4))])
+    cells = np.column_stack([rng.integers(0, 6, N), rng.integers(0, 5, N)])
+    return CodedRows.of(coding.cell_numbers(cells, []), coding), cells
+
+
+def labelled(cells):
+    rng = np.random.default_rng(1)
+    return rng.random(N) < 0.2 + 0.1 * cells[:, 0], rng.uniform(0.5, 2.0, N), np.arange(N) % 3
+
+
+@pytest.fixture(scope="module")
+def made():
+    X, cells = coded()
+    rows = labelled(cells)
+    return X, rows, ridge_candidates(X, *rows, RIDGES, baseline=True)
+
+
+def test_every_ridge_has_all_trade_offs(made):
+    _, _, candidates = made
+    assert {candidate.ridge for candidate in candidates} == set(RIDGES)
+    angles = [{c.angle for c in candidates if c.ridge == ridge} for ridge in RIDGES]
+    assert angles[0] == angles[1]
+    assert len(candidates) == 2 * len(angles[0])
+    assert all(0 < angle < np.pi / 2 for angle in angles[0])
+    assert len({candidate.name for candidate in candidates}) == len(candidates)
+
+
+def test_lines_are_those_of_moments_with_and_without_each_fold(made):
+    X, (positive, weight, fold), candidates = made
+    for candidate in candidates:
+        setting = [(candidate.ridge, candidate.angle)]
+        whole = RidgeMoments.of(X, positive, weight).lines(setting)[0]
+        np.testing.assert_allclose(candidate.line, whole, rtol=1e-9, atol=1e-12)
+        for k, line in enumerate(candidate.fold_lines):
+            kept = np.flatnonzero(fold != k)
+            without = RidgeMoments.of(X[kept], positive[kept], weight[kept]).lines(setting)[0]
+            np.testing.assert_allclose(line, without, rtol=1e-9, atol=1e-12)
+            tested = fold == k
+            scores = X[np.flatnonzero(tested)] @ line[:-1] + line[-1]
+            np.testing.assert_allclose(candidate.scores[tested], scores, atol=1e-9)
+
+
+def test_curves_are_of_the_held_out_scores(made):
+    _, (positive, weight, _), candidates = made
+    for candidate in candidates:
+        expected = AUC().score(positive, candidate.scores, weight)
+        assert AUC().best_value(candidate.curves.whole) == pytest.approx(expected)
+        assert len(candidate.curves.folds) == 3
+
+
+def test_a_refit_to_the_same_rows_is_the_same_line(made):
+    X, (positive, weight, _), candidates = made
+    for candidate in candidates[:3]:
+        refit = candidate.refit(X, positive, weight)
+        np.testing.assert_array_equal(refit, candidate.line)
+        refit[:] = 0.0  # a copy, not the line itself
+        assert candidate.line.any()
+
+
+def test_a_refit_to_more_rows_has_the_same_ridge_and_trade_off(made):
+    X, (positive, weight, _), candidates = made
+    index = np.r_[0:N, 0:20]
+    more = X[index], positive[index], weight[index]
+    for candidate in candidates[:3]:
+        expected = RidgeMoments.of(*more).lines([(candidate.ridge, candidate.angle)])[0]
+        np.testing.assert_allclose(candidate.refit(*more), expected)
+
+
+@pytest.mark.parametrize("baseline", [False, True])
+def test_lines_of_equal_trade_off_are_the_simplest_if_they_are_the_baseline(baseline):
+    X, cells = coded()
+    candidates = ridge_candidates(X, *labelled(cells), RIDGES, baseline=baseline)
+    simple = [candidate for candidate in candidates if candidate.complexity == 0.0]
+    assert len(simple) == (len(RIDGES) if baseline else 0)
+    assert all(candidate.angle == RidgeMoments.equal_angle for candidate in simple)
+
+
+def test_without_folds_rows_are_scored_by_the_line_of_all(made):
+    X, (positive, weight, _), _ = made
+    for candidate in ridge_candidates(X, positive, weight, None, RIDGES, baseline=True):
+        assert candidate.fold_lines == []
+        expected = X @ candidate.line[:-1] + candidate.line[-1]
+        np.testing.assert_allclose(candidate.scores, expected, atol=1e-9)
+        assert candidate.curves.folds == ()
