@@ -64,12 +64,13 @@ def measure(name: str, fold: int, method: str) -> Iterator[tuple[object, ...]]:
     yield name, fold, method, f"{spent:.3g}", f"{metric.score(other.y, scores[METRIC]):.6g}"
 
 
-def table() -> list[str]:
+def lines() -> list[str]:
     """Return the report: recall by set, and the share of the gap that is closed."""
     values: dict[tuple[str, str], list[float]] = {}
     for row in RECORD.rows():
         values.setdefault((row["set"], row["method"]), []).append(float(row[METRIC]))
-    lines = [*header("set", LINE, CARD, BOOSTING, "share of the gap")]
+    title = ["# A scorecard between a line and boosting", ""]
+    text = header("set", LINE, CARD, BOOSTING, "share of the gap")
     shares, kept = [], []
     for name in SETS:
         found = [values.get((name, method), []) for method in (LINE, CARD, BOOSTING)]
@@ -80,12 +81,12 @@ def table() -> list[str]:
         share = (card - low) / (high - low) if high - low >= LEAST_GAP else float("nan")
         if not np.isnan(share):
             shares.append(share)
-        text = "" if np.isnan(share) else f"{share:.2f}"
-        lines.append(line(name, *(f"{value:.3f}" for value in (low, card, high)), text))
+        closed = "" if np.isnan(share) else f"{share:.2f}"
+        text.append(line(name, *(f"{value:.3f}" for value in (low, card, high)), closed))
     if not kept:
-        return lines
+        return [*title, *text]
     means = [fmean(column) for column in zip(*kept, strict=True)]
-    lines.append(line("mean", *(f"{value:.3f}" for value in means), ""))
+    text.append(line("mean", *(f"{value:.3f}" for value in means), ""))
     pooled = (means[1] - means[0]) / (means[2] - means[0])
     summary = (
         f"Recall at 1 % false positives on held-out rows of {len(kept)} sets of numbers, two folds "
@@ -94,7 +95,7 @@ def table() -> list[str]:
         f"the mean, {np.median(shares):.0%} in the median; of the gap between the means over all "
         f"sets, {pooled:.0%}."
     )
-    return [summary, "", *lines]
+    return [*title, summary, "", *text]
 
 
 def main() -> None:
@@ -110,7 +111,7 @@ def main() -> None:
         ]
         measure_missing(RECORD, keys, measure)
     if any(RECORD.rows()):
-        write_report(REPORT, ["# A scorecard between a line and boosting", "", *table()])
+        write_report(REPORT, lines())
 
 
 if __name__ == "__main__":

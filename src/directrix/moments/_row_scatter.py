@@ -266,7 +266,7 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         return RowScatter(blocks, self.mean, self.mean_tail, self._diagonal, self.factor)
 
     def select(self, columns: AnyArray) -> RowScatter | FloatArray:
-        """Return the scatter of these columns, as a matrix if they are at most `DENSE_FEATURES`."""
+        """Return the scatter of these columns, a matrix if they are at most ``DENSE_FEATURES``."""
         selected = RowScatter(
             tuple(block.select(columns) for block in self.blocks),
             self.mean[columns],
@@ -277,7 +277,7 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
         return selected if len(columns) > DENSE_FEATURES else selected.matrix()
 
     def matrix(self) -> FloatArray:
-        """Return the scatter as a matrix; raise TypeError beyond `DENSE_FEATURES` features."""
+        """Return the scatter as a matrix; raise TypeError beyond ``DENSE_FEATURES`` features."""
         d = self.shape[0]
         if d > DENSE_FEATURES:
             self.__array__()

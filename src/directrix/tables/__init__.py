@@ -16,11 +16,18 @@ Public names
     Raised for a column that holds something else than it should.
 `BinnerFileError`
     Raised for a file that is not a binner or is damaged.
+`DifferentBinsError`, `NegativeCountError`
+    Raised where counts cannot be added, or not be subtracted.
 
 Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
 """
 
-from directrix.exceptions import BinnerFileError, ColumnKindError
+from directrix.exceptions import (
+    BinnerFileError,
+    ColumnKindError,
+    DifferentBinsError,
+    NegativeCountError,
+)
 from directrix.tables.binner import Binner
 from directrix.tables.bins import Bins as Bins
 from directrix.tables.bins import LevelBins, NumberBins
@@ -46,8 +53,10 @@ __all__ = [
     "BinnerFileError",
     "Column",
     "ColumnKindError",
+    "DifferentBinsError",
     "LevelBins",
     "LevelGroups",
+    "NegativeCountError",
     "NumberBins",
     "Table",
 ]

@@ -68,7 +68,7 @@ class Binner(TransformerMixin, BaseEstimator):
     crosses : sequence of pairs of column names
         Pairs whose combinations of cells are added as indicators, or as cell numbers.
     sparse_output : bool
-        Whether features are a SciPy CSR array; cell numbers are always dense. `set_output` needs
+        Whether features are a SciPy CSR array; cell numbers are always dense. ``set_output`` needs
         False.
 
     Attributes

@@ -80,7 +80,7 @@ class NumberBins:
         min_rows: float,
         special_values: Sequence[float] = (),
     ) -> NumberBins:
-        """Return the bins of a column of training rows; see `find_cuts`."""
+        """Return the bins of a column of training rows; see ``find_cuts``."""
         present = ~np.isnan(values)
         distinct, weights = distinct_values(
             values[present], None if weight is None else weight[present]

@@ -4,10 +4,11 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
 
-from benchmarks.studies import beyond_lines, search_quality
+from benchmarks.studies import bent_boundaries, beyond_lines, search_quality
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
 
 REPORTS = {
+    bent_boundaries.REPORT: bent_boundaries.lines,
     beyond_lines.REPORT: beyond_lines.lines,
     claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),
     discrete_columns.REPORT: discrete_columns.lines,

@@ -311,12 +311,15 @@ class TestWhatChangesNothing:
 
     def test_rows_of_weight_zero(self):
         X, y = bent(150)
+        table = pd.DataFrame(X, columns=list("abc")).assign(t=np.where(X[:, 1] > 0, "u", "v"))
         weight = np.arange(150) % 3 > 0
-        ours = card().fit(
-            np.where(weight[:, None], X, 1e9), y ^ ~weight, sample_weight=1.0 * weight
+        spoiled = pd.DataFrame(np.where(weight[:, None], X, 1e9), columns=list("abc"))
+        spoiled["t"] = table.t.where(weight, "a level of no row")
+        ours = card().fit(spoiled, y ^ ~weight, sample_weight=1.0 * weight)
+        theirs = card().fit(table[weight], y[weight])
+        np.testing.assert_array_equal(
+            ours.decision_function(table), theirs.decision_function(table)
         )
-        theirs = card().fit(X[weight], y[weight])
-        np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
 
     def test_the_number_of_jobs_and_doing_it_again(self):
         X, y = bent(60)
@@ -568,6 +571,21 @@ def test_wrong_parameters_are_refused_by_name(options, message):
 def test_wrong_labels_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         card().fit(bent(40)[0], y)
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (-1.0, "not be negative"),
+        (1e300, "multiply all weights"),
+        (0.0, "non-zero"),
+        (np.nan, "NaN"),
+    ],
+)
+def test_wrong_weights_are_refused(factor, message):
+    X, y = bent(40)
+    with pytest.raises(ValueError, match=message):
+        card().fit(X, y, sample_weight=np.full(40, factor))
 
 
 def test_wrong_tables_are_refused_by_the_name_of_the_column():

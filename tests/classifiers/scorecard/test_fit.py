@@ -1,46 +1,95 @@
+"""From bins to a card: baselines on the same held-out rows, and a design from a sample of rows."""
+
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.scorecard.design import CardDesign
-from directrix.classifiers.scorecard.fit import Candidates, StraightLines
+from directrix.classifiers.scorecard.fit import StraightLines
 from directrix.metrics import AUC
-from directrix.tables import Binner, CellKinds, Coding, cell_weights, column_basis
+from directrix.tables import Binner, CellKinds
 
-N = 300
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-def coded(bent):
-    """Return kinds of cells, rows of cells, and the same rows with the features of a card."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N, 2))
-    effect = np.abs(X[:, 0]) if bent else X[:, 0]
-    y = effect + 0.3 * rng.normal(size=N) > np.median(effect)
-    binner = Binner(max_bins=10).fit(X)
-    kinds = [CellKinds.of(bins) for bins in binner.bins_]
-    cells = binner.cells(X)
-    rows = TrainingRows(cells, y, np.ones(N), np.arange(N) % 3)
-    bases = [
-        column_basis(kind, cell_weights(kind, column, rows.weight), 8, centred=True)
-        for kind, column in zip(kinds, cells.T, strict=True)
-    ]
-    return kinds, rows, rows._replace(X=CardDesign(Coding(bases)).rows(cells))
+def crossed(n=300, seed=0):
+    """Return rows whose class is the sign of a product."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n, 3))
+    return X, (X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) < 0.05)
+
+
+class TestStraightLines:
+    @pytest.fixture(scope="class")
+    def lines(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(120, 2))
+        X[::9, 1] = np.nan
+        y = np.nan_to_num(X).sum(axis=1) + rng.normal(size=120) > 0
+        binner = Binner().fit(X)
+        kinds = [CellKinds.of(bins) for bins in binner.bins_]
+        rows = TrainingRows(binner.cells(X), y, np.ones(120), np.arange(120) % 3)
+        return binner, rows, StraightLines(kinds, rows, None)
+
+    def test_they_are_logistic_regressions_on_the_means_of_bins(self, lines):
+        binner, rows, straight = lines
+        means = [
+            np.r_[0.0, (np.array(bins.means) - centre) / spread]
+            for bins, (centre, spread) in zip(
+                binner.bins_,
+                [
+                    self.spread(bins, cells)
+                    for bins, cells in zip(binner.bins_, rows.X.T, strict=True)
+                ],
+                strict=True,
+            )
+        ]
+        features = [mean[cells] for mean, cells in zip(means, rows.X.T, strict=True)]
+        design = np.column_stack([*features, rows.X[:, 1] == 0])
+        for candidate in straight._candidates:
+            for fold in range(3):
+                kept, tested = rows.fold != fold, rows.fold == fold
+                theirs = LogisticRegression(C=1.0 / (candidate.recipe.ridge * kept.sum()), tol=1e-8)
+                scores = theirs.fit(design[kept], rows.positive[kept]).decision_function(design)
+                order = np.corrcoef(scores[tested], candidate.scores[tested])[0, 1]
+                assert order > 0.999
+
+    @staticmethod
+    def spread(bins, cells):
+        inside = np.array(bins.means)[cells[cells > 0] - 1]
+        return inside.mean(), inside.std()
+
+    def test_without_folds_there_is_no_gap(self, lines):
+        _, rows, straight = lines
+        alone = StraightLines(straight.kinds, rows._replace(fold=None), None)
+        assert alone.gap(AUC(), None) is None
 
 
 @pytest.mark.parametrize("train_on", ["rows", "counts"])
-@pytest.mark.parametrize("bent", [True, False])
-def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(train_on, bent):
-    kinds, rows, features = coded(bent)
-    candidates = Candidates(features, 1e-2, train_on, Clock(), None)
-    fit, _ = candidates.best(AUC(), features)
-    gap = StraightLines(kinds, rows, None).gap(AUC(), fit.report)
-    assert gap.low <= gap.mean <= gap.high
-    assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
+def test_a_design_from_a_sample_is_fitted_to_all_rows(train_on, monkeypatch):
+    X, y = crossed(600)
+    monkeypatch.setattr("directrix.classifiers.scorecard.fit.MOST_ROWS", 120)
+    ours = ScorecardClassifier("auc", train_on=train_on, cv=2, max_crosses=2).fit(X, y)
+    assert (0, 1) in [cross.columns for cross in ours.card_.crosses]
+    new, labels = crossed(2000, seed=1)
+    sampled = AUC().score(labels, ours.decision_function(new))
+    assert sampled > 0.85
+    # It is no worse than a card of as many rows as were looked at.
+    seen = ScorecardClassifier("auc", train_on=train_on, cv=2, max_crosses=2).fit(X[:240], y[:240])
+    assert sampled >= AUC().score(labels, seen.decision_function(new)) - 0.02
 
 
-def test_without_held_out_rows_there_is_no_gap():
-    kinds, rows, features = coded(bent=True)
-    candidates = Candidates(features._replace(fold=None), 1e-2, "counts", Clock(), None)
-    fit, _ = candidates.best(AUC(), features._replace(fold=None))
-    assert StraightLines(kinds, rows._replace(fold=None), None).gap(AUC(), fit.report) is None
+@pytest.mark.parametrize("crosses", [0, 2])
+def test_a_card_with_a_guarantee_is_that_of_its_threshold(crosses):
+    X, y = crossed(300)
+    metric = "recall@fpr=0.2"
+    ours = ScorecardClassifier(
+        metric, train_on="counts", cv=2, guarantee=0.99, max_crosses=crosses
+    ).fit(X, y)
+    assert (ours.decision_function(X) > 0).any()
+    np.testing.assert_array_equal(
+        ours.card_.scores(ours.binner_.cells(X)), ours.decision_function(X)
+    )
+    new, labels = crossed(4000, seed=2)
+    assert (ours.decision_function(new)[~labels] > 0).mean() <= 0.2

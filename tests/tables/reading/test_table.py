@@ -137,3 +137,19 @@ def test_rows_can_be_taken():
     assert taken.columns == table.columns
     assert len(taken) == 2
     np.testing.assert_array_equal(taken.values, VALUES[[2, 0]])
+
+
+def test_levels_of_rows_that_do_not_count_are_left_out():
+    table = Table.of([["a", 1.0], ["c", 2.0], [None, 3.0], ["b", 4.0], ["c", None]])
+    some = table.with_levels_of(np.array([False, True, True, True, False]))
+    assert some.columns[0].levels == ("b", "c")
+    np.testing.assert_array_equal(some.values[:, 0], [np.nan, 1.0, np.nan, 0.0, 1.0])
+    np.testing.assert_array_equal(some.values[:, 1], table.values[:, 1])
+    assert table.columns[0].levels == ("a", "b", "c")  # it is as it was
+    assert table.values[0, 0] == 0.0
+    whole = table.with_levels_of(np.ones(5, dtype=bool))
+    assert whole.columns == table.columns
+    np.testing.assert_array_equal(whole.values, table.values)
+    none = table.with_levels_of(np.array([False, False, True, False, False]))
+    assert none.columns[0].levels == ()
+    assert np.isnan(none.values[:, 0]).all()

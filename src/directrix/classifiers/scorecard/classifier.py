@@ -323,6 +323,8 @@ class ScorecardClassifier(MetricClassifier):
             msg = f"X has {len(table)} rows and y {len(labels)}: they must have as many"
             raise ValueError(msg)
         weight = checked_weight(sample_weight, table.values)
+        if (weight == 0).any():
+            table = table.with_levels_of(weight > 0)
         folds = folds_given(self.cv, table.values, labels, groups)
         keyed = KeyedRows.of(table.values, labels, weight, folds, groups)
         classes = np.unique(keyed.y)

@@ -144,6 +144,7 @@ class CardFit:
                 fit.report,
                 straight=straight.gap(metric, fit.report),
                 baseline=_BASELINES[self.train_on],
+                skipped=(*search.skipped, *fit.report.skipped),
             )
             card = Card.of(design, fit.fitted.line)
             fits.append((FittedCard(fit.fitted, report, card, structure), curve, design))
@@ -151,7 +152,7 @@ class CardFit:
 
     def _trainer(self, rows: TrainingRows, clock: Clock) -> Trainer:
         if self.train_on == "counts":
-            return CountTrainer(rows)
+            return CountTrainer(rows, clock.is_over)
         return RowTrainer(rows, _COARSE_FALL, clock.is_over, self.n_jobs)
 
 

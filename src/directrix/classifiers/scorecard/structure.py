@@ -106,6 +106,8 @@ class StructureSearch:
     trainer: Trainer
     out_of_time: Callable[..., bool] | None = None
     max_crosses: int | None = None
+    #: Steps for which there was no time.
+    skipped: list[str] = field(default_factory=list)
     #: All structures that were compared, in order.
     tried: list[Structure] = field(default_factory=list)
     _crossed: dict[int | None, Crossed] = field(default_factory=dict)
@@ -120,11 +122,13 @@ class StructureSearch:
         self._additive_lines |= lines
         best = self._best(self.additive, lines, 0)
         if best is None:
+            self.skipped.append("the choice of a ridge")
             return Structure(self.trainer.ridges[_CAUTIOUS])
         self._ridge = best.ridge
         before = {fold: lines[best.ridge, fold] for fold in self.folds}
         for count in self._counts():
             if self._is_late():
+                self.skipped.append("cards with crosses")
                 break
             X = self.designs(Structure(best.ridge, count), self.folds)
             starts: dict[int | None, FloatArray] = {
@@ -143,6 +147,7 @@ class StructureSearch:
     def _reweighing(self, best: Structure) -> Structure:
         """Return the structure with reweighted blocks, if it is better so."""
         if self._is_late():
+            self.skipped.append("columns of different variances")
             return best
         again = best._replace(reweighted=True)
         self._weighing_ridge = best.ridge
@@ -183,7 +188,7 @@ class StructureSearch:
             plain = self.design(structure, fold)
             X = plain.rows(self.rows.X)
             ridge = self._weighing_ridge  # one for all folds, whichever the reweighted card has
-            line = self.trainer.solve(X, [ridge], [fold])[ridge, fold]
+            line = self.trainer.solve(X, [ridge], [fold], in_any_case=True)[ridge, fold]
             coding = plain.coding
             block = np.repeat(np.arange(len(coding.scale)), np.diff(coding.feature_starts))
             squares = np.bincount(block, np.square(line[:-1]), len(coding.scale))
@@ -213,7 +218,8 @@ class StructureSearch:
 
     @cached_property
     def _bases(self) -> list[FloatArray]:
-        weight, rank = self.rows.weight, self.trainer.rank_of(len(self.kinds))
+        # Rows, not weights: a class weight would tell the labels of the rows to be tested on.
+        weight, rank = np.ones(len(self.rows.X)), self.trainer.rank_of(len(self.kinds))
         return [
             column_basis(kinds, cell_weights(kinds, cells, weight), rank, centred=True)
             for kinds, cells in zip(self.kinds, self.rows.X.T, strict=True)
@@ -289,7 +295,9 @@ class StructureSearch:
     def _additive_probability(self, fold: int | None) -> FloatArray:
         key = self._ridge, fold
         if key not in self._additive_lines:
-            self._additive_lines |= self.trainer.solve(self.additive, [self._ridge], [fold])
+            self._additive_lines |= self.trainer.solve(
+                self.additive, [self._ridge], [fold], in_any_case=True
+            )
         line = self._additive_lines[key]
         return self.trainer.probability(self.additive @ line[:-1] + line[-1], fold)
 

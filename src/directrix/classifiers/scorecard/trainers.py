@@ -51,6 +51,8 @@ class Trainer(ABC):
         ridges: Sequence[float],
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,
+        *,
+        in_any_case: bool = False,
     ) -> Solved:
         """Return the coefficients of cards; fewer if time is up.
 
@@ -62,6 +64,8 @@ class Trainer(ABC):
             The fold that is left out; None for none.
         starts : mapping of fold to line, optional
             Where descents begin.
+        in_any_case : bool
+            Whether they are solved even if time is up.
         """
 
     @abstractmethod
@@ -99,6 +103,8 @@ class RowTrainer(Trainer):
         ridges: Sequence[float],
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,
+        *,
+        in_any_case: bool = False,
     ) -> Solved:
         """Return the coefficients of cards; fewer if time is up."""
         rows = self.rows
@@ -113,7 +119,7 @@ class RowTrainer(Trainer):
             starts=dict(starts or {}),
         )
         recipes = [Recipe(Logistic(), ridge) for ridge in ridges]
-        frontier.solve_many(recipes, folds)
+        frontier.solve_many(recipes, folds, None if in_any_case else self.out_of_time)
         solved = frontier.solutions
         return {
             (recipe.ridge, fold): solved[recipe.key, fold]
@@ -135,9 +141,11 @@ class CountTrainer(Trainer):
     Parameters
     ----------
     rows : TrainingRows
+    out_of_time : callable, optional
     """
 
     rows: TrainingRows
+    out_of_time: Callable[..., bool] | None = None
 
     rank = 12
     cross_rank = 4
@@ -151,10 +159,14 @@ class CountTrainer(Trainer):
         ridges: Sequence[float],
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,  # noqa: ARG002 - nothing to descend
+        *,
+        in_any_case: bool = False,
     ) -> Solved:
         """Return the coefficients of cards."""
         solved: Solved = {}
         for fold in folds:
+            if not in_any_case and self.out_of_time is not None and self.out_of_time():
+                break
             moments = RidgeMoments.of(
                 design_without(X, fold), self.rows.positive, self._weight(fold)
             )

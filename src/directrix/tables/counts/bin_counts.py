@@ -186,7 +186,7 @@ class BinCounts(ClasswiseCounts):
         Parameters
         ----------
         encoding : {"thermometer", "onehot"}
-            Features, as in `Binner`.
+            Features, as in ``Binner``.
         """
         if encoding not in ("thermometer", "onehot"):
             msg = f"encoding must be thermometer or onehot, not {encoding!r}"
@@ -240,7 +240,7 @@ class BinCounts(ClasswiseCounts):
             Cuts that a column of numbers or dates keeps, as numbers, dates or as they are printed.
         merge : dict, optional
             Cells that become one. Of a column of numbers pairs of the first and last cell of a
-            range, as numbered by `Binner.cells`; of a column of texts groups of levels.
+            range, as numbered by ``Binner.cells``; of a column of texts groups of levels.
         other : dict, optional
             Levels of a column of texts that are moved to "other".
         drop : sequence of str

@@ -48,7 +48,7 @@ class ClasswiseCounts:
 
     @property
     def binner(self) -> Binner:
-        """A fitted `Binner` with these bins, without crosses and otherwise with its defaults."""
+        """A fitted ``Binner`` with these bins, without crosses and otherwise with its defaults."""
         binner = Binner()
         binner.bins_, binner.crosses_ = self.bins, ()
         binner.n_features_in_ = len(self.bins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,6 +132,24 @@ class Table:
     def take(self, rows: AnyArray) -> Table:
         """Return some rows, given by index or mask, with the same columns and levels."""
         return Table(self.columns, np.asfortranarray(self.values[rows]), self.named)
+
+    def with_levels_of(self, rows: AnyArray) -> Table:
+        """Return all rows with the levels of some of them only; other texts become missing.
+
+        The index of a text then does not depend on rows that do not count.
+        """
+        values, columns = self.values.copy(order="F"), []
+        for column, texts in zip(self.columns, values.T, strict=True):
+            if column.kind != "text":
+                columns.append(column)
+                continue
+            present = ~np.isnan(texts)
+            used = np.unique(texts[rows & present]).astype(np.intp)
+            index = np.full(len(column.levels), np.nan)
+            index[used] = np.arange(len(used))
+            texts[present] = index[texts[present].astype(np.intp)]
+            columns.append(replace(column, levels=tuple(column.levels[k] for k in used)))
+        return Table(tuple(columns), values, self.named)
 
 
 @dataclass(frozen=True, eq=False)

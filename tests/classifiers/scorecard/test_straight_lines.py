@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.fit import Candidates, StraightLines
+from directrix.metrics import AUC
+from directrix.tables import Binner, CellKinds, Coding, cell_weights, column_basis
+
+N = 300
+
+
+def coded(bent):
+    """Return kinds of cells, rows of cells, and the same rows with the features of a card."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 2))
+    effect = np.abs(X[:, 0]) if bent else X[:, 0]
+    y = effect + 0.3 * rng.normal(size=N) > np.median(effect)
+    binner = Binner(max_bins=10).fit(X)
+    kinds = [CellKinds.of(bins) for bins in binner.bins_]
+    cells = binner.cells(X)
+    rows = TrainingRows(cells, y, np.ones(N), np.arange(N) % 3)
+    bases = [
+        column_basis(kind, cell_weights(kind, column, rows.weight), 8, centred=True)
+        for kind, column in zip(kinds, cells.T, strict=True)
+    ]
+    return kinds, rows, rows._replace(X=CardDesign(Coding(bases)).rows(cells))
+
+
+@pytest.mark.parametrize("train_on", ["rows", "counts"])
+@pytest.mark.parametrize("bent", [True, False])
+def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(train_on, bent):
+    kinds, rows, features = coded(bent)
+    candidates = Candidates(features, 1e-2, train_on, Clock(), None)
+    fit, _ = candidates.best(AUC(), features)
+    gap = StraightLines(kinds, rows, None).gap(AUC(), fit.report)
+    assert gap.low <= gap.mean <= gap.high
+    assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
+
+
+def test_without_held_out_rows_there_is_no_gap():
+    kinds, rows, features = coded(bent=True)
+    candidates = Candidates(features._replace(fold=None), 1e-2, "counts", Clock(), None)
+    fit, _ = candidates.best(AUC(), features._replace(fold=None))
+    assert StraightLines(kinds, rows._replace(fold=None), None).gap(AUC(), fit.report) is None
