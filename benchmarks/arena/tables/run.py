@@ -1,0 +1,96 @@
+"""The arena of tables: twelve tables with texts and missing values, and 31 sets of numbers.
+
+``python -m benchmarks.arena.tables.run`` appends one line for each set, repeat, fold and competitor
+to ``measured.csv``, goes on where an interrupted run stopped, and writes ``tables.md``. Choose with
+``--only EBM CatBoost``, ``--sets credit_data`` (names, or ``tables`` and ``numbers`` for all of a
+kind) and ``--repeats 1``; ``--report`` measures nothing.
+
+Two repeats of five stratified folds, the same for all. At most 10,000 rows a set, a fixed sample.
+All that is chosen, is chosen in folds of the training rows.
+
+* Competitors get the pandas frame as it is. Each is fitted once a fold and serves all metrics;
+  those that are tuned, are tuned for AUC. Ours are fitted for each metric.
+* Recall at a false-positive rate and precision at the top are exact on the ranking of the test
+  rows. The threshold of the cost is the best one for the scores of the inner folds; EBM and
+  CatBoost have no inner folds, and have that of decision theory for their probabilities.
+* Log-loss is that of the probabilities as they are; of ours, those of the classifier for AUC.
+* "logistic, one-hot": numbers imputed by the median with an indicator and standardised, texts
+  one-hot with levels of at least ten rows, C by five inner folds. On sets of numbers this is the
+  plain line.
+* "weights of evidence": optbinning's ``BinningProcess``, missing values with their own evidence,
+  levels of fewer than ten rows together, then logistic regression, C by five inner folds, in each
+  of which bins are made anew. Its class ``Scorecard`` has the same scores as points.
+* "LightGBM, tuned" and "HistGradientBoosting, tuned": 7 or 31 leaves, learning rate 0.1 or 0.03, by
+  three inner folds, with early stopping; texts are categories.
+* "CatBoost" and "EBM" have their libraries' defaults: neither is tuned.
+
+All run on one thread. CPU is that of the whole choice, for all metrics together, in seconds and to
+that of one-hot logistic regression on the same fold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from functools import lru_cache
+from importlib import import_module
+from time import process_time
+
+from benchmarks.arena.protocol import REPEATS
+from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned, split
+from benchmarks.arena.tables.results import MEASURED, Score
+from benchmarks.harness.record import commit
+from benchmarks.harness.runner import measure_missing
+from benchmarks.rivals.base import Scores
+from benchmarks.rivals.on_tables import LINE, SLOW, TABLE_RIVALS
+
+
+def measured(task: Task, rival: str) -> Score:
+    """Fit a competitor to the training rows of a fold, and score the others for every metric."""
+    train, test = split(task)
+    (scores, spent), (_, unit) = _fitted(task, rival), _fitted(task, LINE)
+    values = {name: METRICS[name].score(test.y, scores[name]) for name in scores}
+    about = (task.name, len(train.y) + len(test.y), train.X.shape[1], task.repeat, task.fold)
+    return Score(*about, rival, spent, spent / unit, commit(), values)
+
+
+# One-hot logistic regression, the unit of CPU time, is fitted once for all competitors of a fold.
+@lru_cache(maxsize=4)
+def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
+    train, test = split(task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # small classes, and solvers that stop early
+        competitor = TABLE_RIVALS[rival]
+        if competitor.needs:
+            import_module(competitor.needs)  # seconds, once a process
+        start = process_time()
+        scores = competitor.scores(train, test, METRICS)
+        return scores, process_time() - start
+
+
+def _rows(name: str, repeat: int, fold: int, rival: str) -> list[tuple[object, ...]]:
+    return [measured(Task(name, repeat, fold), rival).cells()]
+
+
+def main() -> None:
+    """Run and report."""
+    every = [name for names in SETS.values() for name in names]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=list(TABLE_RIVALS), choices=TABLE_RIVALS)
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=[*SETS, *every])
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="of five folds each")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    args = parser.parse_args()
+    rivals = []
+    for name in args.only:
+        if missing := TABLE_RIVALS[name].missing:
+            print(f"not run: {name}; try: pip install {missing}")
+        else:
+            rivals.append(name)
+    names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
+    keys = planned(names, rivals, SLOW, args.repeats)
+    measure_missing(MEASURED, keys, _rows, jobs=args.jobs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""The competitors of the arena of tables, by name."""
+
+from __future__ import annotations
+
+from benchmarks.rivals import (
+    catboost_trees,
+    explainable_boosting,
+    hist_boosting,
+    lightgbm_trees,
+    one_hot_logistic,
+    scorecard,
+    weight_of_evidence,
+)
+from benchmarks.rivals.base import Rival
+
+LINE, BOOSTING, EBM = "logistic, one-hot", "HistGradientBoosting, tuned", "EBM"
+#: In the order of the tables.
+TABLE_RIVALS: dict[str, Rival] = {
+    "scorecard, rows": scorecard.rows,
+    "scorecard, counts": scorecard.counts,
+    LINE: one_hot_logistic.tuned,
+    "weights of evidence": weight_of_evidence.tuned,
+    "LightGBM, tuned": lightgbm_trees.tuned,
+    BOOSTING: hist_boosting.tuned,
+    "CatBoost": catboost_trees.default,
+    EBM: explainable_boosting.default,
+}
+#: A minute a fold and more.
+SLOW = ("CatBoost", EBM)

@@ -1,0 +1,52 @@
+"""Our scorecard: bins of every column, chosen and fitted for the metric."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logit
+
+import directrix
+from benchmarks.harness.data import Rows
+from benchmarks.rivals.base import Metrics, Rival, Scores
+
+#: The metric whose classifier is asked for probabilities, as log-loss is none of ours.
+FOR_PROBABILITIES = "AUC"
+
+
+class Scorecard(Rival):
+    """A `ScorecardClassifier` with its defaults, fitted to all metrics at once.
+
+    Parameters
+    ----------
+    train_on : "rows" or "counts"
+    """
+
+    family = "ours"
+
+    def __init__(self, train_on: str = "rows") -> None:
+        self.train_on = train_on
+
+    @property
+    def missing(self) -> str:
+        """The class, where this version of directrix does not have it."""
+        return "" if hasattr(directrix, "ScorecardClassifier") else "a later directrix"
+
+    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
+        """Fit to each metric; log-loss is that of the probabilities of the classifier for AUC."""
+        from directrix import ScorecardClassifier  # noqa: PLC0415 - not in every version
+
+        fitted = [name for name in metrics if name != "log-loss"]
+        classifier = ScorecardClassifier(train_on=self.train_on)
+        cards = classifier.fit_each([metrics[name] for name in fitted], *train)
+        by_name = dict(zip(fitted, cards, strict=True))
+        scores = {
+            name: np.asarray(card.decision_function(test.X)) for name, card in by_name.items()
+        }
+        if "log-loss" in metrics:
+            probability = by_name[FOR_PROBABILITIES].predict_proba(test.X)[:, 1]
+            with np.errstate(divide="ignore"):  # certain rows: the metric clips them
+                scores["log-loss"] = logit(np.asarray(probability, dtype=np.float64))
+        return scores
+
+
+rows, counts = Scorecard("rows"), Scorecard("counts")
