@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from benchmarks.arena.protocol import FOLDS, METRICS
 from benchmarks.harness.record import Record, Row
-from benchmarks.rivals import RIVALS
+from benchmarks.rivals import RIVALS, Rival
 from directrix._typing import FloatArray
 
 _COLUMNS = ("set", "rows", "features", "repeat", "fold", "rival", "cpu", *METRICS)
@@ -114,10 +114,24 @@ class Verdict(NamedTuple):
 
 
 class Arena:
-    """The values of a record, by set, competitor and metric: one for each fold."""
+    """The values of a record, by set, competitor and metric: one for each fold.
+
+    Attributes
+    ----------
+    metrics, competitors : mapping
+        By name, in the order of the tables; an arena of other sets has others.
+    """
+
+    metrics: ClassVar[Mapping[str, Any]] = METRICS
+    competitors: ClassVar[Mapping[str, Rival]] = RIVALS
 
     def __init__(self, record: Record = MEASURED) -> None:
-        self.scores = read(record)
+        self.scores: Sequence[Any] = self.read(record)
+
+    @staticmethod
+    def read(record: Record) -> Sequence[Any]:
+        """Return the scores of a record."""
+        return read(record)
 
     @cached_property
     def shapes(self) -> dict[str, str]:
@@ -128,12 +142,12 @@ class Arena:
     def rivals(self) -> list[str]:
         """Competitors that were measured, in the order of the tables."""
         measured = {score.rival for score in self.scores}
-        return [name for name in RIVALS if name in measured]
+        return [name for name in self.competitors if name in measured]
 
     @cached_property
     def ours(self) -> list[str]:
         """Our classifiers that were measured."""
-        return [name for name in self.rivals if RIVALS[name].family == "ours"]
+        return [name for name in self.rivals if self.competitors[name].family == "ours"]
 
     @cached_property
     def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
@@ -141,7 +155,7 @@ class Arena:
         values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = {}
         for score in self.scores:
             for metric, value in score.values.items():
-                sign = 1.0 if METRICS[metric].greater_is_better else -1.0
+                sign = 1.0 if self.metrics[metric].greater_is_better else -1.0
                 folds = values.setdefault((score.name, score.rival, metric), {})
                 folds[score.repeat, score.fold] = sign * value
         return values
@@ -157,7 +171,11 @@ class Arena:
 
     def available(self, names: Sequence[str], metric: str) -> list[str]:
         """Return the competitors that have the metric on any of these sets."""
-        return [r for r in RIVALS if any((name, r, metric) in self.values for name in names)]
+        return [
+            rival
+            for rival in self.competitors
+            if any((name, rival, metric) in self.values for name in names)
+        ]
 
     def measured(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> list[str]:
         """Return the sets that all of these competitors were measured on."""

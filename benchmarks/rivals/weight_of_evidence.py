@@ -23,21 +23,24 @@ class _Evidence:
         from optbinning import BinningProcess  # noqa: PLC0415 - optional
 
         texts = text_columns(frame)
+        # It refuses a text of which no level is frequent enough.
+        poor = {name for name in texts if frame[name].value_counts().max() < LEAST_ROWS}
+        self.names = [name for name in frame if name not in poor]
         # By default a level of one row has evidence too, and a text of a thousand levels learns
         # the training rows by heart.
         rare = {"cat_cutoff": LEAST_ROWS / len(y)}
         self.process = BinningProcess(
-            list(frame),
-            categorical_variables=texts,
-            binning_fit_params=dict.fromkeys(texts, rare),
+            self.names,
+            categorical_variables=[name for name in texts if name not in poor],
+            binning_fit_params={name: rare for name in texts if name not in poor},
             n_jobs=1,
-        ).fit(frame, y)
+        ).fit(frame[self.names], y)
         return self
 
     def transform(self, frame: Any) -> FloatArray:
         # A missing value has the evidence of the missing ones; by default it would have none.
         weights = self.process.transform(
-            frame, metric="woe", metric_missing="empirical", metric_special="empirical"
+            frame[self.names], metric="woe", metric_missing="empirical", metric_special="empirical"
         )
         return np.nan_to_num(np.asarray(weights, dtype=np.float64))
 

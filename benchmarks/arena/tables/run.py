@@ -30,17 +30,17 @@ that of one-hot logistic regression on the same fold.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from functools import lru_cache
 from importlib import import_module
 from time import process_time
 
 from benchmarks.arena.protocol import REPEATS
+from benchmarks.arena.tables import report
 from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned, split
 from benchmarks.arena.tables.results import MEASURED, Score
 from benchmarks.harness.record import commit
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.rivals.base import Scores
 from benchmarks.rivals.on_tables import LINE, SLOW, TABLE_RIVALS
 
@@ -75,12 +75,14 @@ def _rows(name: str, repeat: int, fold: int, rival: str) -> list[tuple[object, .
 def main() -> None:
     """Run and report."""
     every = [name for names in SETS.values() for name in names]
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = option_parser(__doc__)
     parser.add_argument("--only", nargs="*", default=list(TABLE_RIVALS), choices=TABLE_RIVALS)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=[*SETS, *every])
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of five folds each")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     args = parser.parse_args()
+    if args.report:
+        return report.main()
     rivals = []
     for name in args.only:
         if missing := TABLE_RIVALS[name].missing:
@@ -90,6 +92,7 @@ def main() -> None:
     names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
     keys = planned(names, rivals, SLOW, args.repeats)
     measure_missing(MEASURED, keys, _rows, jobs=args.jobs)
+    return report.main()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from benchmarks.arena.tables.pooled import ClosedShare, holm, signed_rank_p
+
+
+class TestSignedRanks:
+    def test_all_signs_alike_have_the_least_p_of_so_many_sets(self):
+        assert signed_rank_p(np.arange(1.0, 13.0)) == pytest.approx(2 / 2**12)
+
+    def test_the_sign_does_not_matter(self):
+        differences = np.random.default_rng(0).normal(0.3, 1.0, 12)
+        assert signed_rank_p(differences) == pytest.approx(signed_rank_p(-differences))
+
+    def test_equal_is_no_evidence(self):
+        assert signed_rank_p(np.zeros(12)) == 1.0
+        assert signed_rank_p(np.array([0.1, -0.1, 0.2, -0.2])) == pytest.approx(1.0)
+
+    def test_a_set_that_is_equal_instead_of_won_weakens_the_evidence(self):
+        wins = np.arange(1.0, 13.0)
+        assert signed_rank_p(np.append(wins[:-1], 0.0)) > signed_rank_p(wins)
+
+
+class TestHolm:
+    def test_each_step_has_one_comparison_less(self):
+        # By hand: 4 × .005, 3 × .01, 2 × .03, then no less than the step before.
+        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+    def test_a_single_comparison_stays_and_none_is_above_one(self):
+        assert holm([0.2]) == pytest.approx([0.2])
+        assert holm([0.6, 0.9]) == pytest.approx([1.0, 1.0])
+        assert holm([]) == []
+
+
+class TestClosedShare:
+    near, far = np.array([0.1, 0.4, 0.5]), np.array([0.5, 0.6, 0.5])
+
+    @pytest.mark.parametrize("part", [0.0, 0.5, 1.0, 1.25])
+    def test_a_part_of_the_way_on_every_set_is_that_part(self, part):
+        share = ClosedShare.of(self.near, self.far, self.near + part * (self.far - self.near))
+        assert share.share == pytest.approx(part)
+        assert share.median == pytest.approx(part)
+        assert (share.low, share.high) == pytest.approx((part, part))
+
+    def test_wide_gaps_count_for_more(self):
+        share = ClosedShare.of(self.near, self.far, np.array([0.5, 0.4, 0.5]))
+        assert share.share == pytest.approx(0.4 / 0.6)
+        assert share.low <= share.share <= share.high
+
+    def test_without_wide_gaps_there_is_no_median(self):
+        share = ClosedShare.of(self.near, self.near + 0.01, self.near)
+        assert np.isnan(share.median)
+        assert share.share == pytest.approx(0.0)
