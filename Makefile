@@ -52,6 +52,7 @@ evidence: ## Measure all tables, figures and the arena, and write the page; resu
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.joint_inference.run
 	$(PYTHON) -m benchmarks.arena.run --jobs 2
 	$(PYTHON) -m benchmarks.arena.run --jobs 2 --large
+	$(PYTHON) -m benchmarks.arena.tables.run
 	$(PYTHON) -m benchmarks.arena.pages
 
 evidence-quick: ## Measure some tracked figures again and compare; write reports and the page anew
