@@ -13,6 +13,7 @@ from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
+    ScorecardClassifier,
     SmoothClassifier,
 )
 from directrix.losses import Hinge, Ramp
@@ -108,12 +109,16 @@ def pruned_kernel():
     return fit(BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"), rows(2, 40))
 
 
+def card():
+    return fit(ScorecardClassifier("auc", train_on="counts", cv=2), rows(3, 80))
+
+
 LINEAR = (
     *(odd_names, text_labels, direct, three_classes, plateaus),
     *(one_side, sparse_prior, one_feature, far, wide),
 )
 KERNEL = (rbf, rbf_by_column, rbf_of_float32, sparse_polynomial, sparse_min, pruned_kernel)
-MODELS = {make.__name__: make for make in LINEAR + KERNEL}
+MODELS = {make.__name__: make for make in (*LINEAR, *KERNEL, card)}
 
 
 @lru_cache

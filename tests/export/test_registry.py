@@ -11,6 +11,7 @@ def test_every_classifier_hands_over_its_state(name, fitted):
         "BetaBernoulliClassifier": "plateaus",
         "DirectClassifier": "direct",
         "MomentClassifier": "odd_names",
+        "ScorecardClassifier": "card",
         "SmoothClassifier": "text_labels",
     }
     classifier = fitted(examples[name])

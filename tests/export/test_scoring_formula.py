@@ -22,9 +22,11 @@ def test_names_that_do_not_fit_are_refused(fitted):
 
 
 def test_other_estimators_and_kernels_are_refused(fitted):
-    with pytest.raises(TypeError, match="MomentClassifier or SmoothClassifier, not LogisticReg"):
+    with pytest.raises(TypeError, match="or SmoothClassifier, not LogisticReg"):
         scoring_formula(LogisticRegression())
     with pytest.raises(NotFittedError):
         scoring_formula(MomentClassifier())
     with pytest.raises(ValueError, match="is a sum over rows"):
         scoring_formula(fitted("rbf"))
+    with pytest.raises(TypeError, match="points for bins"):
+        scoring_formula(fitted("card"))
