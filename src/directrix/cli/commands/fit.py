@@ -250,7 +250,10 @@ def _reports_json(model: Any) -> dict[str, Any]:
 
 def _report_json(report: Any) -> dict[str, Any]:
     return {
-        "candidates": [candidate._asdict() for candidate in report.tried],
+        "candidates": [
+            {"name": tried.name, "metric": tried.metric, "error": tried.error}
+            for tried in report.tried
+        ],
         "compared_on": report.rows,
         "chosen": report.chosen,
         "why": report.why,
