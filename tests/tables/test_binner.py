@@ -13,8 +13,7 @@ from directrix import Binner
 from directrix.exceptions import ColumnKindError, ColumnNotFoundError
 from directrix.tables import LevelBins, NumberBins, Table
 
-
-@parametrize_with_checks(
+CHECKS = parametrize_with_checks(
     [
         Binner(),
         Binner(sparse_output=False, max_bins=3),
@@ -22,6 +21,10 @@ from directrix.tables import LevelBins, NumberBins, Table
         Binner(encoding="ordinal"),
     ]
 )
+
+
+# Before scikit-learn 1.9 the checks are a generator, which pytest 9 deprecates.
+@pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
