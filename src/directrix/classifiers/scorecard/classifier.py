@@ -113,10 +113,10 @@ class ScorecardClassifier(MetricClassifier):
     >>> from directrix import ScorecardClassifier
     >>> rng = np.random.default_rng(0)
     >>> age, home = rng.integers(18, 80, 2000).astype(float), rng.choice(["own", "rent"], 2000)
-    >>> risk = np.abs(age - 45) / 20 + (home == "rent") + rng.normal(size=2000)
+    >>> risk = np.abs(age - 45) / 6 + (home == "rent") + rng.normal(size=2000)
     >>> age[::50] = np.nan
     >>> table = np.column_stack([age.astype(object), home.astype(object)])
-    >>> card = ScorecardClassifier("recall@fpr=0.05").fit(table, risk > 2)
+    >>> card = ScorecardClassifier("recall@fpr=0.05").fit(table, risk > 4)
     >>> card.predict([[75, "rent"], [45, "own"], [None, "never seen"]])
     array([ True, False, False])
     """
