@@ -12,7 +12,7 @@ from directrix import Binner
 from directrix.exceptions import SqlNameError
 from directrix.export import case_by_cell, cells_to_sql
 from directrix.export.cells_sql import last_microsecond
-from directrix.tables import LevelBins, NumberBins, Table
+from directrix.tables import BinCounts, LevelBins, NumberBins, Table
 from directrix.tables.reading._days import days_of
 
 pa = pytest.importorskip("pyarrow")
@@ -206,3 +206,15 @@ def test_wrong_arguments_are_named(binner):
     with pytest.raises(SqlNameError, match="column 1 of 2 has an empty name"):
         cells_to_sql(Binner().fit([[1, 2]]), columns=["", "b"])
     assert '"age"' in cells_to_sql(Binner().fit([[1.0]]), columns=["age"])["x0"]
+
+
+def test_levels_that_share_a_cell_have_its_number():
+    town = np.array([["Graz"], ["Linz"], ["Wien"], [None], ["Rom"]] * 3, dtype=object)
+    binner = Binner(min_level_rows=1).fit(town[:12])
+    counts = BinCounts.of(binner, town, np.arange(15) % 2)
+    grouped = counts.rebin(merge={"x0": [("Graz", "Wien")]}, other={"x0": ["Rom"]}).binner
+    (case,) = cells_to_sql(grouped).values()
+    arrow = pa.table({"x0": town[:, 0]})  # noqa: F841 - DuckDB reads it by its name
+    found = [row[0] for row in duckdb.sql(f"SELECT {case} FROM arrow").fetchall()]  # noqa: S608
+    assert found == grouped.cells(town)[:, 0].tolist()
+    assert found[:5] == [2, 3, 2, 0, 1]

@@ -15,7 +15,7 @@ import pytest
 
 from directrix import Binner
 from directrix.exceptions import BinnerFileError
-from directrix.tables import Table
+from directrix.tables import BinCounts, Table
 from directrix.tables.binner_file import FORMAT, VERSION
 
 CASES = int(os.environ.get("DIRECTRIX_FUZZ", "600"))
@@ -50,6 +50,22 @@ def binners():
         ).fit(X, sample_weight=np.arange(300) / 7),
         Binner(special_values=-999).fit(X[:1]),
     ]
+
+
+def grouped():
+    """Return a binner with levels that share cells."""
+    binner = Binner(min_level_rows=1).fit(rows())
+    counts = BinCounts.of(binner, rows(), np.arange(300) % 2)
+    return counts.rebin(merge={"x1": [("", "é"), ("\n", 'a"b')]}).binner
+
+
+def test_groups_of_levels_are_kept():
+    binner = grouped()
+    again = Binner.from_json(binner.to_json())
+    assert again.bins_ == binner.bins_
+    assert again.bins_[1].groups
+    np.testing.assert_array_equal(again.cells(rows(1)), binner.cells(rows(1)))
+    assert again.table() == binner.table()
 
 
 @pytest.mark.parametrize("k", range(4))
@@ -113,6 +129,19 @@ def signed(content):
         (["columns", 1, "levels"], ["b", "a"], "the levels of 'x1' are not sorted texts"),
         (["columns", 1, "levels"], ["a", 1], "the levels of 'x1' are not sorted texts"),
         (["columns", 1, "levels"], "ab", "the levels of 'x1' are not sorted texts"),
+        *(
+            (["columns", 1, "groups"], groups, "the groups of 'x1' are not valid")
+            for groups in (
+                "ab",
+                [0],
+                list(range(8)),  # no two levels share a cell
+                [1, 0, 0, 0, 0, 0, 0, 0],
+                [-1, 0, 0, 0, 0, 0, 0, 0],
+                [0, 2, 0, 0, 0, 0, 0, 0],
+                [0, True, 0, 0, 0, 0, 0, 0],
+            )
+        ),
+        (["columns", 1, "groups"], [0] * 8, "the weights of 'x1'"),
         (["crosses"], [[0, 0]], "crosses are not pairs of its columns"),
         (["crosses"], [[0, 9]], "crosses are not pairs of its columns"),
         (["crosses"], [[0, 1], [0, 1]], "a cross occurs twice"),

@@ -109,3 +109,37 @@ def test_a_column_without_values_is_legal():
     assert bins.n_cells == 2
     assert bins.weights == (2, 0)
     assert bins.cells(np.array([1.0, np.nan])).tolist() == [1, 0]
+
+
+JOBS = ("", "clerk", "cook", "nurse", "pilot, retired")
+GROUPED = LevelBins("job", JOBS, (1, 2, 3, 4, 5), (0, 1, 0, 1, 2))
+
+
+def test_cells_are_those_of_the_levels_merged():
+    single = LevelBins("job", JOBS)
+    table_levels = ["", "baker", *JOBS[1:]]
+    values = np.array([*range(len(table_levels)), np.nan])
+    merged = np.array([0, 1, *(2 + group for group in GROUPED.groups)])
+    expected = merged[single.cells(values, table_levels)]
+    np.testing.assert_array_equal(GROUPED.cells(values, table_levels), expected)
+    assert GROUPED.cells(values, table_levels).dtype == np.int32
+    assert GROUPED.n_cells == 5
+
+
+def test_labels_name_all_levels_and_cannot_be_misread():
+    assert GROUPED.labels == (
+        "missing",
+        "other",
+        '"", cook',
+        "clerk, nurse",
+        '"pilot, retired"',
+    )
+    pretender = LevelBins("job", ("missing", "other"), (), (0, 0))
+    assert pretender.labels == ("missing", "other", '"missing", "other"')
+
+
+@pytest.mark.parametrize("bins", [GROUPED, LevelBins("job", ())])
+def test_a_group_has_no_order(bins):
+    assert bins.kind == "text"
+    assert bins.n_ordered == 0
+    assert len(bins.labels) == bins.n_cells == len(set(bins.labels))

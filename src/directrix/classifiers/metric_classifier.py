@@ -65,7 +65,9 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         """
         resolved = [resolve(metric) for metric in metrics]
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
-        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups), Progress(self))
+        # By a copy: what validates the rows sets attributes, and this estimator is not fitted.
+        rows = X, y, sample_weight, groups
+        copy(self)._fit_metrics(resolved, classifiers, rows, Progress(self))  # noqa: SLF001
         return classifiers
 
     def predict(self, X: Any) -> AnyArray:

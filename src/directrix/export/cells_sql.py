@@ -118,9 +118,10 @@ def case_by_cell(bins: Bins, results: Sequence[str], column: str, dialect: str) 
 
 
 def _levels(bins: LevelBins, results: Sequence[str], name: str, dialect: str) -> str:
+    of_levels = [results[cell] for cell in bins.level_cells]
     cases = [
         f"WHEN {DIALECTS[dialect].label(level)} THEN {result}"
-        for level, result in zip(bins.levels, results[2:], strict=True)
+        for level, result in zip(bins.levels, of_levels, strict=True)
         if result != results[1] and _can_be_stored(level, dialect)
     ]
     missing = f"CASE WHEN {name} IS NULL THEN {results[0]} ELSE"

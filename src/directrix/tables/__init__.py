@@ -8,8 +8,6 @@ Public names
     Transformer that cuts the columns of a table into bins.
 `NumberBins`, `LevelBins`
     Bins of one column: of numbers, booleans or dates, and of texts.
-`LevelGroups`
-    Bins of a column of texts whose levels share cells.
 `Table`, `Column`
     A raw table as one array, and the name and kind of a column.
 `ColumnKindError`
@@ -44,7 +42,6 @@ from directrix.tables.counts import BinCounts
 from directrix.tables.counts import CellMoments as CellMoments
 from directrix.tables.counts import PairGain as PairGain
 from directrix.tables.cuts import find_cuts as find_cuts
-from directrix.tables.level_groups import LevelGroups
 from directrix.tables.reading.table import Column, Table
 
 __all__ = [
@@ -55,7 +52,6 @@ __all__ = [
     "ColumnKindError",
     "DifferentBinsError",
     "LevelBins",
-    "LevelGroups",
     "NegativeCountError",
     "NumberBins",
     "Table",

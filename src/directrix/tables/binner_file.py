@@ -199,7 +199,8 @@ def _crosses(plain: Any, n_columns: int) -> tuple[tuple[int, int], ...]:
 def _plain_bins(bins: Bins) -> dict[str, Any]:
     plain: dict[str, Any] = {"name": bins.name, "kind": bins.kind, "weights": list(bins.weights)}
     if isinstance(bins, LevelBins):
-        return {**plain, "levels": list(bins.levels)}
+        groups = {"groups": list(bins.groups)} if bins.groups else {}
+        return {**plain, "levels": list(bins.levels), **groups}
     return {
         **plain,
         "cuts": list(bins.cuts),
@@ -214,11 +215,13 @@ def _bins(plain: Any) -> Bins:
     _require(type(name) is str, "a column has no name")
     bins: Bins
     if kind == "text":
-        _require(set(plain) == _LEVEL_KEYS, f"column {name!r} lacks an entry or has one too many")
+        complete = set(plain) - {"groups"} == _LEVEL_KEYS
+        _require(complete, f"column {name!r} lacks an entry or has one too many")
         levels = plain["levels"]
         texts = isinstance(levels, list) and all(type(level) is str for level in levels)
         _require(texts and _increases(levels), f"the levels of {name!r} are not sorted texts")
-        bins = LevelBins(name, tuple(levels), _numbers(plain["weights"]))
+        groups = _groups(plain.get("groups", []), len(levels), name)
+        bins = LevelBins(name, tuple(levels), _numbers(plain["weights"]), groups)
     else:
         _require(type(kind) is str and kind in _NUMBER_KINDS, f"column {name!r} has no kind")
         _require(set(plain) == _NUMBER_KEYS, f"column {name!r} lacks an entry or has one too many")
@@ -234,6 +237,18 @@ def _bins(plain: Any) -> Bins:
     valid = len(bins.weights) == bins.n_cells and min(bins.weights) >= 0
     _require(valid, f"the weights of {name!r} are not one for each cell")
     return bins
+
+
+def _groups(plain: Any, n_levels: int, name: str) -> tuple[int, ...]:
+    """Return the group of each level; none if each level has a cell of its own."""
+    if plain == []:
+        return ()
+    valid = isinstance(plain, list) and all(type(number) is int for number in plain)
+    valid = valid and len(plain) == n_levels > max(plain) + 1
+    # Groups are numbered in the order of their first levels.
+    seen = list(dict.fromkeys(plain)) if valid else [-1]
+    _require(valid and seen == list(range(len(seen))), f"the groups of {name!r} are not valid")
+    return tuple(plain)
 
 
 def _check_numbers(bins: NumberBins) -> None:

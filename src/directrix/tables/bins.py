@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MISSING = "missing"
 OTHER = "other"
+_SEPARATOR = ", "  # of the levels of a group
 _MOST_DIGITS = 17  # they tell any two float64 apart
 
 
@@ -160,16 +161,19 @@ class NumberBins:
 
 @dataclass(frozen=True)
 class LevelBins:
-    """Bins of a column of texts: cell 0 is missing, 1 is other, then one for each level.
+    """Bins of a column of texts: cell 0 is missing, 1 is other, then one for each level or group.
 
     Parameters
     ----------
     name : str
         Name of the column.
     levels : tuple of str
-        Sorted texts with a cell of their own; other texts, rare or never seen, are in cell 1.
+        Sorted texts; other texts, rare or never seen, are in cell 1.
     weights : tuple of float
         Total weight of the training rows in each cell.
+    groups : tuple of int
+        Group of each level, numbered from zero in the order of their first levels, if some levels
+        share a cell; empty if each level has a cell of its own.
 
     Examples
     --------
@@ -180,11 +184,14 @@ class LevelBins:
     ('missing', 'other', 'no', 'yes')
     >>> bins.cells(np.array([0.0, 1.0, np.nan]), ["maybe", "yes"]).tolist()
     [1, 3, 0]
+    >>> LevelBins("job", ("clerk", "cook", "nurse"), (3, 0, 20, 10), (0, 1, 0)).labels
+    ('missing', 'other', 'clerk, nurse', 'cook')
     """
 
     name: str
     levels: tuple[str, ...]
     weights: tuple[float, ...] = ()
+    groups: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -217,7 +224,13 @@ class LevelBins:
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        return 2 + len(self.levels)
+        return 3 + max(self.groups) if self.groups else 2 + len(self.levels)
+
+    @property
+    def level_cells(self) -> tuple[int, ...]:
+        """The cell of each level."""
+        groups = self.groups or range(len(self.levels))
+        return tuple(2 + group for group in groups)
 
     def cells(self, values: FloatArray, levels: Sequence[str] = ()) -> AnyArray:
         """Return the cell of each value, as int32.
@@ -238,12 +251,15 @@ class LevelBins:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Readable name of each cell; a level is quoted if it could be taken for another cell."""
-        return (MISSING, OTHER, *map(_level, self.levels))
+        """Readable name of each cell; a level is quoted if it could be misread."""
+        members: list[list[str]] = [[] for _ in range(self.n_cells - 2)]
+        for level, cell in zip(self.levels, self.level_cells, strict=True):
+            members[cell - 2].append(_level(level, grouped=bool(self.groups)))
+        return (MISSING, OTHER, *map(_SEPARATOR.join, members))
 
     @cached_property
     def _cell_of(self) -> dict[str, int]:
-        return {level: 2 + k for k, level in enumerate(self.levels)}
+        return dict(zip(self.levels, self.level_cells, strict=True))
 
 
 Bins: TypeAlias = NumberBins | LevelBins
@@ -263,8 +279,9 @@ def _number(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
 
 
-def _level(text: str) -> str:
-    return json.dumps(text) if text in {"", MISSING, OTHER} or text.startswith('"') else text
+def _level(text: str, *, grouped: bool) -> str:
+    misread = text in {"", MISSING, OTHER} or text.startswith('"')
+    return json.dumps(text) if misread or (grouped and _SEPARATOR in text) else text
 
 
 def _at_midnight(cuts: FloatArray, distinct: FloatArray) -> FloatArray:

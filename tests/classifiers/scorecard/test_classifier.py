@@ -578,7 +578,7 @@ def test_wrong_labels_are_refused(y, message):
     [
         (-1.0, "not be negative"),
         (1e300, "multiply all weights"),
-        (0.0, "non-zero"),
+        (0.0, "non-zero|weight zero"),
         (np.nan, "NaN"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from directrix import Binner
 from directrix.exceptions import ColumnNotFoundError
-from directrix.tables import BinCounts, LevelBins, LevelGroups, NumberBins
+from directrix.tables import BinCounts, LevelBins, NumberBins
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -71,11 +71,11 @@ def test_ranges_of_cells():
 
 def test_groups_of_levels():
     coarse = COUNTS.rebin(merge={"town": [("Wien", "Graz")]})
-    assert bins_of(coarse, "town") == LevelGroups(
+    assert bins_of(coarse, "town") == LevelBins(
         "town",
         ("Graz", "Linz", "Wels", "Wien"),
-        (0, 1, 2, 0),
         (0, 0, *((X["town"].isin(c)).sum() for c in (["Graz", "Wien"], ["Linz"], ["Wels"]))),
+        (0, 1, 2, 0),
     )
     # Later groups take along the levels that share a cell already.
     more = coarse.rebin(merge={"town": [("Linz", "Wien")]})

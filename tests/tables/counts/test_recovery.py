@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from directrix import Binner, Moments
-from directrix.tables import BinCounts, LevelBins, LevelGroups, NumberBins
+from directrix.tables import BinCounts, LevelBins, NumberBins
 from directrix.tables.counts.feature_moments import feature_matrix
 from directrix.tables.counts.recovery import cell_matrix
 from directrix.tables.encoding import onehot, thermometer
@@ -18,7 +18,7 @@ BINS = [
     NumberBins("a", "number", (1.0, 2.0, 3.0), (0.0, 1.0, 2.0, 3.0), (7.0, 8.0)),
     LevelBins("b", ("x", "y")),
     NumberBins("c", "number", (), (0.0,), (7.0,)),
-    LevelGroups("d", ("x", "y", "z"), (0, 0, 1)),
+    LevelBins("d", ("x", "y", "z"), (), (0, 0, 1)),
     NumberBins("e", "boolean", (0.5,), (0.0, 1.0)),
 ]
 

@@ -122,15 +122,6 @@ FORGED_HEADERS = {
     ),
     "another class": (lambda h: h["classes"].update(values=[0, 1, 2]), "has type"),
     "real weights": (lambda h: h.update(exact=False), "has type"),
-    "groups of a list": (lambda h: h.update(groups=[]), "not by column"),
-    "groups of numbers": (lambda h: h.update(groups={"größe": [0]}), "that has none"),
-    "too few groups": (lambda h: h["groups"].update(town=[0]), "groups of 'town'"),
-    "groups that are no groups": (lambda h: h["groups"].update(town=[0, 1, 2, 3]), "'town'"),
-    "groups out of order": (lambda h: h["groups"].update(town=[1, 0, 0, 1]), "'town'"),
-    "negative groups": (lambda h: h["groups"].update(town=[-1, 0, 0, 1]), "'town'"),
-    "groups with a gap": (lambda h: h["groups"].update(town=[0, 2, 0, 2]), "'town'"),
-    "groups that are no numbers": (lambda h: h["groups"].update(town=[0, True, 0, 2]), "'town'"),
-    "no groups": (lambda h: h.update(groups={}), "pointers has type"),
 }
 FORGED_ARRAYS = {
     "a missing array": (lambda a: a.pop("data"), "not those of counts"),

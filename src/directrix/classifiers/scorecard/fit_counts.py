@@ -87,7 +87,7 @@ def card_of_counts(metric: Metric, counts: BinCounts, label: Any) -> CountedCard
 
 def _coding(counts: BinCounts) -> Coding:
     """Return the coding of all columns; it looks at no label."""
-    rank = min(CountTrainer.rank, max(2, CountTrainer.most_features // max(len(counts.bins), 1)))
+    rank = CountTrainer.rank_of(len(counts.bins))
     bases = []
     for number, bins in enumerate(counts.bins):
         weight = counts.cells(number).sum(axis=0).astype(np.float64)

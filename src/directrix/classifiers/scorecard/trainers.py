@@ -40,9 +40,10 @@ class Trainer(ABC):
     #: Features of ordered columns at most: of many columns each has fewer directions.
     most_features: ClassVar[int]
 
-    def rank_of(self, n_columns: int) -> int:
-        """Return the directions of each of so many columns."""
-        return min(self.rank, max(_LEAST_RANK, self.most_features // max(n_columns, 1)))
+    @classmethod
+    def rank_of(cls, n_columns: int) -> int:
+        """Return the number of directions that each column has in a table of so many columns."""
+        return min(cls.rank, max(_LEAST_RANK, cls.most_features // max(n_columns, 1)))
 
     @abstractmethod
     def solve(

@@ -38,6 +38,15 @@ def cross_score(
         - H * (R.sum(0) / (H.sum(0) + 1.0))
         + H * (R.sum() / (H.sum() + 1.0))
     )
-    gradient, expected = left.T @ R @ right, (left**2).T @ H @ right**2
+    return score_statistic(left.T @ R @ right, (left**2).T @ H @ right**2)
+
+
+def score_statistic(gradient: FloatArray, expected: FloatArray) -> float:
+    """Return the squares of a gradient less their expectations, over their deviation.
+
+    Parameters
+    ----------
+    gradient, expected : arrays of shape (directions, other directions)
+    """
     deviation = np.sqrt(np.square(expected).sum())
     return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0

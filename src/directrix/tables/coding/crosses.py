@@ -1,13 +1,8 @@
-r"""Crosses: pairs of columns whose effects do not add up, found by a score test.
+"""Crosses: pairs of columns whose effects do not add up, found by a score test.
 
 A cross has points for the cells of a coarse grid of two columns, coded by products of the leading
-directions of both. For residuals r of an additive card and the curvature h of its loss, the squared
-gradient of a cross in its prior, less its expectation, over its deviation
-
-.. math:: t_{ij} = \frac{\sum_{ab} (G_{ab}^2 - E_{ab})}{\sqrt{\sum_{ab} E_{ab}^2}}, \qquad
-          G = A_i^\top R\, A_j,\quad E = (A_i^2)^\top H\, A_j^2
-
-orders all pairs; R and H are sums of r and h by cell, R less what each column explains alone.
+directions of both. All pairs of columns are ordered by the score test of `cross_score`, on the
+residuals of a card without crosses and the curvature of its loss.
 """
 
 from __future__ import annotations
@@ -18,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from directrix.tables.coding.cross_score import cross_score, score_statistic
 from directrix.tables.coding.prior import CellKinds, by_rate, column_basis, merge_neighbours
 
 if TYPE_CHECKING:
@@ -126,21 +122,8 @@ def _score_test(
     shape = len(left), len(right)
     number = cells[:, pair[0]] * shape[1] + cells[:, pair[1]]
     size = shape[0] * shape[1]
-    R = np.bincount(number, residual, size).reshape(shape)
-    H = np.bincount(number, curvature, size).reshape(shape)
-    R = (
-        R
-        - H * (R.sum(1) / (H.sum(1) + 1.0))[:, None]
-        - H * (R.sum(0) / (H.sum(0) + 1.0))
-        + H * (R.sum() / (H.sum() + 1.0))
-    )
-    gradient, expected = left.T @ R @ right, (left**2).T @ H @ right**2
-    return _statistic(gradient, expected)
-
-
-def _statistic(gradient: FloatArray, expected: FloatArray) -> float:
-    deviation = np.sqrt(np.square(expected).sum())
-    return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0
+    sums = [np.bincount(number, part, size).astype(np.float64) for part in (residual, curvature)]
+    return cross_score(sums[0].reshape(shape), sums[1].reshape(shape), left, right)
 
 
 def _screened(
@@ -159,7 +142,7 @@ def _screened(
     tests = {}
     for i, j in combinations(range(len(used)), 2):
         block = slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1])
-        tests[used[i], used[j]] = _statistic(gradient[block], expected[block])
+        tests[used[i], used[j]] = score_statistic(gradient[block], expected[block])
     return sorted(tests, key=lambda pair: -tests[pair])[:_TESTED]
 
 

@@ -27,7 +27,7 @@ class ClasswiseCounts:
 
     Parameters
     ----------
-    bins : tuple of NumberBins, LevelBins and LevelGroups
+    bins : tuple of NumberBins and LevelBins
         Bins of each column.
     classes : array
         Sorted labels.

@@ -14,7 +14,6 @@ import numpy as np
 
 from directrix.exceptions import ColumnNotFoundError
 from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.level_groups import LevelGroups
 from directrix.tables.reading._days import days_of
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Rebinning(NamedTuple):
 
     Parameters
     ----------
-    bins : tuple of NumberBins, LevelBins and LevelGroups
+    bins : tuple of NumberBins and LevelBins
         Bins of the columns that are kept.
     number : array of int of shape (cells,)
         For each cell of the finer bins its number among the cells of the coarser ones, of all
@@ -162,9 +161,7 @@ def _of_ordered(bins: NumberBins, keep: Any) -> Merged:
     return Merged(coarse, cell)
 
 
-def _of_levels(
-    bins: LevelBins | LevelGroups, groups: Sequence[Sequence[Any]], others: Sequence[Any]
-) -> Merged:
+def _of_levels(bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequence[Any]) -> Merged:
     """Group levels, and move others to "other"."""
     chosen = [level for group in (*groups, others) for level in group]
     for level in chosen:
@@ -175,8 +172,7 @@ def _of_levels(
     if len(set(chosen)) < len(chosen):
         msg = f"a level of column {bins.name!r} is in two groups: {groups!r}"
         raise ValueError(msg)
-    before = bins.groups if isinstance(bins, LevelGroups) else tuple(range(len(bins.levels)))
-    cell_of = {level: 2 + group for level, group in zip(bins.levels, before, strict=True)}
+    cell_of = dict(zip(bins.levels, bins.level_cells, strict=True))
     # A group takes along all levels that were in a cell with one of its own.
     target = np.arange(bins.n_cells)
     taken: set[int] = set()
@@ -194,9 +190,8 @@ def _of_levels(
     cell = np.array([int(t) if t < 2 else 2 + numbers[int(t)] for t in target])
     grouped = tuple(numbers[int(target[cell_of[level]])] for level in levels)
     weights = tuple(np.bincount(cell, bins.weights).tolist()) if bins.weights else ()
-    if len(numbers) == len(levels):
-        return Merged(LevelBins(bins.name, tuple(levels), weights), cell)
-    return Merged(LevelGroups(bins.name, tuple(levels), grouped, weights), cell)
+    shared = grouped if len(numbers) < len(levels) else ()
+    return Merged(LevelBins(bins.name, tuple(levels), weights, shared), cell)
 
 
 def _cell_range(bins: NumberBins, group: Any) -> tuple[int, int]:

@@ -66,7 +66,7 @@ def cell_matrix(bins: Sequence[Bins], *, thermometer: bool) -> Any:
 
     Parameters
     ----------
-    bins : sequence of NumberBins, LevelBins and LevelGroups
+    bins : sequence of NumberBins and LevelBins
     thermometer : bool
         Whether features are those of a thermometer; otherwise one-hot.
     """

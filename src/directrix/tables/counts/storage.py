@@ -8,7 +8,6 @@ length, type, shape and value before using any, and raises `MomentsFileError` fo
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -26,10 +25,9 @@ from directrix.moments import (
     write_whole,
 )
 from directrix.tables.binner import Binner
-from directrix.tables.bins import Bins, LevelBins
+from directrix.tables.bins import Bins
 from directrix.tables.counts.consistency import contradiction
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts
-from directrix.tables.level_groups import LevelGroups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 FORMAT = "directrix.bin_counts"
 VERSION = 1
 
-_KEYS = ["classes", "exact", "folded", "format", "groups", "version", "writer"]
+_KEYS = ["classes", "exact", "folded", "format", "version", "writer"]
 _CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
 _ARRAYS = ["binner", "count", "data", "indices", "pointers", "weight", "weight_sq"]
 #: Sums of squared whole numbers are stored as multiples of 2⁵³ and the rest.
@@ -56,8 +54,7 @@ def write(counts: BinCounts, path: str | PathLike[str]) -> None:
     squares = [
         divmod(g.weight_sq, 1 << _LIMB) if counts.exact else (g.weight_sq, 0) for g in groups
     ]
-    bins, groups_of_levels = _without_groups(counts.bins)
-    text = replace(counts, bins=bins).binner.to_json().encode()
+    text = counts.binner.to_json().encode()
     n_pointers = counts.n_cells + 1 if groups else 0
     tensors: dict[str, AnyArray] = {
         "binner": np.frombuffer(text, dtype=np.uint8),
@@ -79,7 +76,6 @@ def write(counts: BinCounts, path: str | PathLike[str]) -> None:
         },
         "folded": counts.folded,
         "exact": counts.exact,
-        "groups": groups_of_levels,
     }
     header_text = json.dumps(header, sort_keys=True)
     try:
@@ -107,12 +103,11 @@ def _checked_fields(header: Any, tensors: dict[str, AnyArray]) -> dict[str, Any]
     """Return the constructor arguments of `BinCounts`, after checking all of them."""
     _check_header(header)
     binner = _binner(tensors)
-    bins = _with_groups(binner.bins_, header["groups"])
-    parts = _parts(header, tensors, bins)
+    parts = _parts(header, tensors, binner.bins_)
     classes = np.array(header["classes"]["values"], dtype=header["classes"]["dtype"])
     classes.flags.writeable = False
     return {
-        "bins": bins,
+        "bins": binner.bins_,
         "classes": classes,
         "parts": parts,
         "folded": header["folded"],
@@ -142,42 +137,6 @@ def _binner(tensors: dict[str, AnyArray]) -> Binner:
         raise MomentsFileError(msg) from None
     _require(not binner.crosses_, "its binner has crosses")
     return binner
-
-
-def _without_groups(bins: Sequence[Any]) -> tuple[tuple[Bins, ...], dict[str, list[int]]]:
-    """Return bins without groups of levels, as a binner's file has them, and the groups."""
-    plain: list[Bins] = []
-    groups = {}
-    for column in bins:
-        if not isinstance(column, LevelGroups):
-            plain.append(column)
-            continue
-        groups[column.name] = list(column.groups)
-        # The weight of a group is written at its first level.
-        weights = np.zeros(2 + len(column.levels))
-        first = np.unique(column.groups, return_index=True)[1]
-        weights[[0, 1, *(2 + first)]] = column.weights
-        plain.append(LevelBins(column.name, column.levels, tuple(weights.tolist())))
-    return tuple(plain), groups
-
-
-def _with_groups(bins: Sequence[Bins], groups: Any) -> tuple[Any, ...]:
-    """Return bins with groups of levels."""
-    _require(isinstance(groups, dict), "its groups of levels are not by column")
-    texts = {column.name: column for column in bins if isinstance(column, LevelBins)}
-    _require(set(groups) <= set(texts), "it groups the levels of a column that has none")
-    grouped = {}
-    for name, numbers in groups.items():
-        column = texts[name]
-        valid = isinstance(numbers, list) and all(type(number) is int for number in numbers)
-        valid = valid and len(numbers) == len(column.levels) > max(numbers, default=-1) + 1
-        # Groups are numbered in the order of their first levels.
-        seen = list(dict.fromkeys(numbers)) if valid else [-1]
-        _require(valid and seen == list(range(len(seen))), f"the groups of {name!r} are not valid")
-        cell = np.array([0, 1, *(2 + number for number in numbers)])
-        weights = np.bincount(cell, column.weights).tolist()
-        grouped[name] = LevelGroups(name, column.levels, tuple(numbers), tuple(weights))
-    return tuple(grouped.get(column.name, column) for column in bins)
 
 
 def _parts(
