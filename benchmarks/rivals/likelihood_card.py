@@ -9,7 +9,7 @@ from benchmarks.rivals.base import Metrics, Rival, Scores, finite_threshold
 from directrix import ScorecardClassifier
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import FALL
-from directrix.classifiers.scorecard.card import Card
+from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import RowTrainer
 from directrix.frontier import design_without

@@ -3,7 +3,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from directrix import MomentClassifier
-from directrix.export.scoring_formula import scoring_formula
+from directrix.export.scoring_formula import linear_formula, scoring_formula
 
 
 def test_names_are_those_of_the_fit_or_those_given(fitted):
@@ -29,4 +29,4 @@ def test_other_estimators_and_kernels_are_refused(fitted):
     with pytest.raises(ValueError, match="is a sum over rows"):
         scoring_formula(fitted("rbf"))
     with pytest.raises(TypeError, match="points for bins"):
-        scoring_formula(fitted("card"))
+        linear_formula(fitted("card"))

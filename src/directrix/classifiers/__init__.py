@@ -30,8 +30,10 @@ from directrix.classifiers.fitting.operating_point import OperatingPoint
 from directrix.classifiers.fitting.solvers import solver_for as solver_for
 from directrix.classifiers.fitting.standardization import Standardization as Standardization
 from directrix.classifiers.moment.classifier import MomentClassifier
-from directrix.classifiers.scorecard.card import Card as Card
+from directrix.classifiers.scorecard.card.card import Card as Card
 from directrix.classifiers.scorecard.classifier import ScorecardClassifier
+from directrix.classifiers.scoring import CardFormula as CardFormula
+from directrix.classifiers.scoring import LinearFormula as LinearFormula
 from directrix.classifiers.scoring import Response as Response
 from directrix.classifiers.scoring import ScoringFormula as ScoringFormula
 from directrix.classifiers.scoring import Sigmoid as Sigmoid

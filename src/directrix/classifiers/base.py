@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.scoring import ScoringFormula, Sigmoid
+from directrix.classifiers.scoring import LinearFormula, ScoringFormula, Sigmoid
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
 from directrix.moments import explain_rejection
 
@@ -106,7 +106,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Return what this classifier computes for a row, as numbers that an export writes."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        return ScoringFormula(
+        return LinearFormula(
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
             coefficients=tuple(map(tuple, self.coef_.tolist())),
@@ -264,7 +264,10 @@ class ThresholdClassifier(LinearClassifier):
 
     def scoring_formula(self) -> ScoringFormula:
         """Return what this classifier computes for a row, as numbers that an export writes."""
-        formula = super().scoring_formula()
+        return self._with_responses(super().scoring_formula())
+
+    def _with_responses(self, formula: ScoringFormula) -> ScoringFormula:
+        """Return a formula with the calibrations of its scores."""
         sigmoids = tuple(
             Sigmoid(calibration.offset, calibration.below, calibration.above)
             for calibration in self.calibrations_

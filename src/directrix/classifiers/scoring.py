@@ -1,4 +1,4 @@
-"""ScoringFormula: what a fitted linear classifier computes for a row, as numbers.
+"""ScoringFormula: what a fitted classifier computes for a row, as numbers.
 
 Probabilities are written down once, as a few steps of `Arithmetic`. Each export (SQL, ONNX, Python)
 says what these steps are in its language.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from directrix.classifiers.scorecard.card.card import Card
 
 Value = TypeVar("Value")
 
@@ -82,13 +85,13 @@ class Sigmoid(Response):
         return max(abs(self.below), abs(self.above))
 
 
-@dataclass(frozen=True)
-class ScoringFormula:
-    """Linear scores, the functions that turn them into probabilities, and the labels.
+@dataclass(frozen=True, kw_only=True)
+class ScoringFormula(ABC):
+    """Scores, the functions that turn them into probabilities, and the labels.
 
-    With two classes there is one linear score; the last class is predicted where it is above zero.
-    With more there is one for each class (one-vs-rest): the score of a class is the log-odds that
-    its sigmoid gives, the class with the greatest is predicted, and probabilities are the sigmoids
+    With two classes there is one score; the last class is predicted where it is above zero. With
+    more there is one for each class (one-vs-rest): the log-odds that its sigmoid gives are the
+    score of the class, the class with the greatest is predicted, and probabilities are the sigmoids
     of all scores divided by their sum.
 
     Parameters
@@ -96,9 +99,7 @@ class ScoringFormula:
     classes : tuple
         Labels.
     features : tuple of str or None
-    coefficients : tuple of tuple of float
-        For each linear score, one number for each feature.
-    intercepts : tuple of float
+        Names of the columns.
     response : Response, optional
         Probability of the last of two classes.
     one_vs_rest : tuple of Sigmoid
@@ -110,23 +111,59 @@ class ScoringFormula:
 
     classes: tuple[Any, ...]
     features: tuple[str, ...] | None
-    coefficients: tuple[tuple[float, ...], ...]
-    intercepts: tuple[float, ...]
     response: Response | None = None
     one_vs_rest: tuple[Sigmoid, ...] = ()
     always: int | None = None
 
     @property
     def two_classes(self) -> bool:
-        """Whether there is one linear score, and a threshold."""
+        """Whether there is one score, and a threshold."""
         return len(self.classes) == 2
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """The number of columns."""
+
+    @property
+    def responses(self) -> tuple[Response, ...]:
+        """The function of each score."""
+        return self.one_vs_rest if self.response is None else (self.response,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearFormula(ScoringFormula):
+    """Scores that are linear in the features; see `ScoringFormula`.
+
+    Parameters
+    ----------
+    coefficients : tuple of tuple of float
+        For each score, one number for each feature.
+    intercepts : tuple of float
+    """
+
+    coefficients: tuple[tuple[float, ...], ...]
+    intercepts: tuple[float, ...]
 
     @property
     def n_features(self) -> int:
         """The number of features."""
         return len(self.coefficients[0])
 
+
+@dataclass(frozen=True, kw_only=True)
+class CardFormula(ScoringFormula):
+    """Scores that are points less a cutoff, from raw columns; see `ScoringFormula`.
+
+    Parameters
+    ----------
+    cards : tuple of Card
+        One for each score.
+    """
+
+    cards: tuple[Card, ...]
+
     @property
-    def responses(self) -> tuple[Response, ...]:
-        """The function of each linear score."""
-        return self.one_vs_rest if self.response is None else (self.response,)
+    def n_features(self) -> int:
+        """The number of columns of the table."""
+        return len(self.cards[0].bins)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.classifiers import Response, ScoringFormula, Sigmoid
+from directrix.classifiers import LinearFormula, Response, Sigmoid
 from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
-from directrix.export.scoring_formula import scoring_formula
+from directrix.export.scoring_formula import linear_formula
 
 #: Runtimes of the last years support these; the graph has no newer operator.
 _OPSET, _IR_VERSION = 17, 8
@@ -61,7 +61,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     if dtype not in _DTYPES:
         msg = f"dtype must be one of {', '.join(map(repr, _DTYPES))}, not {dtype!r}"
         raise ValueError(msg)
-    formula = scoring_formula(classifier)
+    formula = linear_formula(classifier)
     if dtype == "float32":
         _warn_about_rounding(classifier, formula)
     try:
@@ -113,7 +113,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64") -> Any:
     return model
 
 
-def _warn_about_rounding(classifier: Any, formula: ScoringFormula) -> None:
+def _warn_about_rounding(classifier: Any, formula: LinearFormula) -> None:
     r"""Warn if features in float32 lose digits that labels and probabilities depend on.
 
     Rounding changes a score by up to :math:`2^{-24} \sum_j |w_j x_j|`. Near the threshold, where
@@ -135,7 +135,7 @@ def _warn_about_rounding(classifier: Any, formula: ScoringFormula) -> None:
 
 
 def _two_classes(
-    graph: _Graph, formula: ScoringFormula, response: Response, scores: str
+    graph: _Graph, formula: LinearFormula, response: Response, scores: str
 ) -> tuple[str, str]:
     """Return the probabilities of two classes, and the index of the predicted one."""
     from onnx import TensorProto

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from directrix.export.scoring_formula import scoring_formula
+from directrix.export.scoring_formula import linear_formula
 
 
 def to_json(classifier: Any) -> str:
@@ -32,7 +32,7 @@ def to_json(classifier: Any) -> str:
     >>> formula["classes"], formula["threshold"], sorted(formula["probability"][0])
     ([0, 1], 0.0, ['above', 'below', 'kind', 'offset'])
     """
-    formula = scoring_formula(classifier)
+    formula = linear_formula(classifier)
     entries = {
         "format": "directrix.scoring",
         "version": 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from directrix.export.scoring_formula import scoring_formula
+from directrix.export.scoring_formula import linear_formula
 
 _HEAD = '''"""Scores rows as a classifier of directrix does; it needs no library.
 
@@ -124,7 +124,7 @@ def to_python(classifier: Any) -> str:
     >>> scope["predict"]([6.5])
     'b'
     """
-    formula = scoring_formula(classifier)
+    formula = linear_formula(classifier)
     head = _HEAD.format(
         classes=formula.classes,
         features=formula.features,

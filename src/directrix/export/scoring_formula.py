@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from directrix.classifiers import ScoringFormula
+from directrix.classifiers import LinearFormula, ScoringFormula
 from directrix.export.registry import CLASSIFIERS, known_names
 from directrix.moments import checked_names
 
@@ -39,3 +39,16 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Sc
     if names is None:
         return formula
     return replace(formula, features=checked_names(names, formula.n_features))
+
+
+def linear_formula(classifier: Any, columns: Sequence[str] | None = None) -> LinearFormula:
+    """Return the formula of a classifier with coefficients of columns; the same parameters."""
+    formula = scoring_formula(classifier, columns)
+    if not isinstance(formula, LinearFormula):
+        msg = (
+            f"this export writes coefficients of columns, and a {type(classifier).__name__} has "
+            "points for bins: write it with directrix.export.save, or its points from cards_ and "
+            "binner_"
+        )
+        raise TypeError(msg)
+    return formula

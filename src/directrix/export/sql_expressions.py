@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from directrix.classifiers import ScoringFormula
+from directrix.classifiers import LinearFormula
 from directrix.engines import DIALECTS, Dialect
-from directrix.export.scoring_formula import scoring_formula
+from directrix.export.scoring_formula import linear_formula
 
 #: Terms in a pair of brackets: databases parse a long sum into a tree as deep as the sum is long,
 #: and some have a limit of a thousand.
@@ -39,7 +39,7 @@ class SqlExpressions:
     scores: tuple[str, ...]
     probabilities: tuple[str, ...] = field(repr=False)
     prediction: str = field(repr=False)
-    _formula: ScoringFormula = field(repr=False)
+    _formula: LinearFormula = field(repr=False)
 
     @property
     def score(self) -> str:
@@ -135,7 +135,7 @@ def to_sql(
     if dialect not in DIALECTS:
         msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
         raise ValueError(msg)
-    formula = scoring_formula(classifier, columns)
+    formula = linear_formula(classifier, columns)
     if formula.features is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
@@ -157,11 +157,11 @@ class _Writer:
 
     Parameters
     ----------
-    formula : ScoringFormula
+    formula : LinearFormula
     dialect : Dialect
     """
 
-    formula: ScoringFormula
+    formula: LinearFormula
     dialect: Dialect
 
     def scores(self, columns: Sequence[str]) -> tuple[str, ...]:

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import only_entry, two_classes
 from directrix.classifiers.direct.clock import Clock
-from directrix.classifiers.fitting.class_weights import checked_weight
-from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
-from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.classifiers.metric_classifier import MetricClassifier
-from directrix.classifiers.scorecard.fit import CardFit, FittedCard
-from directrix.classifiers.scorecard.fit_counts import card_of_counts
-from directrix.classifiers.scorecard.state import (
+from directrix.classifiers.scorecard.card.state import (
     cards_to_arrays,
     cards_to_facts,
     restored_cards,
 )
+from directrix.classifiers.scorecard.fit import CardFit, FittedCard
+from directrix.classifiers.scorecard.fit_counts import card_of_counts
+from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
+from directrix.classifiers.scoring import CardFormula
 from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
 from directrix.metrics import resolve
-from directrix.tables import Binner, CellKinds, Table
+from directrix.tables import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.card import Card
+    from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import Facts, ModelState
     from directrix.metrics import Metric
@@ -210,7 +207,12 @@ class ScorecardClassifier(MetricClassifier):
         classes = self.classes_.tolist()
         positives = classes[1:] if len(classes) == 2 else classes
         cards = [card_of_counts(metric, counts, label) for label in positives]
-        self.cards_ = tuple(replace(card.card, bins=counts.bins) for card in cards)
+        sides = [counts.classes == label for label in positives]
+        by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
+        self.cards_ = tuple(
+            replace(card.card, bins=counts.bins, counts=two_sides(by_class, side))
+            for card, side in zip(cards, sides, strict=True)
+        )
         self.operating_points_ = tuple(card.fitted.operating_point for card in cards)
         self.calibrations_ = tuple(card.fitted.calibration for card in cards)
         self.reports_ = ()
@@ -227,14 +229,11 @@ class ScorecardClassifier(MetricClassifier):
         self._check_parameters(metrics)
         self._refuse_groups(rows[3])
         clock = Clock(self.time_budget, progress.report_candidate)
-        table, keyed = self._prepare_table(*rows)
-        keyed = keyed.weighted(self.class_weight, self.classes_)
-        binner = self._fitted_binner(Table(table.columns, keyed.X, table.named), keyed)
-
-        def to_cells(values: FloatArray) -> IntArray:
-            cells: IntArray = binner.cells(Table(table.columns, values, table.named))
-            return cells
-
+        table = TrainingTable.of(self, *rows)
+        self.classes_ = table.classes
+        keyed = table.keyed.weighted(self.class_weight, self.classes_)
+        binner = table.fitted_binner(self.binner)
+        to_cells = partial(table.to_cells, binner)
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         card_fit = CardFit(
@@ -248,14 +247,17 @@ class ScorecardClassifier(MetricClassifier):
             self.n_jobs,
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
+        by_class = table.cell_counts(binner)
+        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        counts = [two_sides(by_class, self.classes_ == label) for label in positives]
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier.binner_ = binner
-            classifier._set_cards(fits)  # noqa: SLF001
+            classifier._set_cards(fits, counts)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: the sum of its points.
+        """Return the score of each row: how far its points are on the positive side of the cutoff.
 
         Rows with a score above zero are predicted to be of the last class. With more than two
         classes: the log-odds of each class against the others.
@@ -268,10 +270,7 @@ class ScorecardClassifier(MetricClassifier):
         -------
         array of shape (n,), or (n, k) for k > 2 classes
         """
-        check_is_fitted(self)
-        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
-            validate_data(self, X, reset=False, skip_check_array=True)
-        cells = self.binner_.cells(X)
+        cells = self._cells(X)
         scores = [card.scores(cells) for card in self.cards_]
         return scores[0] if len(self.classes_) == 2 else self._log_odds(scores)
 
@@ -281,12 +280,38 @@ class ScorecardClassifier(MetricClassifier):
         return replace(state, params=state.params | {"binner": "auto"})
 
     def scoring_formula(self) -> ScoringFormula:
-        """Raise TypeError: a card has points for bins, and no coefficients of columns."""
-        msg = (
-            "this export writes coefficients of columns, and a ScorecardClassifier has points for "
-            "bins: write it with directrix.export.save, or its points from cards_ and binner_"
+        """Return what this classifier computes for a row, as numbers that an export writes."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        formula = CardFormula(
+            classes=tuple(self.classes_.tolist()),
+            features=None if names is None else tuple(map(str, names)),
+            cards=self.cards_,
         )
-        raise TypeError(msg)
+        return self._with_responses(formula)
+
+    def predict_points(self, X: Any) -> FloatArray:
+        """Return the points of each row: what one gets by adding up the card by hand.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        array of shape (n,), or (n, k) for k > 2 classes
+        """
+        cells = self._cells(X)
+        points = [card.points(cells) for card in self.cards_]
+        return points[0] if len(self.classes_) == 2 else np.column_stack(points)
+
+    def _cells(self, X: Any) -> IntArray:
+        """Return the cells of a table of the columns that the classifier was fitted to."""
+        check_is_fitted(self)
+        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
+            validate_data(self, X, reset=False, skip_check_array=True)
+        cells: IntArray = self.binner_.cells(X)
+        return cells
 
     def _state_arrays(self) -> dict[str, Any]:
         return cards_to_arrays(self.cards_)
@@ -302,44 +327,6 @@ class ScorecardClassifier(MetricClassifier):
     def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
         return {}
 
-    def _prepare_table(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Table, KeyedRows]:
-        """Read and validate a table; return it, and its rows of weight above zero with keys."""
-        table = Table.of(X)  # first: it names the column that is wrong
-        validate_data(self, X, y, skip_check_array=True)
-        for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
-            if not size:
-                found = f"0 {noun}(s) (shape={table.values.shape})"
-                msg = f"Found array with {found} while a minimum of 1 is required."
-                raise ValueError(msg)
-        if y is None:
-            msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
-            raise ValueError(msg)
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        if len(labels) != len(table):
-            msg = f"X has {len(table)} rows and y {len(labels)}: they must have as many"
-            raise ValueError(msg)
-        weight = checked_weight(sample_weight, table.values)
-        if (weight == 0).any():
-            table = table.with_levels_of(weight > 0)
-        folds = folds_given(self.cv, table.values, labels, groups)
-        keyed = KeyedRows.of(table.values, labels, weight, folds, groups)
-        classes = np.unique(keyed.y)
-        self.classes_ = classes if len(classes) > 2 else two_classes(keyed.y)
-        return table, keyed
-
-    def _fitted_binner(self, table: Table, keyed: KeyedRows) -> Any:
-        binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
-        if hasattr(binner, "bins_"):  # frozen
-            return binner
-        # A bin needs rows, not weight: bins do not depend on the unit of weights that are no
-        # frequencies, such as those that sum to one.
-        copies = np.bincount(keyed.index, minlength=len(keyed.y))
-        return binner.fit_table(table, copies.astype(np.float64))
-
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that are wrong or do not go together."""
         if self.train_on not in _TRAIN_ON:
@@ -354,10 +341,15 @@ class ScorecardClassifier(MetricClassifier):
             raise ValueError(msg)
         super()._check_parameters(metrics)
 
-    def _set_cards(self, fits: Sequence[FittedCard]) -> None:
+    def _set_cards(
+        self, fits: Sequence[FittedCard], counts: Sequence[tuple[FloatArray, ...]]
+    ) -> None:
         """Store the fitted cards."""
         bins = tuple(self.binner_.bins_)
-        self.cards_ = tuple(replace(fit.card, bins=bins) for fit in fits)
+        self.cards_ = tuple(
+            replace(fit.card, bins=bins, counts=of_card)
+            for fit, of_card in zip(fits, counts, strict=True)
+        )
         self.operating_points_ = tuple(fit.fitted.operating_point for fit in fits)
         self.calibrations_ = tuple(fit.fitted.calibration for fit in fits)
         self.reports_ = tuple(fit.report for fit in fits)

@@ -11,7 +11,7 @@ import numpy as np
 
 from directrix.classifiers.direct.fit import APART, FALL, fit_best, guaranteed
 from directrix.classifiers.direct.report import DirectReport, Gap, half_width
-from directrix.classifiers.scorecard.card import Card
+from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.structure import Structure, StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer

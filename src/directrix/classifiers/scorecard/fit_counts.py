@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.fitting.finalize import FittedLine, finalize_on_moments
-from directrix.classifiers.scorecard.card import Card
+from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.frontier import RidgeMoments, ridge_settings

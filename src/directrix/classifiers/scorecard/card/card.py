@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card_text import PointRow, card_text, point_rows
+from directrix.classifiers.scorecard.card.text import PointRow, card_text, point_rows
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -43,22 +43,33 @@ class Cross:
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """Points of every cell; the score of a row is their sum, and zero is the threshold.
+    """Points of every cell: those of a row are summed, and the sum is compared with a cutoff.
 
     Parameters
     ----------
     intercept : float
+        Points that every row has.
     columns : tuple of arrays
         Points of the cells of each column.
     crosses : tuple of Cross
     bins : tuple of NumberBins and LevelBins
         Of each column; they say what the cells are.
+    cutoff : float
+        Points at the threshold.
+    higher_is_positive : bool
+        Whether rows above the cutoff are predicted positive; otherwise those below it are.
+    counts : tuple of arrays of shape (2, cells)
+        For each column the weight of the negatives and of the positives in its cells among the
+        training rows.
     """
 
     intercept: float
     columns: tuple[FloatArray, ...]
     crosses: tuple[Cross, ...] = ()
     bins: tuple[Bins, ...] = ()
+    cutoff: float = 0.0
+    higher_is_positive: bool = True
+    counts: tuple[FloatArray, ...] = ()
 
     @classmethod
     def of(cls, design: CardDesign, line: FloatArray) -> Card:
@@ -82,7 +93,17 @@ class Card:
         return card_text(self.intercept, list(zip(self.bins, self.columns, strict=True)), names)
 
     def scores(self, cells: IntArray) -> FloatArray:
-        """Return the score of rows with these cells, of shape (n, columns)."""
+        """Return the scores of rows: how far their points are on the positive side of the cutoff.
+
+        Parameters
+        ----------
+        cells : array of int of shape (n, columns)
+        """
+        above = self.points(cells) - self.cutoff
+        return above if self.higher_is_positive else -above
+
+    def points(self, cells: IntArray) -> FloatArray:
+        """Return the sum of the points of rows with these cells, of shape (n, columns)."""
         total = np.full(len(cells), self.intercept)
         for k, points in enumerate(self.columns):
             total += points[cells[:, k]]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from directrix.classifiers.scorecard.card_text import card_text, point_rows
+from directrix.classifiers.scorecard.card.text import card_text, point_rows
 from directrix.tables import LevelBins, NumberBins
 
 AGE = NumberBins("age", "number", (20.0, 30.0, 40.0), (15.0, 25.0, 35.0, 50.0), (), (0, 5, 5, 5, 5))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card import Card, Cross
+from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.state import Facts, StateArrays, is_count, require
 from directrix.exceptions import BinnerFileError, StateError
 from directrix.tables import Binner
@@ -19,42 +19,62 @@ if TYPE_CHECKING:
 
 
 def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
-    """Return intercepts, points of all cells one after another, and how crosses merge cells."""
+    """Return points and counts of all cells one after another, and how crosses merge cells."""
     points = [block.ravel() for card in cards for block in _blocks(card)]
     merged = [part for card in cards for cross in card.crosses for part in cross.merged]
     return {
         "intercept": np.array([card.intercept for card in cards]),
         "points": np.concatenate(points),
         "merged": np.concatenate([np.empty(0, dtype=np.int64), *merged]),
+        "cutoff": np.array([card.cutoff for card in cards]),
+        "counts": np.concatenate([part.ravel() for card in cards for part in card.counts]),
     }
 
 
 def cards_to_facts(cards: Sequence[Card], binner: Any) -> Facts:
-    """Return the bins as JSON text, and the columns and the size of every cross."""
+    """Return the bins as JSON text, columns and size of every cross, and which side is positive."""
     crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
-    return Facts(binner=binner.to_json(), crosses=crosses)
+    rising = [card.higher_is_positive for card in cards]
+    return Facts(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
 
 
 def restored_cards(state: ModelState) -> dict[str, Any]:
     """Return ``cards_`` and ``binner_`` of a state, after checking it."""
-    state.facts.require_names("binner", "crosses")
+    state.facts.require_names("binner", "crosses", "higher_is_positive")
     binner = _restored_binner(state)
     sizes = [bins.n_cells for bins in binner.bins_]
     arrays = StateArrays(state.arrays)
     intercepts = arrays.take("intercept", (state.n_lines,), "float64")
     points = _Reader(arrays.take("points", (None,), "float64"), "points")
     merged = _Reader(arrays.take("merged", (None,), "int64"), "merged cells")
+    cutoffs = arrays.take("cutoff", (state.n_lines,), "float64")
+    counts = _Reader(arrays.take("counts", (None,), "float64"), "counts")
     arrays.require_empty()
     listed = state.facts["crosses"]
     complete = isinstance(listed, list) and len(listed) == state.n_lines
     require(complete, "it does not list the crosses of each card")
+    rising = state.facts["higher_is_positive"]
+    complete = isinstance(rising, list) and len(rising) == state.n_lines
+    known = complete and all(isinstance(side, bool) for side in rising)
+    require(known, "it does not say which side of each cutoff is positive")
     cards = []
-    for intercept, crosses in zip(intercepts.tolist(), listed, strict=True):
+    for k, crosses in enumerate(listed):
         columns = tuple(points.take(size) for size in sizes)
         require(isinstance(crosses, list), "it does not list the crosses of each card")
         of_card = tuple(_cross(cross, sizes, points, merged) for cross in crosses)
-        cards.append(Card(intercept, columns, of_card, tuple(binner.bins_)))
+        card = Card(
+            float(intercepts[k]),
+            columns,
+            of_card,
+            tuple(binner.bins_),
+            float(cutoffs[k]),
+            rising[k],
+            tuple(counts.take(2 * size).reshape(2, size) for size in sizes),
+        )
+        require(all((part >= 0).all() for part in card.counts), "it has negative counts")
+        cards.append(card)
     points.require_empty()
+    counts.require_empty()
     merged.require_empty()
     return {"cards_": tuple(cards), "binner_": binner}
 
