@@ -30,6 +30,7 @@ from directrix.exceptions import (
     ColumnKindError,
     ColumnNotFoundError,
     DifferentBinsError,
+    DirectionWarning,
     FewRowsWarning,
     Float32PrecisionWarning,
     InfiniteValuesError,
@@ -179,6 +180,14 @@ ERRORS = [
         "displays are drawn with matplotlib: pip install 'directrix[plot]'",
     ),
     (
+        DirectionWarning(["age", "income"]),
+        {"columns": ("age", "income")},
+        (
+            "the rows contradict the direction of 'age', 'income', which has no effect therefore: "
+            "ask for the other direction, or leave the column out"
+        ),
+    ),
+    (
         Float32PrecisionWarning(0.25),
         {"change": 0.25},
         (
@@ -207,6 +216,7 @@ BASES = {
     OutOfReachError: ValueError,
     MissingLibraryError: ImportError,
     Float32PrecisionWarning: UserWarning,
+    DirectionWarning: UserWarning,
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
@@ -330,6 +340,10 @@ FITS = {
 }
 #: Other calls that warn.
 CALLS = {
+    "contradicted direction": (
+        lambda: DirectClassifier("auc", cv=2, signs={0: -1}).fit(*rows()),
+        DirectionWarning,
+    ),
     "rows of one class": (
         lambda: MomentClassifier().partial_fit(*rows(0), classes=[False, True]),
         FewRowsWarning,

@@ -88,3 +88,19 @@ def test_stop_after_counts_down_and_listens():
     assert [value for _, value in heard] == [0.0, 1.0, 2.0]
     asks = stop_after(3, lambda _, value: value > 0)
     assert [asks(np.zeros(1), value) for value in (0.0, 1.0)] == [False, True]
+
+
+def test_signs_are_kept_and_the_gradient_is_that_of_free_coefficients(objective):
+    free = lbfgs(objective, np.zeros(5), tol=1e-9, ftol=0.0)
+    signs = np.append(-np.sign(free.coef[:2]), [0, 0, 0]).astype(int)
+    solution = lbfgs(objective, free.coef, tol=1e-7, ftol=0.0, signs=signs)
+    np.testing.assert_array_equal(solution.coef[:2], 0.0)
+    assert solution.converged
+    assert solution.grad_norm <= 1e-7
+    rest = lbfgs(lambda coef: held(objective, coef), np.zeros(3), tol=1e-8, ftol=0.0)
+    np.testing.assert_allclose(solution.coef[2:], rest.coef, atol=1e-5)
+
+
+def held(objective, coef):
+    value, grad = objective(np.concatenate([np.zeros(2), coef]))
+    return value, grad[2:]

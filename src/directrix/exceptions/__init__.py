@@ -223,6 +223,26 @@ class Float32PrecisionWarning(UserWarning):
         )
 
 
+class DirectionWarning(UserWarning):
+    """Rows contradict a direction that points or coefficients were asked to keep.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        Columns that are without effect for it.
+    """
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self.columns = tuple(columns)
+        super().__init__(self.columns)
+
+    def __str__(self) -> str:
+        return (
+            f"the rows contradict the direction of {listed(self.columns)}, which has no effect "
+            "therefore: ask for the other direction, or leave the column out"
+        )
+
+
 def find_stacklevel() -> int:
     """Return the ``stacklevel`` with which a warning points at the user's line.
 

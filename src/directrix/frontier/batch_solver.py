@@ -46,6 +46,8 @@ class BatchSolver:
         Threads among which blocks are divided, as in scikit-learn.
     starts : mapping of fold to line, optional
         Where recipes without a start begin; zero by default.
+    signs : array of int of shape (d + 1,), optional
+        Signs that coefficients keep, as in `batched_lbfgs`.
     """
 
     def __init__(
@@ -57,10 +59,12 @@ class BatchSolver:
         tol: float,
         n_jobs: int | None = None,
         starts: Mapping[int | None, FloatArray] | None = None,
+        signs: IntArray | None = None,
     ) -> None:
         self._batch = RowBatch(X, positive, weight, fold)
         self._curvature = Curvature(self._batch)
         self._tol = tol
+        self._signs = signs
         self._starts = {} if starts is None else starts
         fitting = max(_LEAST_PROBLEMS, _SCORES_OF_BLOCK // len(positive))
         most = max(1, _COEFFICIENTS_OF_BLOCK // self._batch.n_coef)
@@ -127,7 +131,9 @@ class BatchSolver:
         members = _members(self._batch, problems)
         anchors = [_anchor(problem, solutions) for problem in problems]
         precondition = self._curvature.preconditioner(anchors, members.ridge)
-        solved = batched_lbfgs(members.evaluate, starts, precondition, tol=self._tol, stop=stop)
+        solved = batched_lbfgs(
+            members.evaluate, starts, precondition, tol=self._tol, signs=self._signs, stop=stop
+        )
         return None if solved is None else solved.coef
 
 

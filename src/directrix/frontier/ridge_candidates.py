@@ -40,6 +40,8 @@ class RidgeCandidate:
         Of these scores.
     n_rows : int
         How many rows the lines are made from.
+    signs : array of int of shape (p,), optional
+        Of the coefficients; coded rows have their own.
     """
 
     ridge: float
@@ -50,18 +52,20 @@ class RidgeCandidate:
     scores: FloatArray
     curves: Curves
     n_rows: int
+    signs: IntArray | None = None
 
     @property
     def name(self) -> str:
         """What a report calls the candidate."""
         share = f"{2.0 * self.angle / np.pi:.2g}"
-        return f"linear discriminant from bin counts (ridge {self.ridge:.2g}, trade-off {share})"
+        source = "bin counts" if self.signs is None else "class moments with signs"
+        return f"linear discriminant from {source} (ridge {self.ridge:.2g}, trade-off {share})"
 
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of the same ridge and trade-off from the moments of these rows."""
         if len(positive) == self.n_rows:
             return self.line.copy()
-        moments = RidgeMoments.of(design_without(X, None), positive, weight)
+        moments = RidgeMoments.of(design_without(X, None), positive, weight, self.signs)
         line: FloatArray = moments.lines([(self.ridge, self.angle)])[0]
         return line
 
@@ -79,19 +83,22 @@ def ridge_candidates(
     ridges: Sequence[float],
     *,
     baseline: bool,
+    signs: IntArray | None = None,
 ) -> list[RidgeCandidate]:
     """Return candidates of several ridges and trade-offs, compared on held-out rows.
 
     Parameters
     ----------
-    X : CodedRows or FoldDesigns of shape (n, p)
+    X : CodedRows, FoldDesigns, array or sparse matrix of shape (n, p)
     positive, weight, fold : arrays of shape (n,)
     ridges : sequence of float
     baseline : bool
         Whether the lines of equal trade-off are the simplest candidates, of complexity zero.
+    signs : array of int of shape (p,), optional
+        Signs of the coefficients of an array; coded rows have their own.
     """
     equal, settings = RidgeMoments.equal_angle, ridge_settings(ridges)
-    whole = RidgeMoments.of(design_without(X, None), positive, weight).lines(settings)
+    whole = RidgeMoments.of(design_without(X, None), positive, weight, signs).lines(settings)
     fold_lines, held_out = [], np.empty((len(positive), len(settings)))
     if fold is None:
         held_out = scores_of(design_without(X, None), whole)
@@ -99,7 +106,7 @@ def ridge_candidates(
         for number in range(int(fold.max()) + 1):
             design, tested = design_without(X, number), np.flatnonzero(fold == number)
             others = np.where(fold == number, 0.0, weight)
-            lines = RidgeMoments.of(design, positive, others).lines(settings)
+            lines = RidgeMoments.of(design, positive, others, signs).lines(settings)
             fold_lines.append(lines)
             held_out[tested] = scores_of(design[tested], lines)
     held_out = round_scores(held_out)
@@ -113,6 +120,7 @@ def ridge_candidates(
             held_out[:, k],
             Curves(positive, held_out[:, k], weight, fold),
             len(positive),
+            signs,
         )
         for k, (ridge, angle) in enumerate(settings)
     ]

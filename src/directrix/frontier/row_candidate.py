@@ -134,7 +134,10 @@ class RowCandidate:
         start = self.solution(None)
         out_of_time = self.frontier.out_of_time
         stop = None if out_of_time is None else lambda *_: out_of_time(-1.0)
-        solution = self.frontier.solve(objective, start, stop, _FINAL_ITERATIONS, _FINAL_FALL)
+        signs = self.frontier.signs_of(X)
+        solution = self.frontier.solve(
+            objective, start, stop, _FINAL_ITERATIONS, _FINAL_FALL, signs
+        )
         return self._scaled(solution.coef, X, positive, weight)
 
     def traced_refit(
@@ -150,7 +153,8 @@ class RowCandidate:
         start = self._start(None) if repeated else self.solution(None)
         iterations = ITERATIONS if repeated else _FINAL_ITERATIONS
         trace(start, objective(start)[0])
-        solution = frontier.solve(objective, start, trace, iterations)
+        signs = frontier.signs_of(X)
+        solution = frontier.solve(objective, start, trace, iterations, signs=signs)
         return Refit(self._scaled(solution.coef, X, positive, weight), objective, solution)
 
     def solution(self, left_out: int | None) -> FloatArray:
@@ -158,10 +162,11 @@ class RowCandidate:
         frontier, key = self.frontier, (self.recipe.key, left_out)
         if key not in frontier.solutions:
             start = self._start(left_out)
-            objective = self.recipe.objective(*frontier.training_rows(left_out))
+            rows = frontier.training_rows(left_out)
+            objective, signs = self.recipe.objective(*rows), frontier.signs_of(rows[0])
             with catch_warnings():  # the final fit repeats this warning if it still applies
                 simplefilter("ignore", ConvergenceWarning)
-                frontier.solutions[key] = frontier.solve(objective, start).coef
+                frontier.solutions[key] = frontier.solve(objective, start, signs=signs).coef
         return frontier.solutions[key]
 
     def _is_solved(self, folds: Sequence[int | None]) -> bool:

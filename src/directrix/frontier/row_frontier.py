@@ -13,6 +13,7 @@ from directrix.frontier.compare import scaled_lines, scores_of
 from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.frontier.row_candidate import ITERATIONS, RowCandidate
 from directrix.solve import lbfgs, stop_after
+from directrix.tables import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -62,6 +63,9 @@ class RowFrontier:
         there is of it, in units of the time that the first candidate took.
     n_jobs : int, optional
         Threads, as in scikit-learn; the lines do not depend on it.
+    signs : array of int of shape (d + 1,), optional
+        1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere,
+        also for the intercept. Coded rows have signs of their own.
     """
 
     X: Any
@@ -76,6 +80,7 @@ class RowFrontier:
     to_features: Callable[[FloatArray], FloatArray] | None = None
     out_of_time: Callable[..., bool] | None = None
     n_jobs: int | None = None
+    signs: IntArray | None = None
     #: Whether the search was asked to stop: no more candidates are fitted then.
     stopped: bool = False
     #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
@@ -174,8 +179,11 @@ class RowFrontier:
     def _batch_solver(self, fold: int | None) -> BatchSolver:
         key = fold if isinstance(self.X, FoldDesigns) else None
         if key not in self._solvers:
-            rows = design_without(self.X, fold), self.positive, self.weight, self.fold
-            self._solvers[key] = BatchSolver(*rows, self.fall, self.n_jobs, self.starts)
+            X = design_without(self.X, fold)
+            rows = X, self.positive, self.weight, self.fold
+            self._solvers[key] = BatchSolver(
+                *rows, self.fall, self.n_jobs, self.starts, self.signs_of(X)
+            )
         return self._solvers[key]
 
     def score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
@@ -255,6 +263,10 @@ class RowFrontier:
             self.starts[left_out] = self.start(*self.training_rows(left_out))
         return self.starts[left_out]
 
+    def signs_of(self, X: Any) -> IntArray | None:
+        """Return the signs that coefficients of these rows keep."""
+        return X.coding.signs if isinstance(X, CodedRows) else self.signs
+
     def solve(
         self,
         objective: DataObjective,
@@ -262,6 +274,7 @@ class RowFrontier:
         callback: Callback | None = None,
         iterations: int = ITERATIONS,
         fall: float | None = None,
+        signs: IntArray | None = None,
     ) -> Solution:
         """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
 
@@ -271,7 +284,8 @@ class RowFrontier:
         if self.solver is not None:
             return self.solver(objective, start, callback)
         stop = stop_after(iterations, callback)
-        return lbfgs(objective, start, ftol=self.fall if fall is None else fall, callback=stop)
+        fall = self.fall if fall is None else fall
+        return lbfgs(objective, start, ftol=fall, signs=signs, callback=stop)
 
     def report_progress(self, candidate: RowCandidate) -> None:
         """Report how many candidates were tried; stop if asked to.

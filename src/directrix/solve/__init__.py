@@ -10,6 +10,8 @@ Public names
     What solvers take and return.
 `lbfgs`, `batched_lbfgs`, `newton_cg`, `papers_lbfgs`, `descent`, `nesterov`
     Solvers for smooth objectives.
+`signed_quadratic`
+    The minimum of a quadratic function whose coefficients keep given signs.
 `bundle`, `cccp`
     Solvers for convex risks with corners, and for differences of convex functions.
 `sla`, `slam`, `Tuned`
@@ -31,6 +33,7 @@ from directrix.solve.hitting_set import Certificate, zero_one_lower_bound
 from directrix.solve.lbfgs import lbfgs, stop_after
 from directrix.solve.newton_cg import newton_cg
 from directrix.solve.papers_lbfgs import papers_lbfgs
+from directrix.solve.signed_quadratic import signed_quadratic
 from directrix.solve.slam import Tuned, slam
 from directrix.solve.solution import Callback, Objective, Solution
 from directrix.solve.vertex import vertex_search
@@ -51,6 +54,7 @@ __all__ = [
     "newton_cg",
     "papers_lbfgs",
     "part_of_mean",
+    "signed_quadratic",
     "sla",
     "slam",
     "stop_after",

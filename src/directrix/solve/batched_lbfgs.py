@@ -27,6 +27,8 @@ _SHORTEN, _SHORTEST = (0.1, 0.5), 1e-4
 _LENGTHEN = 4.0
 #: A pair of steps and gradient changes counts if its curvature exceeds this share of its size.
 _CURVATURE = 1e-10
+#: Coefficients below this share of the largest are at zero, if they have to keep a sign.
+_AT_ZERO = 1e-9
 
 
 class BatchSolution(NamedTuple):
@@ -54,6 +56,7 @@ def batched_lbfgs(
     *,
     tol: float = 1e-5,
     iterations: int = 30,
+    signs: AnyArray | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> BatchSolution | None:
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
@@ -65,6 +68,10 @@ def batched_lbfgs(
     :math:`\frac12 g^\top H g`, is less than ``tol`` times its value; it then takes that last step
     unseen. Problems that have ended are not evaluated again, so the cost of an iteration falls with
     their number. No problem affects another, except for the rounding of matrix products.
+
+    Coefficients with a sign stay on its side of zero, by projection (Bertsekas 1982): those at zero
+    that the gradient pushes to the other side are held there, the recursion runs on the others
+    alone, and every trial is cut off at zero.
 
     SciPy's L-BFGS solves one problem per call and would spend most of its time outside of matrix
     products.
@@ -79,11 +86,14 @@ def batched_lbfgs(
         Relative decrease that is not worth another iteration.
     iterations : int
         Evaluations of each problem at most, after the first.
+    signs : array of shape (p,), optional
+        1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere; the
+        same for all problems.
     stop : callable, optional
         Asked before each evaluation; if it returns True, all problems are abandoned, and the
         result is None.
     """
-    state = _State(start.copy(), precondition)
+    state = _State(_on_side(start.copy(), signs), precondition, signs)
     every = np.arange(len(start))
     state.value, state.gradient = evaluate(state.coef, every)
     state.aim(every)
@@ -94,11 +104,10 @@ def batched_lbfgs(
             break
         if stop is not None and stop():
             return None
-        trial = state.coef[active] + state.length[active, None] * state.direction[active]
+        trial = state.trial(active)
         value, gradient = evaluate(trial, active)
-        slope = 2.0 * state.predicted[active]
-        limit = state.value[active] - _ARMIJO * state.length[active] * slope
-        accepted = value <= limit
+        fall = _dot(state.gradient[active], state.coef[active] - trial)
+        accepted = value <= state.value[active] - _ARMIJO * fall
         moved = active[accepted]
         state.move(moved, trial[accepted], value[accepted], gradient[accepted])
         state.aim(moved)
@@ -106,16 +115,20 @@ def batched_lbfgs(
         stuck = active[~accepted]
         state.shorten(stuck, value[~accepted])
         done[stuck[state.length[stuck] < _SHORTEST]] = True
-    small = state.predicted <= tol * np.abs(state.value)
-    state.coef[small] += state.direction[small]
+    small = np.flatnonzero(state.predicted <= tol * np.abs(state.value))
+    state.length[small] = 1.0
+    state.coef[small] = state.trial(small)
     return BatchSolution(state.coef, state.value, state.n_iter, done)
 
 
 class _State:
     """Iterates, search directions and curvature pairs of all problems."""
 
-    def __init__(self, coef: FloatArray, precondition: Precondition) -> None:
+    def __init__(
+        self, coef: FloatArray, precondition: Precondition, signs: AnyArray | None
+    ) -> None:
         k, p = coef.shape
+        self._signs = signs
         self.coef = coef
         self.value = np.empty(k)
         self.gradient = np.empty((k, p))
@@ -134,36 +147,59 @@ class _State:
         # of them move: a problem's pairs must not depend on its company.
         self._iteration = 0
 
+    def trial(self, problems: IntArray) -> FloatArray:
+        """Return where some problems go next."""
+        step = self.length[problems, None] * self.direction[problems]
+        return _on_side(self.coef[problems] + step, self._signs)
+
     def aim(self, problems: IntArray) -> None:
         """Set the search directions of some problems, by the two-loop recursion."""
         newest_first = [(self._iteration - 1 - k) % _MEMORY for k in range(_MEMORY)]
         used = [k for k in newest_first if self._inverse[k, problems].any()]
-        vector = self.gradient[problems]
+        free = self._free(problems)
+        vector = self.gradient[problems] * free
         pairs = []
         for k in used:
-            step, change = self._steps[k, problems], self._changes[k, problems]
+            step, change = self._steps[k, problems] * free, self._changes[k, problems] * free
             inverse = self._inverse[k, problems]
+            if self._signs is not None:
+                inverse = _inverse_curvature(step, change)
             factor = inverse * _dot(step, vector)
             vector -= factor[:, None] * change
             pairs.append((step, change, inverse, factor))
-        vector = self._scaled_by_curvature(vector, problems)
+        vector = self._scaled_by_curvature(vector, problems, free)
         for step, change, inverse, factor in reversed(pairs):
             vector += (factor - inverse * _dot(change, vector))[:, None] * step
+        if self._signs is not None:  # what is held goes to zero, where it nearly is
+            vector = np.where(free, vector, self.coef[problems])
         self.direction[problems] = -vector
         self.predicted[problems] = 0.5 * _dot(self.gradient[problems], vector)
         self.length[problems] = 1.0
 
-    def _scaled_by_curvature(self, vector: FloatArray, problems: IntArray) -> FloatArray:
+    def _free(self, problems: IntArray) -> AnyArray:
+        """Return which coefficients are not held at zero, of shape (k, p) or (1, p)."""
+        if self._signs is None:
+            return np.ones((1, self.coef.shape[1]), dtype=bool)
+        coef = self.coef[problems]
+        near = _AT_ZERO * np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
+        outward = self._signs * self.gradient[problems] > 0.0
+        free: AnyArray = ~(outward & (np.abs(coef) <= near))
+        return free
+
+    def _scaled_by_curvature(
+        self, vector: FloatArray, problems: IntArray, free: AnyArray
+    ) -> FloatArray:
         """Return the preconditioner times τ times a vector of each problem."""
         last = (self._iteration - 1) % _MEMORY
         usable = np.flatnonzero(self._inverse[last, problems])
-        moved, change = problems[usable], self._changes[last, problems[usable]]
+        some = free if len(free) == 1 else free[usable]
+        moved, change = problems[usable], self._changes[last, problems[usable]] * some
         # One call for both: it is many small solves, and calls are what they cost.
         both = self._precondition(np.concatenate([vector, change]), np.append(problems, moved))
-        vector, bend = both[: len(vector)], _dot(change, both[len(vector) :])
-        positive = bend > 0.0
-        curvature = 1.0 / self._inverse[last, moved[positive]]
-        self._scale[moved[positive]] = curvature / bend[positive]
+        vector, bend = both[: len(vector)] * free, _dot(change, both[len(vector) :])
+        curvature = _dot(self._steps[last, moved] * some, change)
+        positive = (bend > 0.0) & (curvature > 0.0)
+        self._scale[moved[positive]] = curvature[positive] / bend[positive]
         return self._scale[problems, None] * vector
 
     def move(
@@ -172,17 +208,15 @@ class _State:
         """Accept new iterates, and remember their steps and gradient changes."""
         step = coef - self.coef[problems]
         change = gradient - self.gradient[problems]
-        curvature = _dot(step, change)
-        usable = curvature > _CURVATURE * np.sqrt(_dot(step, step) * _dot(change, change))
+        inverse = _inverse_curvature(step, change)
+        usable = inverse > 0.0
         slot = self._iteration % _MEMORY
         self._iteration += 1
         self._inverse[slot] = 0.0
         self._steps[slot, problems], self._changes[slot, problems] = step, change
         # Where the objective bends down, steps may be longer.
         self._scale[problems[~usable]] *= _LENGTHEN
-        self._inverse[slot, problems] = np.divide(
-            1.0, curvature, out=np.zeros_like(curvature), where=usable
-        )
+        self._inverse[slot, problems] = inverse
         self.coef[problems], self.value[problems] = coef, value
         self.gradient[problems] = gradient
         self.n_iter[problems] += 1
@@ -201,3 +235,15 @@ def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the scalar products of rows."""
     products: FloatArray = np.einsum("kp,kp->k", left, right)
     return products
+
+
+def _inverse_curvature(step: FloatArray, change: FloatArray) -> FloatArray:
+    """Return one over the curvature along each step; zero where there is too little to count."""
+    curvature = _dot(step, change)
+    usable = curvature > _CURVATURE * np.sqrt(_dot(step, step) * _dot(change, change))
+    return np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)
+
+
+def _on_side(coef: FloatArray, signs: AnyArray | None) -> FloatArray:
+    """Return coefficients with those on the wrong side of zero set to zero."""
+    return coef if signs is None else np.where(signs * coef < 0.0, 0.0, coef)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from directrix.solve.solution import Callback, Objective, Path, Solution
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray
 
 
 def lbfgs(
@@ -21,6 +21,7 @@ def lbfgs(
     max_iter: int = 500,
     tol: float = 1e-5,
     ftol: float = 1e-6,
+    signs: AnyArray | None = None,
     callback: Callback | None = None,
 ) -> Solution:
     r"""Minimise a smooth function with SciPy's L-BFGS-B.
@@ -44,11 +45,23 @@ def lbfgs(
     ftol : float
         Relative decrease per iteration at which to stop; 0 uses only the gradient. A line search
         that finds no lower point also counts as convergence.
+    signs : array of shape (p,), optional
+        1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere. The
+        gradient norm is then that of the coefficients that can still move.
     callback : callable, optional
         Called with coefficients and value after each iteration; return True to stop.
     """
     coef = np.array(start, dtype=np.float64)
+    bounds = None
+    if signs is not None:
+        bounds = Bounds(np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf))
+        coef = np.clip(coef, bounds.lb, bounds.ub)
     grad = np.zeros_like(coef)
+
+    def norm_of(point: FloatArray) -> float:
+        if signs is None:
+            return float(np.linalg.norm(grad))
+        return float(np.linalg.norm(np.where((point == 0.0) & (signs * grad > 0.0), 0.0, grad)))
 
     def evaluate(point: FloatArray) -> tuple[float, FloatArray]:
         # An iteration of L-BFGS-B ends at the last point evaluated, so this is its gradient.
@@ -57,9 +70,9 @@ def lbfgs(
         return value, grad
 
     value, _ = evaluate(coef)
-    enough = tol * max(1.0, float(np.linalg.norm(grad)))
+    enough = tol * max(1.0, norm_of(coef))
     path = Path(value, callback)
-    at_minimum = float(np.linalg.norm(grad)) <= enough
+    at_minimum = norm_of(coef) <= enough
     converged = at_minimum
 
     def after_iteration(intermediate_result: OptimizeResult) -> None:
@@ -67,7 +80,7 @@ def lbfgs(
         before, value = path.values[-1], float(intermediate_result.fun)
         continues = path.record(np.copy(intermediate_result.x), value)
         flat = before - value <= ftol * max(abs(before), abs(value))
-        converged = flat or float(np.linalg.norm(grad)) <= enough
+        converged = flat or norm_of(intermediate_result.x) <= enough
         if converged or not continues:
             raise StopIteration
 
@@ -77,6 +90,7 @@ def lbfgs(
             coef,
             jac=True,
             method="L-BFGS-B",
+            bounds=bounds,
             callback=after_iteration,
             options={
                 "maxcor": memory,
@@ -89,8 +103,7 @@ def lbfgs(
         coef, value, grad = result.x, float(result.fun), result.jac
         # Status 1: out of iterations; status 2: a line search without a decrease.
         converged |= result.status != 1 and not path.stopped
-    norm = float(np.linalg.norm(grad))
-    return path.finish("L-BFGS", coef, value, norm, converged=converged, tol=enough)
+    return path.finish("L-BFGS", coef, value, norm_of(coef), converged=converged, tol=enough)
 
 
 def stop_after(iterations: int, callback: Callback | None = None) -> Callback:

@@ -34,6 +34,8 @@ from directrix.tables.coding.coded_rows import Coding as Coding
 from directrix.tables.coding.cross_score import cross_score as cross_score
 from directrix.tables.coding.crosses import CrossColumn as CrossColumn
 from directrix.tables.coding.crosses import rank_pairs as rank_pairs
+from directrix.tables.coding.directions import DirectedBasis as DirectedBasis
+from directrix.tables.coding.directions import directed_basis as directed_basis
 from directrix.tables.coding.prior import CellKinds as CellKinds
 from directrix.tables.coding.prior import cell_weights as cell_weights
 from directrix.tables.coding.prior import column_basis as column_basis

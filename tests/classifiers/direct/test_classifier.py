@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier
+from directrix.exceptions import ColumnNotFoundError, DirectionWarning
 from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
@@ -216,3 +217,29 @@ def test_sparse_rows_are_fitted_as_dense_ones_nearly():
     thin = DirectClassifier("auc", cv=2).fit(sparse.csr_array(X), y)
     apart = [AUC().score(y, each.decision_function(X)) for each in (dense, thin)]
     assert apart[0] == pytest.approx(apart[1], abs=0.01)
+
+
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
+@pytest.mark.parametrize("metric", ["auc", "recall@fpr=0.05", "error"])
+def test_signs_are_kept_in_any_unit(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=400) > 1
+    X = X * [1e-6, 1e6, 1.0] + [0.0, 1e9, 0.0]
+    with pytest.warns(DirectionWarning, match="direction of 'feature 1'"):
+        fitted = DirectClassifier(metric, cv=3, signs={0: 1, 1: 1}).fit(X, y)
+    assert fitted.coef_[0, 0] > 0
+    assert fitted.coef_[0, 1] == 0
+    first, second, _ = fitted.report_.directions
+    assert second.flat
+    assert second.price > 0.01 > abs(first.price)
+
+
+def test_signs_of_names_and_of_no_source():
+    pd = pytest.importorskip("pandas")
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    with pytest.raises(ColumnNotFoundError, match="no column named 'c'"):
+        DirectClassifier(signs={"c": 1}).fit(frame, y)
+    with pytest.raises(ValueError, match="fit_source has no signs="):
+        DirectClassifier(signs={"a": 1}).fit_source(X, target=y)

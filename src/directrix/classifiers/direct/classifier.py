@@ -15,8 +15,13 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
+from directrix.classifiers.fitting.signs import Signs
 from directrix.classifiers.metric_classifier import FOLDS, MetricClassifier
-from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
+from directrix.exceptions import (
+    DirectionWarning,
+    NotBetterThanBaselineWarning,
+    find_stacklevel,
+)
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
 
@@ -65,6 +70,10 @@ class DirectClassifier(MetricClassifier):
         any case.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
+    signs : dict, optional
+        Signs that coefficients keep: from names or positions of features to 1 for those whose score
+        may only rise, −1 for those whose score may only fall. Of two classes the score is that of
+        the last; with more, that of each. In `fit` only.
     n_jobs : int, optional
         Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
         not depend on it. It pays from some ten thousand rows on.
@@ -112,6 +121,7 @@ class DirectClassifier(MetricClassifier):
         limits: Mapping[str, float] | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
+        signs: Mapping[Any, int] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -121,6 +131,7 @@ class DirectClassifier(MetricClassifier):
         self.limits = limits
         self.time_budget = time_budget
         self.class_weight = class_weight
+        self.signs = signs
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -174,6 +185,9 @@ class DirectClassifier(MetricClassifier):
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)
+        if self.signs is not None:
+            msg = "fit_source has no signs=: leave them out, or use fit"
+            raise ValueError(msg)
         guarantees = self._guarantees([metric])
         folds = (
             HashFolds(int(self.cv) if isinstance(self.cv, int | np.integer) else FOLDS)
@@ -217,7 +231,9 @@ class DirectClassifier(MetricClassifier):
         keyed = keyed.weighted(self.class_weight, self.classes_)
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
-        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), self.n_jobs)
+        names = getattr(self, "feature_names_in_", None)
+        signs = Signs.of(self.signs, names, self.n_features_in_)
+        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), self.n_jobs, signs)
         by_metric = self._fit_classes(direct.run, keyed, clock, progress)
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
@@ -249,6 +265,11 @@ class DirectClassifier(MetricClassifier):
         """Store the fits, one for each row of ``coef_``."""
         self._set_lines([fit.fitted for fit in fits])
         self.reports_ = tuple(fit.report for fit in fits)
+        flat = {
+            price.column for report in self.reports_ for price in report.directions if price.flat
+        }
+        if flat:
+            warn(DirectionWarning(sorted(flat)), stacklevel=find_stacklevel())
         if all(report.gap.mean <= 0 for report in self.reports_):
             warn(
                 "nothing beat logistic regression on held-out rows: it is the simpler choice. See "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,21 +10,24 @@ import numpy as np
 
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.choice import Selection
+from directrix.classifiers.fitting.direction_prices import DirectionPrices
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
 from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows, prepare
 from directrix.frontier import (
     MOST_FEATURES,
     MOST_ROWS,
-    MomentCandidate,
     OneStandardError,
+    Recipe,
     RowFrontier,
     Search,
     curve_maker,
     moment_candidates,
+    ridge_candidates,
     round_scores,
     scores_of,
 )
+from directrix.losses import Logistic
 from directrix.moments import Moments
 
 if TYPE_CHECKING:
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.fitting.operating_point import Assessment
+    from directrix.classifiers.fitting.signs import Signs
     from directrix.classifiers.fitting.standardization import Standardization
-    from directrix.frontier import Candidate, Comparison
+    from directrix.frontier import Candidate, Comparison, Curves
     from directrix.metrics import Curve, Metric
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
@@ -46,6 +50,10 @@ APART = 3
 #: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
 #: tell such lines apart.
 FALL = 1e-5
+#: Ridges of lines from class moments with signs, of standardised features.
+_RIDGES = (1.0, 0.1, 0.01, 0.001)
+#: Ridge of the logistic regressions that tell what signs cost.
+_PLAIN_RIDGE = 0.01
 
 
 class Fitted(NamedTuple):
@@ -75,12 +83,15 @@ class DirectFit:
         For each metric the limits to keep on new rows.
     n_jobs : int, optional
         Threads of the search.
+    signs : Signs, optional
+        Signs that coefficients keep.
     """
 
     metrics: Sequence[Metric]
     n_folds: int
     guarantees: Sequence[Guarantee] | None = None
     n_jobs: int | None = None
+    signs: Signs | None = None
 
     def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Fitted]:
         """Fit a line for each metric, with one class against the others."""
@@ -107,9 +118,10 @@ class DirectFit:
             fall=FALL,
             out_of_time=clock.is_over,
             n_jobs=self.n_jobs,
+            signs=None if self.signs is None else self.signs.array,
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
-        moments = cache(partial(_moment_candidates, seen)) if narrow else None
+        moments = cache(partial(_moment_candidates, seen, frontier.signs)) if narrow else None
         fits = []
         for metric in self.metrics:
             search = Search(frontier, metric, moments)
@@ -124,8 +136,31 @@ class DirectFit:
                 skipped=search.skipped,
                 units=prepared.units,
             )
+            if self.signs is not None and seen.fold is not None:
+                fit = self._priced(metric, fit, frontier)
             fits.append(fit)
         return fits
+
+    def _priced(
+        self, metric: Metric, fit: tuple[Fitted, Curve], frontier: RowFrontier
+    ) -> tuple[Fitted, Curve]:
+        """Return a fit whose report says what signs cost, by plain logistic regressions."""
+        fitted, curve = fit
+        signs = self.signs
+        if signs is None:
+            return fit
+
+        def held_out(kept: Sequence[int]) -> Curves:
+            rows = frontier.X, frontier.positive, frontier.weight, frontier.fold
+            plain = RowFrontier(*rows, fall=FALL, signs=signs.only(kept))
+            (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
+            plain.solve_together([candidate], plain.folds, in_any_case=True)
+            candidate.fit()
+            return candidate.curves
+
+        flat = [name for name, k in signs.positions if fitted.fitted.line[k] == 0.0]
+        prices = DirectionPrices(signs.wishes, held_out).of(metric, flat)
+        return fitted._replace(report=replace(fitted.report, directions=prices)), curve
 
 
 def fit_best(
@@ -227,6 +262,8 @@ def gap_to_logistic(assessment: Assessment, logistic: IntArray) -> float:
     return gap if choice.metric.greater_is_better else -gap
 
 
-def _moment_candidates(rows: TrainingRows) -> list[MomentCandidate]:
+def _moment_candidates(rows: TrainingRows, signs: IntArray | None) -> Sequence[Candidate]:
+    if signs is not None:  # shrinkage and trade-off have no closed form with signs: a ridge has
+        return ridge_candidates(*rows[:4], _RIDGES, baseline=False, signs=signs[:-1])
     moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)
     return moment_candidates(moments, *rows[:4])

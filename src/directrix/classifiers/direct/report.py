@@ -67,6 +67,26 @@ class Gap(NamedTuple):
     high: float
 
 
+class DirectionPrice(NamedTuple):
+    """What a direction that coefficients or points keep costs on held-out rows.
+
+    Parameters
+    ----------
+    column : str
+    wish : str
+        The direction.
+    price : float
+        How much better the metric would be without it; below zero if it helps.
+    flat : bool
+        Whether the rows contradict the direction: the column is then left without effect.
+    """
+
+    column: str
+    wish: str
+    price: float
+    flat: bool = False
+
+
 @dataclass(frozen=True)
 class DirectReport:
     """Report of a fit: the candidates, best first, and the choice; for ``print`` and notebooks.
@@ -91,6 +111,8 @@ class DirectReport:
     straight : Gap, optional
         Of a card: the gap to logistic regression on columns that are not cut into bins, both at
         their best thresholds on held-out rows.
+    directions : tuple of DirectionPrice
+        What each direction that was asked for costs, and all of them together last.
     """
 
     metric: Metric
@@ -103,6 +125,7 @@ class DirectReport:
     skipped: tuple[str, ...] = ()
     baseline: str = BASELINE
     straight: Gap | None = None
+    directions: tuple[DirectionPrice, ...] = ()
 
     @classmethod
     def of(
@@ -192,6 +215,7 @@ class DirectReport:
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
             *(f"better than {name} by {_signed(gap)}" for name, gap in self._gaps),
             *([self._skipped_text.strip()] if self.skipped else []),
+            *map(_price_text, self.directions),
             "",
             f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds",
         ]
@@ -218,10 +242,17 @@ class DirectReport:
             + " ".join(
                 f"Better than {escape(name)} by {escape(_signed(gap))}." for name, gap in self._gaps
             )
-            + f"{escape(self._skipped_text)}</p>"
+            + f"{escape(self._skipped_text)}"
+            + "".join(f"<br>{escape(_price_text(price))}" for price in self.directions)
+            + "</p>"
             "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
             f"</thead><tbody>{rows}</tbody></table>"
         )
+
+
+def _price_text(price: DirectionPrice) -> str:
+    flat = "; the rows contradict it, so that the column has no effect" if price.flat else ""
+    return f"direction of {price.column}, {price.wish}: costs {price.price:+.4f}{flat}"
 
 
 def _error_text(tried: Tried) -> str:

@@ -20,11 +20,16 @@ from directrix.classifiers.scorecard.card.state import (
     cards_to_facts,
     restored_cards,
 )
+from directrix.classifiers.scorecard.directions import Direction, directions_of
 from directrix.classifiers.scorecard.fit import CardFit, FittedCard
 from directrix.classifiers.scorecard.fit_counts import card_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
 from directrix.classifiers.scoring import CardFormula
-from directrix.exceptions import NotBetterThanBaselineWarning, find_stacklevel
+from directrix.exceptions import (
+    DirectionWarning,
+    NotBetterThanBaselineWarning,
+    find_stacklevel,
+)
 from directrix.metrics import resolve
 from directrix.tables import CellKinds
 
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import Facts, ModelState
     from directrix.metrics import Metric
-    from directrix.tables import BinCounts
+    from directrix.tables import BinCounts, Bins
 
 _TRAIN_ON = ("rows", "counts")
 
@@ -70,6 +75,12 @@ class ScorecardClassifier(MetricClassifier):
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
         default as many as held-out rows ask for.
+    monotone : dict, optional
+        Directions that points keep: from names or positions of columns to "increasing",
+        "decreasing" or, for texts, a list of levels whose points may not fall in this order. Points
+        are those of the last of two classes. Missing and special values, and levels that are not
+        listed, have points of their own; such columns are in no cross. ``report_.directions`` says
+        what each direction costs.
     guarantee : float, optional
         Confidence with which limits are kept on new rows, as in `DirectClassifier`.
     limits : dict, optional
@@ -129,6 +140,7 @@ class ScorecardClassifier(MetricClassifier):
         train_on: str = "rows",
         cv: Any = 5,
         max_crosses: int | None = None,
+        monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Mapping[str, float] | None = None,
         time_budget: float | None = None,
@@ -141,6 +153,7 @@ class ScorecardClassifier(MetricClassifier):
         self.train_on = train_on
         self.cv = cv
         self.max_crosses = max_crosses
+        self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
         self.time_budget = time_budget
@@ -206,7 +219,8 @@ class ScorecardClassifier(MetricClassifier):
             del self.feature_names_in_
         classes = self.classes_.tolist()
         positives = classes[1:] if len(classes) == 2 else classes
-        cards = [card_of_counts(metric, counts, label) for label in positives]
+        directions = self._directions(counts.bins)
+        cards = [card_of_counts(metric, counts, label, directions) for label in positives]
         sides = [counts.classes == label for label in positives]
         by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
         self.cards_ = tuple(
@@ -244,6 +258,7 @@ class ScorecardClassifier(MetricClassifier):
             self.train_on,
             self._guarantees(metrics),
             self.max_crosses,
+            self._directions(binner.bins_),
             self.n_jobs,
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
@@ -341,6 +356,17 @@ class ScorecardClassifier(MetricClassifier):
             raise ValueError(msg)
         super()._check_parameters(metrics)
 
+    def _directions(self, bins: Sequence[Bins]) -> list[Direction]:
+        """Return the directions that were asked for; refuse them with more than two classes."""
+        directions = directions_of(self.monotone, bins)
+        if directions and len(self.classes_) > 2:
+            msg = (
+                "monotone= is about the points of the last of two classes, and there are "
+                f"{len(self.classes_)}: fit one classifier for each class, with y == label"
+            )
+            raise ValueError(msg)
+        return directions
+
     def _set_cards(
         self, fits: Sequence[FittedCard], counts: Sequence[tuple[FloatArray, ...]]
     ) -> None:
@@ -353,6 +379,9 @@ class ScorecardClassifier(MetricClassifier):
         self.operating_points_ = tuple(fit.fitted.operating_point for fit in fits)
         self.calibrations_ = tuple(fit.fitted.calibration for fit in fits)
         self.reports_ = tuple(fit.report for fit in fits)
+        flat = [price.column for price in self.reports_[0].directions if price.flat]
+        if flat:
+            warn(DirectionWarning(flat), stacklevel=find_stacklevel())
         gaps = [report.straight for report in self.reports_]
         if all(gap is not None and gap.mean <= 0 for gap in gaps):
             warn(

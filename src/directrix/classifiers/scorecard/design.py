@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from directrix.tables import CodedRows, Coding
+import numpy as np
+
+from directrix.tables import CodedRows, Coding, column_basis, directed_basis
 
 if TYPE_CHECKING:
-    from directrix._typing import IntArray
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.tables import CellKinds
 
 
 class CardDesign(NamedTuple):
@@ -33,3 +37,35 @@ class CardDesign(NamedTuple):
         columns = {k: merged[cells[:, k]] for k, merged in self.merged.items()}
         crossed = [(columns[i], columns[j]) for i, j in self.pairs]
         return CodedRows.of(self.coding.cell_numbers(cells, crossed), self.coding)
+
+
+def column_codings(
+    kinds: Sequence[CellKinds],
+    weights: Sequence[FloatArray],
+    rank: int,
+    directions: Sequence[Direction] = (),
+) -> tuple[list[Any], IntArray]:
+    """Return the codings of columns, and the signs of their coefficients.
+
+    Parameters
+    ----------
+    kinds : sequence of CellKinds
+    weights : sequence of arrays of shape (cells,)
+        Weight of the rows of each cell, for each column.
+    rank : int
+        Directions of the coding of a column at most.
+    directions : sequence of Direction
+        Of columns whose points may only rise.
+    """
+    rising = {direction.column: direction.rising for direction in directions}
+    bases: list[Any] = []
+    signs: list[IntArray] = []
+    for column, (of_column, weight) in enumerate(zip(kinds, weights, strict=True)):
+        if column in rising:
+            directed = directed_basis(of_column, weight, rising[column], rank)
+            bases.append(directed.basis)
+            signs.append(directed.signs)
+        else:
+            bases.append(column_basis(of_column, weight, rank, centred=True))
+            signs.append(np.zeros(bases[-1].shape[1], dtype=np.int64))
+    return bases, np.concatenate([np.empty(0, dtype=np.int64), *signs])

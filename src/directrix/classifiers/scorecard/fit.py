@@ -13,6 +13,7 @@ from directrix.classifiers.direct.fit import APART, FALL, fit_best, guaranteed
 from directrix.classifiers.direct.report import DirectReport, Gap, half_width
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.directions import Direction, direction_prices, flat_columns
 from directrix.classifiers.scorecard.structure import Structure, StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.frontier import (
@@ -90,6 +91,8 @@ class CardFit:
     guarantees : sequence of Guarantee, optional
         For each metric the limits to keep on new rows.
     max_crosses : int, optional
+    directions : sequence of Direction
+        Of columns whose points may only rise.
     n_jobs : int, optional
     """
 
@@ -100,6 +103,7 @@ class CardFit:
     train_on: str
     guarantees: Sequence[Guarantee] | None = None
     max_crosses: int | None = None
+    directions: Sequence[Direction] = ()
     n_jobs: int | None = None
 
     def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[FittedCard]:
@@ -125,7 +129,12 @@ class CardFit:
         seen = keyed.training_rows(label, self.n_folds, MOST_ROWS)
         seen = seen._replace(X=self.to_cells(seen.X))
         search = StructureSearch(
-            self.kinds, seen, self._trainer(seen, clock), clock.is_over, self.max_crosses
+            self.kinds,
+            seen,
+            self._trainer(seen, clock),
+            clock.is_over,
+            self.max_crosses,
+            self.directions,
         )
         structure = search.run()
         design = search.design(structure, None)
@@ -137,16 +146,18 @@ class CardFit:
             rows = rows._replace(X=design.rows(self.to_cells(rows.X)))
         candidates = Candidates(coded, structure.ridge, self.train_on, clock, self.n_jobs)
         straight = StraightLines(self.kinds, seen, self.n_jobs)
+        prices = direction_prices(search, structure.ridge)
         fits = []
         for metric in self.metrics:
             fit, curve = candidates.best(metric, rows)
+            card = Card.of(design, fit.fitted.line)
             report = replace(
                 fit.report,
                 straight=straight.gap(metric, fit.report),
                 baseline=_BASELINES[self.train_on],
                 skipped=(*search.skipped, *fit.report.skipped),
+                directions=prices.of(metric, flat_columns(self.directions, card.columns)),
             )
-            card = Card.of(design, fit.fitted.line)
             fits.append((FittedCard(fit.fitted, report, card, structure), curve, design))
         return fits
 

@@ -14,13 +14,16 @@ import numpy as np
 
 from directrix.classifiers.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.classifiers.scorecard.card.card import Card
-from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.frontier import RidgeMoments, ridge_settings
 from directrix.moments import ScoreMoments
-from directrix.tables import BinCounts, CellKinds, Coding, column_basis
+from directrix.tables import BinCounts, CellKinds, Coding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix.classifiers.scorecard.directions import Direction
     from directrix.metrics import Metric
 
 #: Ridge where counts have no folds to choose one by.
@@ -47,7 +50,9 @@ class CountedCard(NamedTuple):
     risk: float
 
 
-def card_of_counts(metric: Metric, counts: BinCounts, label: Any) -> CountedCard:
+def card_of_counts(
+    metric: Metric, counts: BinCounts, label: Any, directions: Sequence[Direction] = ()
+) -> CountedCard:
     """Return the best card for a metric, with one class against the others.
 
     Parameters
@@ -56,8 +61,10 @@ def card_of_counts(metric: Metric, counts: BinCounts, label: Any) -> CountedCard
     counts : BinCounts
     label : label
         The positive class.
+    directions : sequence of Direction
+        Of columns whose points may only rise.
     """
-    coding = _coding(counts)
+    coding = _coding(counts, directions)
     risk = metric.risk(counts.weight)
     whole, prior = _moments(counts, coding, label)
     if counts.n_folds > 1:
@@ -85,14 +92,13 @@ def card_of_counts(metric: Metric, counts: BinCounts, label: Any) -> CountedCard
     return CountedCard(fitted, card, *settings[best], held_out_risk)
 
 
-def _coding(counts: BinCounts) -> Coding:
+def _coding(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
     """Return the coding of all columns; it looks at no label."""
     rank = CountTrainer.rank_of(len(counts.bins))
-    bases = []
-    for number, bins in enumerate(counts.bins):
-        weight = counts.cells(number).sum(axis=0).astype(np.float64)
-        bases.append(column_basis(CellKinds.of(bins), weight, rank, centred=True))
-    return Coding(bases)
+    weights = [counts.cells(k).sum(axis=0).astype(np.float64) for k in range(len(counts.bins))]
+    kinds = [CellKinds.of(bins) for bins in counts.bins]
+    bases, signs = column_codings(kinds, weights, rank, directions)
+    return Coding(bases, signs=signs)
 
 
 def _moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
@@ -112,5 +118,6 @@ def _moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoment
     covariances = [
         second - np.outer(mean, mean) for mean, second in zip(means, seconds, strict=True)
     ]
-    moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1])
+    signs = None if coding.signs is None else coding.signs[:-1]
+    moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
     return moments, float(weights[0] / sum(weights))

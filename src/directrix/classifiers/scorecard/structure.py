@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.frontier import FoldDesigns, design_without
 from directrix.metrics import AUC
 from directrix.tables import (
@@ -24,14 +24,14 @@ from directrix.tables import (
     Coding,
     CrossColumn,
     cell_weights,
-    column_basis,
     rank_pairs,
 )
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.classifiers.scorecard.trainers import Trainer
+    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.classifiers.scorecard.trainers import Solved, Trainer
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
 _NEAR = (3.0, 1.0)
@@ -99,6 +99,9 @@ class StructureSearch:
     out_of_time : callable, optional
     max_crosses : int, optional
         Crosses at most; by default as many as help.
+    directions : sequence of Direction
+        Of columns whose points may only rise. They are in no cross: their points are the same for
+        every row.
     """
 
     kinds: Sequence[CellKinds]
@@ -106,13 +109,14 @@ class StructureSearch:
     trainer: Trainer
     out_of_time: Callable[..., bool] | None = None
     max_crosses: int | None = None
+    directions: Sequence[Direction] = ()
     #: Steps for which there was no time.
-    skipped: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list, init=False)
     #: All structures that were compared, in order.
-    tried: list[Structure] = field(default_factory=list)
-    _crossed: dict[int | None, Crossed] = field(default_factory=dict)
-    _additive_lines: dict[tuple[float, int | None], FloatArray] = field(default_factory=dict)
-    _reweighted: dict[int | None, CardDesign] = field(default_factory=dict)
+    tried: list[Structure] = field(default_factory=list, init=False)
+    _crossed: dict[int | None, Crossed] = field(default_factory=dict, init=False)
+    _additive_lines: Solved = field(default_factory=dict, init=False)
+    _reweighted: dict[int | None, CardDesign] = field(default_factory=dict, init=False)
 
     def run(self) -> Structure:
         """Return the structure of best held-out AUC; fewer crosses unless more gain enough."""
@@ -175,12 +179,12 @@ class StructureSearch:
         if structure.reweighted:
             return self._reweighted_design(structure._replace(reweighted=False), fold)
         if not structure.n_crosses:
-            return CardDesign(Coding(self._bases))
+            return CardDesign(self._coding())
         crossed = self._crosses(fold)
         pairs = crossed.pairs[: structure.n_crosses]
         bases = [(crossed.columns[i].basis, crossed.columns[j].basis) for i, j in pairs]
         merged = {k: crossed.columns[k].merged for pair in pairs for k in pair}
-        return CardDesign(Coding(self._bases, bases), tuple(pairs), merged)
+        return CardDesign(self._coding(bases), tuple(pairs), merged)
 
     def _reweighted_design(self, structure: Structure, fold: int | None) -> CardDesign:
         """Return the design whose blocks have variances after the size of their effects."""
@@ -214,20 +218,27 @@ class StructureSearch:
     @cached_property
     def additive(self) -> CodedRows:
         """The rows of cards without crosses; their coding looks at no label."""
-        return CardDesign(Coding(self._bases)).rows(self.rows.X)
+        return CardDesign(self._coding()).rows(self.rows.X)
+
+    def _coding(self, pairs: Sequence[tuple[FloatArray, FloatArray]] = ()) -> Coding:
+        bases, signs = self._bases
+        return Coding(bases, pairs, signs=signs)
 
     @cached_property
-    def _bases(self) -> list[FloatArray]:
+    def _bases(self) -> tuple[list[Any], IntArray]:
+        """The codings of columns, and the signs of their coefficients."""
         # Rows, not weights: a class weight would tell the labels of the rows to be tested on.
-        weight, rank = np.ones(len(self.rows.X)), self.trainer.rank_of(len(self.kinds))
-        return [
-            column_basis(kinds, cell_weights(kinds, cells, weight), rank, centred=True)
+        ones = np.ones(len(self.rows.X))
+        weights = [
+            cell_weights(kinds, cells, ones)
             for kinds, cells in zip(self.kinds, self.rows.X.T, strict=True)
         ]
+        rank = self.trainer.rank_of(len(self.kinds))
+        return column_codings(self.kinds, weights, rank, self.directions)
 
     def _counts(self) -> list[int]:
         """Return the numbers of crosses to try."""
-        columns, most = len(self.kinds), self.trainer.most_crosses
+        columns, most = len(self.kinds) - len(self.directions), self.trainer.most_crosses
         most = most if self.max_crosses is None else min(most, self.max_crosses)
         most = min(most, columns * (columns - 1) // 2)
         counts: list[int] = []
@@ -279,6 +290,8 @@ class StructureSearch:
                 )
                 for kinds, column in zip(self.kinds, cells.T, strict=True)
             ]
+            for direction in self.directions:
+                columns[direction.column] = columns[direction.column].without_directions()
             chance = self._additive_probability(fold)
             merged = [column.merged[cells[:, k]] for k, column in enumerate(columns)]
             used = np.flatnonzero(weight)

@@ -39,6 +39,8 @@ class Coding:
         Codings of both columns of each pair.
     scale : array of shape (columns + pairs,), optional
         Factor of the points of each block: the relative prior deviation of its points.
+    signs : array of int of shape (features of columns,), optional
+        1 where a coefficient may not be negative, 0 elsewhere; by default none is bounded.
     """
 
     def __init__(
@@ -46,7 +48,9 @@ class Coding:
         columns: Sequence[Any],
         pairs: Sequence[tuple[FloatArray, FloatArray]] = (),
         scale: FloatArray | None = None,
+        signs: IntArray | None = None,
     ) -> None:
+        self._signs = signs
         scale = np.ones(len(columns) + len(pairs)) if scale is None else scale
         self.scale = scale
         self._columns, self._pairs = tuple(columns), tuple(pairs)
@@ -76,6 +80,14 @@ class Coding:
     def n_features(self) -> int:
         """Number of coefficients."""
         return int(self.feature_starts[-1])
+
+    @property
+    def signs(self) -> IntArray | None:
+        """Signs of all coefficients, with a zero for the intercept last; None if all are free."""
+        if self._signs is None or not self._signs.any():
+            return None
+        rest = self.n_features + 1 - len(self._signs)
+        return np.concatenate([self._signs, np.zeros(rest, dtype=np.int64)])
 
     @property
     def n_cells(self) -> int:
@@ -164,7 +176,7 @@ class Coding:
 
     def scaled(self, scale: FloatArray) -> Coding:
         """Return the coding with other factors of its blocks."""
-        return Coding(self._columns, self._pairs, scale)
+        return Coding(self._columns, self._pairs, scale, self._signs)
 
     def block_points(self, coef: FloatArray) -> list[FloatArray]:
         """Return the points of the cells of every block: a vector, or a matrix for a pair."""

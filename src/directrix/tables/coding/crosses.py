@@ -85,6 +85,10 @@ class CrossColumn:
         basis = column_basis(merged_kinds, totals, rank, centred=False)
         return cls(merged, basis * _SCALE**0.25)
 
+    def without_directions(self) -> CrossColumn:
+        """Return the column with no directions, so that it is in no cross."""
+        return CrossColumn(self.merged, self.basis[:, :0])
+
 
 def rank_pairs(
     columns: Sequence[CrossColumn], cells: IntArray, residual: FloatArray, curvature: FloatArray

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
 #: Prior variances of jumps, bends and the straight line.
-_JUMPS, _BENDS, _LINE = 1.0, 1.0, 0.3
+JUMPS, BENDS, LINE = 1.0, 1.0, 0.3
 #: Share of the distance between neighbouring bins that is the same for all, whatever their rows.
 _EVEN = 0.5
 #: Ordered bins from which on bends and a straight line are told apart from jumps.
-_SMOOTH = 4
+SMOOTH = 4
 #: Directions of less than this share of the largest deviation are left out.
 _NEGLIGIBLE = 1e-6
 #: A level's rate of positives is averaged with so many rows of the overall rate.
@@ -95,8 +95,8 @@ def column_basis(kinds: CellKinds, weight: FloatArray, rank: int, *, centred: bo
     alone[kinds.ordered] = False
     alone &= weight > 0
     if not kinds.n_ordered:
-        return _indicators(alone)
-    parts = [_indicators(alone).toarray()]
+        return indicators(alone)
+    parts = [indicators(alone).toarray()]
     inside = weight[kinds.ordered]
     if kinds.n_ordered > 1 and inside.sum() > 0:
         share = inside / inside.sum()
@@ -121,16 +121,16 @@ def straight_basis(kinds: CellKinds, weight: FloatArray) -> Any:
     """
     alone = np.ones(kinds.n_cells, dtype=bool)
     alone[kinds.ordered] = False
-    basis = _indicators(alone & (weight > 0))
+    basis = indicators(alone & (weight > 0))
     share = weight[kinds.ordered]
     if kinds.means is None or share.sum() == 0:
         return basis
     line = np.zeros((kinds.n_cells, 1))
-    line[kinds.ordered, 0] = _standardised(kinds.means, share / share.sum())
+    line[kinds.ordered, 0] = standardised(kinds.means, share / share.sum())
     return np.hstack([basis.toarray(), line])
 
 
-def _indicators(cells: AnyArray) -> Any:
+def indicators(cells: AnyArray) -> Any:
     """Return a feature for each of some cells, one for the cell itself, as a sparse matrix."""
     index = np.flatnonzero(cells)
     ones = np.ones(len(index))
@@ -141,22 +141,28 @@ def _indicators(cells: AnyArray) -> Any:
 def _ordered_parts(share: FloatArray, means: FloatArray | None) -> list[FloatArray]:
     """Return square roots of the prior of ordered bins: jumps, bends and the straight line."""
     bins = len(share)
-    gap = np.diff(np.cumsum(share) - share / 2.0)
-    gap = (1.0 - _EVEN) * gap / gap.sum() + _EVEN / len(gap)
+    gap = distances(share)
     position = np.concatenate([[0.0], np.cumsum(gap)])
     steps = np.tril(np.ones((bins, bins)))[:, 1:]
-    parts = [steps * np.sqrt(_JUMPS * gap)]
-    if bins < _SMOOTH:
+    parts = [steps * np.sqrt(JUMPS * gap)]
+    if bins < SMOOTH:
         return parts
     hinges = np.maximum(0.0, position[:, None] - position[None, 1:-1]) * np.sqrt(gap[1:])
     slope = (position - position.mean())[:, None]
-    parts.append(np.hstack([hinges, slope]) * np.sqrt(12.0 * _BENDS))
+    parts.append(np.hstack([hinges, slope]) * np.sqrt(12.0 * BENDS))
     if means is not None:
-        parts.append(_standardised(means, share)[:, None] * np.sqrt(_LINE))
+        parts.append(standardised(means, share)[:, None] * np.sqrt(LINE))
     return parts
 
 
-def _standardised(means: FloatArray, share: FloatArray) -> FloatArray:
+def distances(share: FloatArray) -> FloatArray:
+    """Return the distances between neighbouring bins, which sum to one."""
+    gap = np.diff(np.cumsum(share) - share / 2.0)
+    between: FloatArray = (1.0 - _EVEN) * gap / gap.sum() + _EVEN / len(gap)
+    return between
+
+
+def standardised(means: FloatArray, share: FloatArray) -> FloatArray:
     """Return the means of bins less their mean, over their deviation; zeros if all are equal."""
     # In units near their size: squares of 1e200 overflow. A power of two rounds nothing.
     means = np.ldexp(means, -int(np.frexp(np.abs(means).max())[1]))

@@ -1,0 +1,155 @@
+"""Directions that the points of a column keep: what users ask for, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.fitting.direction_prices import DirectionPrices
+from directrix.classifiers.fitting.signs import column_position
+from directrix.frontier import Curves
+from directrix.tables import LevelBins
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.tables import Bins
+
+_WISHES = ("increasing", "decreasing")
+#: Points that differ by less than this share of the card's range are the same.
+_FLAT = 1e-9
+
+
+class Direction(NamedTuple):
+    """A direction that the points of a column keep.
+
+    Parameters
+    ----------
+    column : int
+        Position of the column.
+    name : str
+    wish : str
+        What was asked for, as text.
+    rising : array of int
+        Cells of the column in the order in which points of the positive class may not fall.
+    """
+
+    column: int
+    name: str
+    wish: str
+    rising: IntArray
+
+
+def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
+    """Return directions by what the user gave, in the order of the columns.
+
+    Parameters
+    ----------
+    monotone : mapping or None
+        From names or positions of columns to "increasing", "decreasing" or, for texts, a list of
+        levels whose points may not fall in this order.
+    bins : sequence of NumberBins and LevelBins
+        Of every column.
+    """
+    if monotone is None:
+        return []
+    if not isinstance(monotone, Mapping):
+        msg = f"monotone must be a dict from columns to directions, not {monotone!r}"
+        raise TypeError(msg)
+    names = [each.name for each in bins]
+    found: dict[int, Direction] = {}
+    for key, wish in monotone.items():
+        column = column_position(key, names)
+        if column in found:
+            msg = f"monotone names column {names[column]!r} twice: give it one direction"
+            raise ValueError(msg)
+        text, rising = _rising(bins[column], wish)
+        found[column] = Direction(column, names[column], text, rising)
+    return [found[column] for column in sorted(found)]
+
+
+def flat_columns(directions: Sequence[Direction], columns: Sequence[FloatArray]) -> list[str]:
+    """Return the names of columns whose direction the rows contradict: all points are equal.
+
+    Parameters
+    ----------
+    directions : sequence of Direction
+    columns : sequence of arrays
+        Points of the cells of each column of a card.
+    """
+    largest = max((float(np.ptp(points)) for points in columns if points.size), default=0.0)
+    return [
+        direction.name
+        for direction in directions
+        if np.ptp(columns[direction.column][direction.rising]) <= _FLAT * largest
+    ]
+
+
+def _rising(bins: Bins, wish: Any) -> tuple[str, IntArray]:
+    """Return a direction as text, and the cells of a column in the order that may not fall."""
+    if isinstance(bins, LevelBins):
+        return _rising_levels(bins, wish)
+    if not (isinstance(wish, str) and wish in _WISHES):
+        msg = (
+            f"the direction of column {bins.name!r} must be 'increasing' or 'decreasing', not "
+            f"{wish!r}: it holds no texts"
+        )
+        raise ValueError(msg)
+    ordered = np.arange(1, 1 + bins.n_ordered)
+    return wish, ordered if wish == "increasing" else ordered[::-1]
+
+
+def _rising_levels(bins: LevelBins, wish: Any) -> tuple[str, IntArray]:
+    if isinstance(wish, str) or not isinstance(wish, Sequence):
+        msg = (
+            f"column {bins.name!r} holds texts, which have no order: give its levels in the order "
+            f"in which points may not fall, such as {list(bins.levels[:3])!r}, not {wish!r}"
+        )
+        raise ValueError(msg)  # noqa: TRY004 - a wrong value of a parameter
+    cells = dict(zip(bins.levels, bins.level_cells, strict=True))
+    unknown = [level for level in wish if level not in cells]
+    if unknown:
+        msg = (
+            f"column {bins.name!r} has no level {unknown[0]!r} with enough rows for points of its "
+            f"own; there are {', '.join(map(repr, bins.levels))}"
+        )
+        raise ValueError(msg)
+    rising = np.array([cells[level] for level in wish], dtype=np.int64)
+    if len(np.unique(rising)) < max(len(rising), 2):
+        msg = f"the direction of column {bins.name!r} needs two or more different levels"
+        raise ValueError(msg)
+    return " <= ".join(map(str, wish)), rising
+
+
+def direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
+    """Return what the directions of a search cost.
+
+    The cards are additive, and trained by the likelihood or in closed form: they tell what a
+    direction takes away, whatever is trained on top.
+
+    Parameters
+    ----------
+    search : StructureSearch
+        With all directions.
+    ridge : float
+        Of all cards.
+    """
+    rows, every = search.rows, search.directions
+    fold = rows.fold
+    if fold is None:
+        every = ()
+    folds = [] if fold is None else range(int(fold.max()) + 1)
+
+    def held_out(kept: Sequence[int]) -> Curves:
+        X = replace(search, directions=[every[k] for k in kept]).additive
+        lines = search.trainer.solve(X, [ridge], folds, in_any_case=True)
+        scores = np.empty(len(rows.positive))
+        for number in folds:
+            tested, line = np.flatnonzero(fold == number), lines[ridge, number]
+            scores[tested] = X[tested] @ line[:-1] + line[-1]
+        return Curves(rows.positive, scores, rows.weight, fold)
+
+    return DirectionPrices([(each.name, each.wish) for each in every], held_out)

@@ -1,0 +1,55 @@
+"""The minimum of a quadratic function whose coefficients keep given signs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.optimize import nnls
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+#: Share of the mean diagonal that is added where rounding has left a matrix indefinite.
+_JITTER = 1e-10
+
+
+def signed_quadratic(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> FloatArray:
+    r"""Return the minimum of :math:`\frac12 w^\top A w - b^\top w` with :math:`s_i w_i \ge 0`.
+
+    Coefficients without a sign are eliminated; the others are the solution of a least-squares
+    problem that may not be negative, on the Cholesky factor of what is left of the matrix (Lawson
+    and Hanson 1974, as in SciPy).
+
+    Parameters
+    ----------
+    matrix : array of shape (p, p)
+        A, positive definite.
+    right : array of shape (p,)
+        b.
+    signs : array of shape (p,)
+        1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere.
+    """
+    if not np.any(signs):
+        solved: FloatArray = cho_solve(cho_factor(matrix, check_finite=False), right)
+        return solved
+    bounded, free = np.flatnonzero(signs), np.flatnonzero(signs == 0)
+    turn = np.asarray(signs, dtype=np.float64)[bounded]
+    inner = matrix[np.ix_(bounded, bounded)] * np.outer(turn, turn)
+    target = right[bounded] * turn
+    if len(free):
+        edge = matrix[np.ix_(bounded, free)] * turn[:, None]
+        factor = cho_factor(matrix[np.ix_(free, free)], check_finite=False)
+        inner = inner - edge @ cho_solve(factor, edge.T, check_finite=False)
+        target = target - edge @ cho_solve(factor, right[free], check_finite=False)
+    inner[np.diag_indices(len(inner))] += _JITTER * np.trace(inner) / max(len(inner), 1)
+    upper = cholesky(inner, check_finite=False)
+    reduced = solve_triangular(upper, target, trans="T", check_finite=False)
+    size, _ = nnls(upper, reduced, maxiter=10 * len(bounded))
+    solution = np.zeros(len(right))
+    solution[bounded] = turn * size + 0.0  # no minus zero
+    if len(free):
+        rest = right[free] - matrix[np.ix_(free, bounded)] @ solution[bounded]
+        solution[free] = cho_solve(factor, rest, check_finite=False)
+    return solution

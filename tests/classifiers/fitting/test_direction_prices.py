@@ -1,0 +1,26 @@
+"""Prices are differences of the metric with and without directions."""
+
+import numpy as np
+
+from directrix.classifiers.fitting.direction_prices import DirectionPrices
+from directrix.frontier import Curves
+from directrix.metrics import AUC
+
+
+def test_the_price_of_a_direction_is_what_others_alone_would_gain():
+    rng = np.random.default_rng(0)
+    positive = rng.random(400) < 0.5
+    noise = {(0, 1): 3.0, (1,): 1.0, (0,): 3.0, (): 0.5}
+    scores = {kept: positive + size * rng.normal(size=400) for kept, size in noise.items()}
+
+    def held_out(kept):
+        return Curves(positive, scores[tuple(kept)], np.ones(400), None)
+
+    prices = DirectionPrices([("a", "increasing"), ("b", "decreasing")], held_out).of(AUC(), ["b"])
+    area = {kept: AUC().score(positive, values) for kept, values in scores.items()}
+    assert np.allclose(
+        [price.price for price in prices],
+        [area[(1,)] - area[0, 1], area[(0,)] - area[0, 1], area[()] - area[0, 1]],
+    )
+    assert [price.flat for price in prices] == [False, True, False]
+    assert DirectionPrices([], held_out).of(AUC(), []) == ()

@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from directrix.classifiers.fitting.signs import Signs, column_position
+from directrix.exceptions import ColumnNotFoundError
+
+
+def test_names_and_positions_are_the_same():
+    names = ["age", "income"]
+    by_name = Signs.of({"income": -1, "age": 1}, names, 2)
+    assert by_name == Signs.of({1: -1, 0: 1}, names, 2)
+    np.testing.assert_array_equal(by_name.array, [1, -1, 0])
+    np.testing.assert_array_equal(by_name.only([1]), [0, -1, 0])
+    assert by_name.wishes == [("age", "increasing"), ("income", "decreasing")]
+
+
+def test_no_signs_are_none():
+    assert Signs.of(None, None, 3) is None
+    assert Signs.of({}, None, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("signs", "error", "message"),
+    [
+        ([1], TypeError, "must be a dict"),
+        ({"age": 2}, ValueError, "'age' must be 1 or -1, not 2"),
+        ({"age": True}, ValueError, "must be 1 or -1, not True"),
+        ({"age": 1, 0: 1}, ValueError, "twice"),
+        ({"height": 1}, ColumnNotFoundError, "no column named 'height'"),
+        ({7: 1}, ColumnNotFoundError, "no column named 7"),
+    ],
+)
+def test_wrong_signs_are_named(signs, error, message):
+    with pytest.raises(error, match=message):
+        Signs.of(signs, ["age", "income"], 2)
+
+
+def test_columns_without_names_go_by_position():
+    assert column_position(1, ["", ""]) == 1
+    with pytest.raises(ColumnNotFoundError):
+        column_position("", ["", ""])
