@@ -38,12 +38,13 @@ def search(data, trainer, **options):
 def fixed(data, trainer):
     """Return a search whose ridge is given, so that only what is learned from rows differs."""
     made = search(data, trainer)
-    made._ridge = made._weighing_ridge = 1e-2
+    made._weighing_ridge, made._base = 1e-2, Structure(1e-2)
     return made
 
 
 STRUCTURES = {
     "additive": Structure(1e-2),
+    "small": Structure(1e-2, n_columns=1),
     "crosses": Structure(1e-2, 3),
     "reweighted": Structure(1e-2, 0, reweighted=True),
     "crosses, reweighted": Structure(1e-2, 3, reweighted=True),

@@ -9,22 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.base import only_entry, two_classes
+from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
-from directrix.classifiers.metric_classifier import MetricClassifier
-from directrix.classifiers.scorecard.card.state import (
-    cards_to_arrays,
-    cards_to_facts,
-    restored_cards,
-)
+from directrix.classifiers.scorecard.card.model import CardModel
 from directrix.classifiers.scorecard.directions import Direction, directions_of
 from directrix.classifiers.scorecard.fit import CardFit, FittedCard
-from directrix.classifiers.scorecard.fit_counts import card_of_counts
+from directrix.classifiers.scorecard.fit_counts import cards_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
-from directrix.classifiers.scoring import CardFormula
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
@@ -34,17 +27,14 @@ from directrix.metrics import resolve
 from directrix.tables import CellKinds
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.card.card import Card
-    from directrix.classifiers.scoring import ScoringFormula
-    from directrix.classifiers.state import Facts, ModelState
+    from directrix._typing import FloatArray
     from directrix.metrics import Metric
     from directrix.tables import BinCounts, Bins
 
 _TRAIN_ON = ("rows", "counts")
 
 
-class ScorecardClassifier(MetricClassifier):
+class ScorecardClassifier(CardModel):
     r"""A scorecard trained for the metric that is reported, from a table as it is.
 
     .. math:: s(x) = b + \sum_j p_j[\mathrm{bin}_j(x_j)] +
@@ -75,6 +65,9 @@ class ScorecardClassifier(MetricClassifier):
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
         default as many as held-out rows ask for.
+    max_columns : int or "auto", optional
+        Largest number of columns with points. "auto" drops the columns that held-out rows do not
+        miss. By default all columns have points.
     monotone : dict, optional
         Directions that points keep: from names or positions of columns to "increasing",
         "decreasing" or, for texts, a list of levels whose points may not fall in this order. Points
@@ -129,9 +122,6 @@ class ScorecardClassifier(MetricClassifier):
     array([ True, False, False])
     """
 
-    cards_: tuple[Card, ...]
-    binner_: Any
-
     def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
         self,
         metric: str | Metric = "error",
@@ -140,6 +130,7 @@ class ScorecardClassifier(MetricClassifier):
         train_on: str = "rows",
         cv: Any = 5,
         max_crosses: int | None = None,
+        max_columns: int | str | None = None,
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Mapping[str, float] | None = None,
@@ -153,6 +144,7 @@ class ScorecardClassifier(MetricClassifier):
         self.train_on = train_on
         self.cv = cv
         self.max_crosses = max_crosses
+        self.max_columns = max_columns
         self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
@@ -160,11 +152,6 @@ class ScorecardClassifier(MetricClassifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @property
-    def card_(self) -> Card:
-        """The card of a classifier of two classes."""
-        return only_entry(self.cards_, "card")
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -206,6 +193,9 @@ class ScorecardClassifier(MetricClassifier):
         if self.guarantee is not None:
             msg = "guarantee= needs rows to set a threshold, and counts have none: leave it out"
             raise ValueError(msg)
+        if self.max_columns is not None:
+            msg = "max_columns= needs rows to choose by: use counts.rebin(drop=[...]), or fit"
+            raise ValueError(msg)
         progress = Progress(self)
         progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
         labels = counts.classes
@@ -219,14 +209,8 @@ class ScorecardClassifier(MetricClassifier):
             del self.feature_names_in_
         classes = self.classes_.tolist()
         positives = classes[1:] if len(classes) == 2 else classes
-        directions = self._directions(counts.bins)
-        cards = [card_of_counts(metric, counts, label, directions) for label in positives]
-        sides = [counts.classes == label for label in positives]
-        by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
-        self.cards_ = tuple(
-            replace(card.card, bins=counts.bins, counts=two_sides(by_class, side))
-            for card, side in zip(cards, sides, strict=True)
-        )
+        cards = cards_of_counts(metric, counts, positives, self._directions(counts.bins))
+        self.cards_ = tuple(card.card for card in cards)
         self.operating_points_ = tuple(card.fitted.operating_point for card in cards)
         self.calibrations_ = tuple(card.fitted.calibration for card in cards)
         self.reports_ = ()
@@ -259,6 +243,7 @@ class ScorecardClassifier(MetricClassifier):
             self._guarantees(metrics),
             self.max_crosses,
             self._directions(binner.bins_),
+            self.max_columns,
             self.n_jobs,
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
@@ -271,77 +256,6 @@ class ScorecardClassifier(MetricClassifier):
             classifier._set_cards(fits, counts)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: how far its points are on the positive side of the cutoff.
-
-        Rows with a score above zero are predicted to be of the last class. With more than two
-        classes: the log-odds of each class against the others.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array or list of rows, of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n,), or (n, k) for k > 2 classes
-        """
-        cells = self._cells(X)
-        scores = [card.scores(cells) for card in self.cards_]
-        return scores[0] if len(self.classes_) == 2 else self._log_odds(scores)
-
-    def export_state(self) -> ModelState:
-        """Return all that scores rows; of ``binner``, the fitted bins and not the parameter."""
-        state = super().export_state()
-        return replace(state, params=state.params | {"binner": "auto"})
-
-    def scoring_formula(self) -> ScoringFormula:
-        """Return what this classifier computes for a row, as numbers that an export writes."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        formula = CardFormula(
-            classes=tuple(self.classes_.tolist()),
-            features=None if names is None else tuple(map(str, names)),
-            cards=self.cards_,
-        )
-        return self._with_responses(formula)
-
-    def predict_points(self, X: Any) -> FloatArray:
-        """Return the points of each row: what one gets by adding up the card by hand.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        array of shape (n,), or (n, k) for k > 2 classes
-        """
-        cells = self._cells(X)
-        points = [card.points(cells) for card in self.cards_]
-        return points[0] if len(self.classes_) == 2 else np.column_stack(points)
-
-    def _cells(self, X: Any) -> IntArray:
-        """Return the cells of a table of the columns that the classifier was fitted to."""
-        check_is_fitted(self)
-        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
-            validate_data(self, X, reset=False, skip_check_array=True)
-        cells: IntArray = self.binner_.cells(X)
-        return cells
-
-    def _state_arrays(self) -> dict[str, Any]:
-        return cards_to_arrays(self.cards_)
-
-    def _state_facts(self) -> Facts:
-        return cards_to_facts(self.cards_, self.binner_)
-
-    @classmethod
-    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
-        return restored_cards(state)
-
-    @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
-        return {}
-
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that are wrong or do not go together."""
         if self.train_on not in _TRAIN_ON:
@@ -350,10 +264,14 @@ class ScorecardClassifier(MetricClassifier):
         if isinstance(self.binner, str) and self.binner != "auto":
             msg = f"binner must be 'auto' or a Binner, not {self.binner!r}"
             raise ValueError(msg)
-        crosses: Any = self.max_crosses
-        if crosses is not None and not (isinstance(crosses, int | np.integer) and crosses >= 0):
-            msg = f"max_crosses must be a whole number, 0 or more, or None, not {crosses!r}"
-            raise ValueError(msg)
+        for name, least in (("max_crosses", 0), ("max_columns", 1)):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            fits = value is None or (whole and value >= least)
+            if not fits and (name, value) != ("max_columns", "auto"):
+                allowed = "'auto' or None" if name == "max_columns" else "or None"
+                msg = f"{name} must be a whole number, {least} or more, {allowed}, not {value!r}"
+                raise ValueError(msg)
         super()._check_parameters(metrics)
 
     def _directions(self, bins: Sequence[Bins]) -> list[Direction]:
@@ -390,10 +308,3 @@ class ScorecardClassifier(MetricClassifier):
                 NotBetterThanBaselineWarning,
                 stacklevel=find_stacklevel(),
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags

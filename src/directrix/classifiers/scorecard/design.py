@@ -44,8 +44,8 @@ def column_codings(
     weights: Sequence[FloatArray],
     rank: int,
     directions: Sequence[Direction] = (),
-) -> tuple[list[Any], IntArray]:
-    """Return the codings of columns, and the signs of their coefficients.
+) -> tuple[list[Any], list[IntArray]]:
+    """Return the coding of each column, and the signs of its coefficients.
 
     Parameters
     ----------
@@ -68,4 +68,4 @@ def column_codings(
         else:
             bases.append(column_basis(of_column, weight, rank, centred=True))
             signs.append(np.zeros(bases[-1].shape[1], dtype=np.int64))
-    return bases, np.concatenate([np.empty(0, dtype=np.int64), *signs])
+    return bases, signs

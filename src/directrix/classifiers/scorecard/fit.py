@@ -93,6 +93,7 @@ class CardFit:
     max_crosses : int, optional
     directions : sequence of Direction
         Of columns whose points may only rise.
+    max_columns : int or "auto", optional
     n_jobs : int, optional
     """
 
@@ -104,6 +105,7 @@ class CardFit:
     guarantees: Sequence[Guarantee] | None = None
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
+    max_columns: int | str | None = None
     n_jobs: int | None = None
 
     def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[FittedCard]:
@@ -135,6 +137,7 @@ class CardFit:
             clock.is_over,
             self.max_crosses,
             self.directions,
+            self.max_columns,
         )
         structure = search.run()
         design = search.design(structure, None)

@@ -8,6 +8,7 @@ are normal, as the sum of many bounded points nearly is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from directrix.classifiers.fitting.finalize import FittedLine, finalize_on_momen
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.classifiers.scorecard.trainers import CountTrainer
+from directrix.classifiers.scorecard.training_table import two_sides
 from directrix.frontier import RidgeMoments, ridge_settings
 from directrix.moments import ScoreMoments
 from directrix.tables import BinCounts, CellKinds, Coding
@@ -48,6 +50,28 @@ class CountedCard(NamedTuple):
     ridge: float
     angle: float
     risk: float
+
+
+def cards_of_counts(
+    metric: Metric, counts: BinCounts, positives: Sequence[Any], directions: Sequence[Direction]
+) -> list[CountedCard]:
+    """Return a card for each of some classes against the others, with its bins and their counts.
+
+    Parameters
+    ----------
+    metric : Metric
+    counts : BinCounts
+    positives : sequence of labels
+    directions : sequence of Direction
+        Of columns whose points may only rise.
+    """
+    by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
+    cards = []
+    for label in positives:
+        made = card_of_counts(metric, counts, label, directions)
+        sides = two_sides(by_class, counts.classes == label)
+        cards.append(made._replace(card=replace(made.card, bins=counts.bins, counts=sides)))
+    return cards
 
 
 def card_of_counts(
@@ -98,7 +122,7 @@ def _coding(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
     weights = [counts.cells(k).sum(axis=0).astype(np.float64) for k in range(len(counts.bins))]
     kinds = [CellKinds.of(bins) for bins in counts.bins]
     bases, signs = column_codings(kinds, weights, rank, directions)
-    return Coding(bases, signs=signs)
+    return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
 
 
 def _moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.classifiers.scorecard.crossing import Crossed
 from directrix.classifiers.scorecard.design import CardDesign, column_codings
+from directrix.classifiers.scorecard.elimination import columns_by_effect, numbers_to_try
 from directrix.frontier import FoldDesigns, design_without
 from directrix.metrics import AUC
 from directrix.tables import (
     CellKinds,
     CodedRows,
     Coding,
-    CrossColumn,
     cell_weights,
-    rank_pairs,
 )
 
 if TYPE_CHECKING:
@@ -58,31 +58,20 @@ class Structure(NamedTuple):
         Whether columns and crosses with larger effects have a larger prior variance.
     auc : float
         Mean area under the curve on the folds it was compared on; NaN if no rows were held out.
+    n_columns : int, optional
+        How many columns have points; all by default.
     """
 
     ridge: float
     n_crosses: int = 0
     reweighted: bool = False
     auc: float = float("nan")
+    n_columns: int | None = None
 
     @property
     def looks_at_no_label(self) -> bool:
         """Whether the features are the same without any fold."""
-        return not self.n_crosses and not self.reweighted
-
-
-class Crossed(NamedTuple):
-    """Columns as they take part in crosses, and pairs of them, learned without a fold.
-
-    Parameters
-    ----------
-    columns : list of CrossColumn
-    pairs : list of pairs of int
-        Most promising first.
-    """
-
-    columns: list[CrossColumn]
-    pairs: list[tuple[int, int]]
+        return not self.n_crosses and not self.reweighted and self.n_columns is None
 
 
 @dataclass
@@ -102,6 +91,8 @@ class StructureSearch:
     directions : sequence of Direction
         Of columns whose points may only rise. They are in no cross: their points are the same for
         every row.
+    max_columns : int or "auto", optional
+        Columns with points at most; "auto" for as few as held-out rows miss nothing with.
     """
 
     kinds: Sequence[CellKinds]
@@ -110,6 +101,7 @@ class StructureSearch:
     out_of_time: Callable[..., bool] | None = None
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
+    max_columns: int | str | None = None
     #: Steps for which there was no time.
     skipped: list[str] = field(default_factory=list, init=False)
     #: All structures that were compared, in order.
@@ -117,36 +109,98 @@ class StructureSearch:
     _crossed: dict[int | None, Crossed] = field(default_factory=dict, init=False)
     _additive_lines: Solved = field(default_factory=dict, init=False)
     _reweighted: dict[int | None, CardDesign] = field(default_factory=dict, init=False)
+    _orders: dict[int | None, list[int]] = field(default_factory=dict, init=False)
+    #: The structure without crosses, from which others are made.
+    _base: Structure = field(default=Structure(np.nan), init=False)
 
     def run(self) -> Structure:
         """Return the structure of best held-out AUC; fewer crosses unless more gain enough."""
+        cautious = Structure(self.trainer.ridges[_CAUTIOUS])
+        self._base = cautious
         if self.rows.fold is None:
-            return Structure(self.trainer.ridges[_CAUTIOUS])
+            return self._cautious(cautious)
         lines = self.trainer.solve(self.additive, self.trainer.ridges, self.folds)
-        self._additive_lines |= lines
-        best = self._best(self.additive, lines, 0)
+        best = self._best(self.additive, lines, cautious)
         if best is None:
             self.skipped.append("the choice of a ridge")
-            return Structure(self.trainer.ridges[_CAUTIOUS])
-        self._ridge = best.ridge
+            return self._cautious(cautious)
+        self._base = best
+        best, lines = self._small(best, lines)
+        self._base = best
+        self._additive_lines = dict(lines)
         before = {fold: lines[best.ridge, fold] for fold in self.folds}
         for count in self._counts():
             if self._is_late():
                 self.skipped.append("cards with crosses")
                 break
-            X = self.designs(Structure(best.ridge, count), self.folds)
+            tried = self._base._replace(n_crosses=count)
+            X = self.designs(tried, self.folds)
             starts: dict[int | None, FloatArray] = {
                 fold: _padded(line, design_without(X, fold)) for fold, line in before.items()
             }
-            ridges = [factor * self._ridge for factor in _NEAR]
+            ridges = [factor * self._base.ridge for factor in _NEAR]
             lines = self.trainer.solve(X, ridges, self.folds, starts)
-            found = self._best(X, lines, count)
+            found = self._best(X, lines, tried)
             if found is None or found.auc < best.auc - 3.0 * _MARGIN:
                 break
             before = {fold: lines[found.ridge, fold] for fold in self.folds}
             if found.auc > best.auc + _MARGIN:
                 best = found
         return self._reweighing(best)
+
+    def _cautious(self, structure: Structure) -> Structure:
+        """Return a structure that nothing was compared for, with as many columns as it may have."""
+        most = self.max_columns
+        return (
+            structure if most is None or isinstance(most, str) else self._limited(structure, most)
+        )
+
+    def _limited(self, structure: Structure, n_columns: int) -> Structure:
+        return structure._replace(n_columns=min(n_columns, len(self._usable)))
+
+    def _small(self, best: Structure, lines: Solved) -> tuple[Structure, Solved]:
+        """Return the structure with fewer columns: the best, or the smallest that is as good."""
+        if self.max_columns is None:
+            return best, lines
+        automatic = isinstance(self.max_columns, str)
+        most = len(self.kinds) if isinstance(self.max_columns, str) else self.max_columns
+        found: list[tuple[Structure, Solved]] = []
+        for number in numbers_to_try(len(self._usable), most):
+            if found and self._is_late():
+                self.skipped.append("cards of fewer columns")
+                break
+            tried = self._limited(best, number)
+            X = self.designs(tried, self.folds)
+            ridges = [factor * best.ridge for factor in _NEAR]
+            solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not found)
+            structure = self._best(X, solved, tried)
+            if structure is None:
+                break
+            found.append((structure, solved))
+        highest = max(structure.auc for structure, _ in found)
+        enough = highest - _MARGIN if automatic else highest
+        good = [each for each in found if each[0].auc >= enough]
+        return min(good, key=lambda each: each[0].n_columns or 0)
+
+    @cached_property
+    def _usable(self) -> list[int]:
+        """The columns that can have points: those whose cells differ."""
+        return [k for k, basis in enumerate(self._bases[0]) if basis.shape[1]]
+
+    def _kept(self, n_columns: int | None, fold: int | None) -> list[int]:
+        """Return the columns of a card of so many, chosen without a fold."""
+        if n_columns is None:
+            return list(range(len(self.kinds)))
+        if fold not in self._orders:
+            self._orders[fold] = columns_by_effect(
+                self._usable,
+                lambda columns: CardDesign(self._coding(columns)),
+                self.rows,
+                self.trainer,
+                self._base.ridge,
+                fold,
+            )
+        return self._orders[fold][:n_columns]
 
     def _reweighing(self, best: Structure) -> Structure:
         """Return the structure with reweighted blocks, if it is better so."""
@@ -158,7 +212,7 @@ class StructureSearch:
         X = self.designs(again, self.folds)
         ridges = [factor * best.ridge for factor in _NEAR]
         lines = self.trainer.solve(X, ridges, self.folds)
-        found = self._best(X, lines, best.n_crosses, reweighted=True)
+        found = self._best(X, lines, again)
         return best if found is None or found.auc <= best.auc + _MARGIN else found
 
     def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
@@ -178,13 +232,14 @@ class StructureSearch:
         """Return the design that is learned without a fold."""
         if structure.reweighted:
             return self._reweighted_design(structure._replace(reweighted=False), fold)
+        kept = self._kept(structure.n_columns, fold)
         if not structure.n_crosses:
-            return CardDesign(self._coding())
+            return CardDesign(self._coding(kept))
         crossed = self._crosses(fold)
         pairs = crossed.pairs[: structure.n_crosses]
         bases = [(crossed.columns[i].basis, crossed.columns[j].basis) for i, j in pairs]
         merged = {k: crossed.columns[k].merged for pair in pairs for k in pair}
-        return CardDesign(self._coding(bases), tuple(pairs), merged)
+        return CardDesign(self._coding(kept, bases), tuple(pairs), merged)
 
     def _reweighted_design(self, structure: Structure, fold: int | None) -> CardDesign:
         """Return the design whose blocks have variances after the size of their effects."""
@@ -197,7 +252,8 @@ class StructureSearch:
             block = np.repeat(np.arange(len(coding.scale)), np.diff(coding.feature_starts))
             squares = np.bincount(block, np.square(line[:-1]), len(coding.scale))
             variance = (np.sqrt(squares) * coding.scale) ** _POWER
-            mean = float(variance.mean())
+            used = np.diff(coding.feature_starts) > 0
+            mean = float(variance[used].mean()) if used.any() else 0.0
             scale = np.ones(len(variance))
             if mean > 0:
                 scale = np.sqrt(np.clip(variance / mean, _LEAST, _MOST))
@@ -218,14 +274,20 @@ class StructureSearch:
     @cached_property
     def additive(self) -> CodedRows:
         """The rows of cards without crosses; their coding looks at no label."""
-        return CardDesign(self._coding()).rows(self.rows.X)
+        return CardDesign(self._coding(range(len(self.kinds)))).rows(self.rows.X)
 
-    def _coding(self, pairs: Sequence[tuple[FloatArray, FloatArray]] = ()) -> Coding:
+    def _coding(
+        self, columns: Iterable[int], pairs: Sequence[tuple[FloatArray, FloatArray]] = ()
+    ) -> Coding:
+        """Return the coding in which some columns have points."""
+        chosen = set(columns)
         bases, signs = self._bases
-        return Coding(bases, pairs, signs=signs)
+        kept = [basis if k in chosen else basis[:, :0] for k, basis in enumerate(bases)]
+        of_kept = [sign for k, sign in enumerate(signs) if k in chosen]
+        return Coding(kept, pairs, signs=np.concatenate([np.empty(0, dtype=np.int64), *of_kept]))
 
     @cached_property
-    def _bases(self) -> tuple[list[Any], IntArray]:
+    def _bases(self) -> tuple[list[Any], list[IntArray]]:
         """The codings of columns, and the signs of their coefficients."""
         # Rows, not weights: a class weight would tell the labels of the rows to be tested on.
         ones = np.ones(len(self.rows.X))
@@ -238,7 +300,8 @@ class StructureSearch:
 
     def _counts(self) -> list[int]:
         """Return the numbers of crosses to try."""
-        columns, most = len(self.kinds) - len(self.directions), self.trainer.most_crosses
+        columns = len(self.kinds) if self._base.n_columns is None else self._base.n_columns
+        columns, most = max(columns - len(self.directions), 0), self.trainer.most_crosses
         most = most if self.max_crosses is None else min(most, self.max_crosses)
         most = min(most, columns * (columns - 1) // 2)
         counts: list[int] = []
@@ -254,12 +317,10 @@ class StructureSearch:
     def _best(
         self,
         X: CodedRows | FoldDesigns,
-        lines: dict[tuple[float, int | None], FloatArray],
-        count: int,
-        *,
-        reweighted: bool = False,
+        lines: Solved,
+        structure: Structure,
     ) -> Structure | None:
-        """Return the best of the ridges that were solved on all folds; None if none was."""
+        """Return a structure with the best ridge that was solved on all folds; None without one."""
         rows, areas = self.rows, dict[float, list[float]]()
         for (ridge, fold), line in lines.items():
             tested = np.flatnonzero(rows.fold == fold)
@@ -267,7 +328,7 @@ class StructureSearch:
             area = AUC().score(rows.positive[tested], scores, rows.weight[tested])
             areas.setdefault(ridge, []).append(float(area))
         found = [
-            Structure(ridge, count, reweighted, float(np.mean(values)))
+            structure._replace(ridge=ridge, auc=float(np.mean(values)))
             for ridge, values in areas.items()
             if len(values) == len(self.folds)
         ]
@@ -277,42 +338,25 @@ class StructureSearch:
     def _crosses(self, fold: int | None) -> Crossed:
         """Return columns and pairs learned without a fold, from residuals of an additive card."""
         if fold not in self._crossed:
-            rows, cells = self.rows, self.rows.X
-            weight = rows.weight / rows.weight.mean()
-            if fold is not None:
-                weight[rows.fold == fold] = 0.0
-            columns = [
-                CrossColumn.of(
-                    kinds,
-                    cell_weights(kinds, column, weight),
-                    cell_weights(kinds, column, weight * rows.positive),
-                    self.trainer.cross_rank,
-                )
-                for kinds, column in zip(self.kinds, cells.T, strict=True)
-            ]
-            for direction in self.directions:
-                columns[direction.column] = columns[direction.column].without_directions()
-            chance = self._additive_probability(fold)
-            merged = [column.merged[cells[:, k]] for k, column in enumerate(columns)]
-            used = np.flatnonzero(weight)
-            residual, curvature = rows.positive - chance, chance * (1.0 - chance)
-            pairs = rank_pairs(
-                columns,
-                np.column_stack(merged)[used],
-                (weight * residual)[used],
-                (weight * curvature)[used],
+            kept = {*self._kept(self._base.n_columns, fold)}
+            kept -= {direction.column for direction in self.directions}
+            self._crossed[fold] = Crossed.of(
+                self.kinds,
+                self.rows,
+                self._additive_probability(fold),
+                self.trainer.cross_rank,
+                fold,
+                kept,
             )
-            self._crossed[fold] = Crossed(columns, pairs)
         return self._crossed[fold]
 
     def _additive_probability(self, fold: int | None) -> FloatArray:
-        key = self._ridge, fold
-        if key not in self._additive_lines:
-            self._additive_lines |= self.trainer.solve(
-                self.additive, [self._ridge], [fold], in_any_case=True
-            )
-        line = self._additive_lines[key]
-        return self.trainer.probability(self.additive @ line[:-1] + line[-1], fold)
+        ridge = self._base.ridge
+        X = self.design(self._base, fold).rows(self.rows.X)
+        if (ridge, fold) not in self._additive_lines:
+            self._additive_lines |= self.trainer.solve(X, [ridge], [fold], in_any_case=True)
+        line = self._additive_lines[ridge, fold]
+        return self.trainer.probability(X @ line[:-1] + line[-1], fold)
 
 
 def _padded(line: FloatArray, X: CodedRows) -> FloatArray:

@@ -78,8 +78,3 @@ def changed(state, **parts):
 def test_a_state_that_no_card_has_is_refused_in_words(state, change, words):
     with pytest.raises(StateError, match=words):
         ScorecardClassifier.from_state(changed(state, **change(state)))
-
-
-def test_exports_of_coefficients_say_what_a_card_has_instead(fitted):
-    with pytest.raises(TypeError, match="points for bins"):
-        fitted[0].scoring_formula()

@@ -1,0 +1,120 @@
+"""CardModel: what a classifier whose model is a card does with rows, once it is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from directrix.classifiers.base import only_entry
+from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.classifiers.scorecard.card.state import (
+    cards_to_arrays,
+    cards_to_facts,
+    restored_cards,
+)
+from directrix.classifiers.scoring import CardFormula
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.scorecard.card.card import Card
+    from directrix.classifiers.scoring import ScoringFormula
+    from directrix.classifiers.state import Facts, ModelState
+
+
+class CardModel(MetricClassifier):
+    """Base class for classifiers that bin the columns of a table and add up points.
+
+    Attributes
+    ----------
+    cards_ : tuple of Card
+    binner_ : Binner
+    """
+
+    cards_: tuple[Card, ...]
+    binner_: Any
+
+    @property
+    def card_(self) -> Card:
+        """The card of a classifier of two classes."""
+        return only_entry(self.cards_, "card")
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each row: how far its points are on the positive side of the cutoff.
+
+        Rows with a score above zero are predicted to be of the last class. With more than two
+        classes: the log-odds of each class against the others.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array or list of rows, of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,), or (n, k) for k > 2 classes
+        """
+        cells = self._cells(X)
+        scores = [card.scores(cells) for card in self.cards_]
+        return scores[0] if len(self.classes_) == 2 else self._log_odds(scores)
+
+    def export_state(self) -> ModelState:
+        """Return all that scores rows; of ``binner``, the fitted bins and not the parameter."""
+        state = super().export_state()
+        return replace(state, params=state.params | {"binner": "auto"})
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row, as numbers that an export writes."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        formula = CardFormula(
+            classes=tuple(self.classes_.tolist()),
+            features=None if names is None else tuple(map(str, names)),
+            cards=self.cards_,
+        )
+        return self._with_responses(formula)
+
+    def predict_points(self, X: Any) -> FloatArray:
+        """Return the points of each row: what one gets by adding up the card by hand.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        array of shape (n,), or (n, k) for k > 2 classes
+        """
+        cells = self._cells(X)
+        points = [card.points(cells) for card in self.cards_]
+        return points[0] if len(self.classes_) == 2 else np.column_stack(points)
+
+    def _cells(self, X: Any) -> IntArray:
+        """Return the cells of a table of the columns that the classifier was fitted to."""
+        check_is_fitted(self)
+        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
+            validate_data(self, X, reset=False, skip_check_array=True)
+        cells: IntArray = self.binner_.cells(X)
+        return cells
+
+    def _state_arrays(self) -> dict[str, Any]:
+        return cards_to_arrays(self.cards_)
+
+    def _state_facts(self) -> Facts:
+        return cards_to_facts(self.cards_, self.binner_)
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        return restored_cards(state)
+
+    @classmethod
+    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+        return {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
