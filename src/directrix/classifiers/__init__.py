@@ -31,6 +31,7 @@ from directrix.classifiers.fitting.solvers import solver_for as solver_for
 from directrix.classifiers.fitting.standardization import Standardization as Standardization
 from directrix.classifiers.moment.classifier import MomentClassifier
 from directrix.classifiers.scorecard.card.card import Card as Card
+from directrix.classifiers.scorecard.card.scales import IntegerPoints, PointsToDoubleOdds
 from directrix.classifiers.scorecard.classifier import ScorecardClassifier
 from directrix.classifiers.scoring import CardFormula as CardFormula
 from directrix.classifiers.scoring import LinearFormula as LinearFormula
@@ -50,8 +51,10 @@ __all__ = [
     "BetaBernoulliClassifier",
     "Diagnosis",
     "DirectClassifier",
+    "IntegerPoints",
     "MomentClassifier",
     "OperatingPoint",
+    "PointsToDoubleOdds",
     "ScorecardClassifier",
     "SmoothClassifier",
     "diagnose",

@@ -1,7 +1,7 @@
 """Parameters of a classifier as plain JSON, and back: metrics and losses by name and fields.
 
-A name from a file is looked up only among the metrics and losses of the table and two splitters, so
-that reading a file cannot create anything else.
+A name from a file is looked up only among the metrics and losses of the table, two scales of points
+and two splitters, so that reading a file cannot create anything else.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions import ModelFileError
 from directrix.export._checks import require
 from directrix.losses import Loss
@@ -25,6 +26,10 @@ METRICS: dict[str, Any] = {
     if not isinstance(row.example, FromRates)
 }
 LOSSES: dict[str, Any] = {type(loss).__name__: type(loss) for row in TABLE for loss in row.losses}
+_SCALES: dict[str, Any] = {
+    "PointsToDoubleOdds": PointsToDoubleOdds,
+    "IntegerPoints": IntegerPoints,
+}
 _SPLITTERS: dict[str, Any] = {"KFold": KFold, "StratifiedKFold": StratifiedKFold}
 _SPLITTER_FIELDS = ("n_splits", "shuffle", "random_state")
 
@@ -99,6 +104,11 @@ def _named_fields(value: Any) -> dict[str, Any]:
     return {noun: name, "fields": values}
 
 
+def _scale(value: Any) -> dict[str, Any]:
+    values = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    return {"scale": type(value).__name__, "fields": values}
+
+
 def _splitter(value: Any) -> dict[str, Any]:
     values = {name: to_plain(getattr(value, name)) for name in _SPLITTER_FIELDS}
     return {"splitter": type(value).__name__, "fields": values}
@@ -119,6 +129,8 @@ _WRITERS: dict[type, Callable[[Any], Any]] = {
     tuple: lambda value: {"tuple": [to_plain(item) for item in value]},
     dict: lambda value: {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]},
     np.ndarray: _array,
+    PointsToDoubleOdds: _scale,
+    IntegerPoints: _scale,
     KFold: _splitter,
     StratifiedKFold: _splitter,
 }
@@ -200,5 +212,6 @@ _READERS: dict[tuple[str, ...], Callable[[dict[str, Any]], Any]] = {
     ("array", "dtype"): _read_array,
     ("fields", "metric"): _read_named("metric", METRICS),
     ("fields", "loss"): _read_named("loss", LOSSES),
+    ("fields", "scale"): _read_named("scale", _SCALES),
     ("fields", "splitter"): _read_named("splitter", _SPLITTERS),
 }

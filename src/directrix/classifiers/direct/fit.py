@@ -69,6 +69,28 @@ class Fitted(NamedTuple):
     report: DirectReport
 
 
+class BestFit(NamedTuple):
+    """The chosen candidate, fitted to all rows, with what it was chosen from.
+
+    Parameters
+    ----------
+    fit : Fitted
+    curve : Curve
+        Of the held-out scores, less the threshold.
+    scores : array of shape (n,)
+        The held-out scores, less the threshold.
+    selection : Selection
+    lines : Lines
+        Of the chosen candidate, in the units of the rows.
+    """
+
+    fit: Fitted
+    curve: Curve
+    scores: FloatArray
+    selection: Selection
+    lines: Lines
+
+
 @dataclass(frozen=True)
 class DirectFit:
     """A fit to rows in memory.
@@ -127,7 +149,7 @@ class DirectFit:
             search = Search(frontier, metric, moments)
             comparison = search.run()
             candidates = search.candidates
-            fit = fit_best(
+            best = fit_best(
                 metric,
                 candidates,
                 comparison,
@@ -136,6 +158,7 @@ class DirectFit:
                 skipped=search.skipped,
                 units=prepared.units,
             )
+            fit = best.fit, best.curve
             if self.signs is not None and seen.fold is not None:
                 fit = self._priced(metric, fit, frontier)
             fits.append(fit)
@@ -173,7 +196,7 @@ def fit_best(
     skipped: Sequence[str] = (),
     units: Standardization | None = None,
     plain_ridge: float | None = None,
-) -> tuple[Fitted, Curve]:
+) -> BestFit:
     """Choose a candidate, fit it to all rows and set its threshold.
 
     Parameters
@@ -191,12 +214,6 @@ def fit_best(
     plain_ridge : float, optional
         The ridge of the simplest logistic regression, if another criterion has chosen it already;
         by default all ridges are as simple.
-
-    Returns
-    -------
-    Fitted
-    Curve
-        Of the held-out scores, less the threshold.
     """
     complexities = [_complexity(each, plain_ridge) for each in candidates]
     rule = OneStandardError.of(comparison, complexities, CAUTION)
@@ -219,7 +236,8 @@ def fit_best(
         skipped=skipped,
         complexities=complexities,
     )
-    return Fitted(final.fitted, report), curve_maker(seen.positive, seen.weight)(final.scores)
+    curve = curve_maker(seen.positive, seen.weight)(final.scores)
+    return BestFit(Fitted(final.fitted, report), curve, final.scores, selection, lines)
 
 
 def _complexity(candidate: Candidate, plain_ridge: float | None) -> float:

@@ -23,6 +23,7 @@ _LEVEL = 0.95
 _SHOWN = 10
 #: What a report calls a model without bins.
 STRAIGHT = "logistic regression without bins"
+_UNROUNDED = "the card before it was rounded"
 
 
 class Tried(NamedTuple):
@@ -113,6 +114,9 @@ class DirectReport:
         their best thresholds on held-out rows.
     directions : tuple of DirectionPrice
         What each direction that was asked for costs, and all of them together last.
+    rounding : Gap, optional
+        Of a card of whole numbers: the gap to the same card before it was rounded, both at their
+        best thresholds on held-out rows.
     """
 
     metric: Metric
@@ -126,6 +130,7 @@ class DirectReport:
     baseline: str = BASELINE
     straight: Gap | None = None
     directions: tuple[DirectionPrice, ...] = ()
+    rounding: Gap | None = None
 
     @classmethod
     def of(
@@ -199,8 +204,8 @@ class DirectReport:
 
     @property
     def _gaps(self) -> list[tuple[str, Gap]]:
-        gaps = [(self.baseline, self.gap)]
-        return gaps if self.straight is None else [*gaps, (STRAIGHT, self.straight)]
+        gaps = [(self.baseline, self.gap), (STRAIGHT, self.straight), (_UNROUNDED, self.rounding)]
+        return [(name, gap) for name, gap in gaps if gap is not None]
 
     @property
     def _skipped_text(self) -> str:

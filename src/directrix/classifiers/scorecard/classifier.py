@@ -14,6 +14,7 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.scorecard.card.model import CardModel
+from directrix.classifiers.scorecard.card.scales import scale_of
 from directrix.classifiers.scorecard.directions import Direction, directions_of
 from directrix.classifiers.scorecard.fit import CardFit, FittedCard
 from directrix.classifiers.scorecard.fit_counts import cards_of_counts
@@ -68,6 +69,10 @@ class ScorecardClassifier(CardModel):
     max_columns : int or "auto", optional
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
         miss. By default all columns have points.
+    points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
+        What a point is worth. "pdo": so many points double the odds, as banks use. "integer": small
+        whole numbers, searched on the exact metric. By default points are those of the trained
+        line. See `directrix.classifiers.PointsToDoubleOdds` and ``IntegerPoints``.
     monotone : dict, optional
         Directions that points keep: from names or positions of columns to "increasing",
         "decreasing" or, for texts, a list of levels whose points may not fall in this order. Points
@@ -131,6 +136,7 @@ class ScorecardClassifier(CardModel):
         cv: Any = 5,
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
+        points: Any = None,
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Mapping[str, float] | None = None,
@@ -145,6 +151,7 @@ class ScorecardClassifier(CardModel):
         self.cv = cv
         self.max_crosses = max_crosses
         self.max_columns = max_columns
+        self.points = points
         self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
@@ -209,7 +216,8 @@ class ScorecardClassifier(CardModel):
             del self.feature_names_in_
         classes = self.classes_.tolist()
         positives = classes[1:] if len(classes) == 2 else classes
-        cards = cards_of_counts(metric, counts, positives, self._directions(counts.bins))
+        directions, scale = self._directions(counts.bins), scale_of(self.points)
+        cards = cards_of_counts(metric, counts, positives, directions, scale)
         self.cards_ = tuple(card.card for card in cards)
         self.operating_points_ = tuple(card.fitted.operating_point for card in cards)
         self.calibrations_ = tuple(card.fitted.calibration for card in cards)
@@ -244,6 +252,7 @@ class ScorecardClassifier(CardModel):
             self.max_crosses,
             self._directions(binner.bins_),
             self.max_columns,
+            scale_of(self.points),
             self.n_jobs,
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
@@ -272,6 +281,7 @@ class ScorecardClassifier(CardModel):
                 allowed = "'auto' or None" if name == "max_columns" else "or None"
                 msg = f"{name} must be a whole number, {least} or more, {allowed}, not {value!r}"
                 raise ValueError(msg)
+        scale_of(self.points)
         super()._check_parameters(metrics)
 
     def _directions(self, bins: Sequence[Bins]) -> list[Direction]:

@@ -14,6 +14,7 @@ from directrix.classifiers.direct.report import DirectReport, Gap, half_width
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.directions import Direction, direction_prices, flat_columns
+from directrix.classifiers.scorecard.points_fit import PointsFit, finished, points_as_rows
 from directrix.classifiers.scorecard.structure import Structure, StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.frontier import (
@@ -33,10 +34,11 @@ from directrix.tables import CellKinds, Coding, cell_weights, straight_basis
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.direct.clock import Clock
-    from directrix.classifiers.direct.fit import Fitted
+    from directrix.classifiers.direct.fit import BestFit
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.guarantee import Guarantee
     from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
+    from directrix.classifiers.scorecard.card.scales import Scale
     from directrix.metrics import Curve, Metric
 
 #: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
@@ -73,6 +75,42 @@ class FittedCard(NamedTuple):
     structure: Structure
 
 
+class Unfinished(NamedTuple):
+    """A fit whose threshold rows that are set apart may still move.
+
+    Parameters
+    ----------
+    fitted : FittedLine
+        Of the features of the design or, with a scale, of points.
+    curve : Curve
+        Of held-out scores.
+    report : DirectReport
+    structure : Structure
+    design : CardDesign
+    card : Card, optional
+        The card on its scale.
+    """
+
+    fitted: FittedLine
+    curve: Curve
+    report: DirectReport
+    structure: Structure
+    design: CardDesign
+    card: Card | None = None
+
+    def features(self, cells: IntArray) -> Any:
+        """Return what the line is of, for rows with these cells."""
+        return self.design.rows(cells) if self.card is None else points_as_rows(self.card, cells)
+
+    def finished(self) -> FittedCard:
+        """Return the fit with its card."""
+        if self.card is None:
+            card, fitted = Card.of(self.design, self.fitted.line), self.fitted
+        else:
+            card, fitted = finished(self.card, self.fitted)
+        return FittedCard(fitted, self.report, card, self.structure)
+
+
 @dataclass(frozen=True)
 class CardFit:
     """A fit to rows in memory.
@@ -94,6 +132,8 @@ class CardFit:
     directions : sequence of Direction
         Of columns whose points may only rise.
     max_columns : int or "auto", optional
+    scale : Scale, optional
+        What a point is worth; by default points are those of the trained line.
     n_jobs : int, optional
     """
 
@@ -106,28 +146,31 @@ class CardFit:
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
+    scale: Scale | None = None
     n_jobs: int | None = None
 
     def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[FittedCard]:
         """Fit a card for each metric, with one class against the others."""
         if self.guarantees is None:
-            return [fit for fit, *_ in self._fits(keyed, label, clock)]
+            return [unfinished.finished() for unfinished in self._fits(keyed, label, clock)]
         # Rows that set a guaranteed threshold must not have been seen before.
         kept, apart = keyed.set_apart(label, APART)
         rows = apart.training_rows(label, 1)
         cells = self.to_cells(rows.X)
         fits = []
-        for (fit, curve, design), guarantee in zip(
+        for unfinished, guarantee in zip(
             self._fits(kept, label, clock), self.guarantees, strict=True
         ):
-            coded = rows._replace(X=design.rows(cells))
-            fitted = guaranteed(fit.fitted, curve, coded, guarantee)
-            fits.append(fit._replace(fitted=fitted, card=Card.of(design, fitted.line)))
+            fitted = guaranteed(
+                unfinished.fitted,
+                unfinished.curve,
+                rows._replace(X=unfinished.features(cells)),
+                guarantee,
+            )
+            fits.append(unfinished._replace(fitted=fitted).finished())
         return fits
 
-    def _fits(
-        self, keyed: KeyedRows, label: Any, clock: Clock
-    ) -> list[tuple[FittedCard, Curve, CardDesign]]:
+    def _fits(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Unfinished]:
         seen = keyed.training_rows(label, self.n_folds, MOST_ROWS)
         seen = seen._replace(X=self.to_cells(seen.X))
         search = StructureSearch(
@@ -152,7 +195,8 @@ class CardFit:
         prices = direction_prices(search, structure.ridge)
         fits = []
         for metric in self.metrics:
-            fit, curve = candidates.best(metric, rows)
+            best = candidates.best(metric, rows)
+            fit = best.fit
             card = Card.of(design, fit.fitted.line)
             report = replace(
                 fit.report,
@@ -161,7 +205,20 @@ class CardFit:
                 skipped=(*search.skipped, *fit.report.skipped),
                 directions=prices.of(metric, flat_columns(self.directions, card.columns)),
             )
-            fits.append((FittedCard(fit.fitted, report, card, structure), curve, design))
+            best = best._replace(fit=fit._replace(report=report))
+            if self.scale is None:
+                fits.append(Unfinished(fit.fitted, best.curve, report, structure, design))
+                continue
+            cards: dict[int | None, Card] = {None: card}
+            for fold, line in enumerate(best.lines.without):
+                cards[fold] = Card.of(search.design(structure, fold), line)
+            points = PointsFit(self.scale, metric, seen, self.directions)
+            scaled = points.run(best, cards)
+            fits.append(
+                Unfinished(
+                    scaled.fitted, scaled.curve, scaled.report, structure, design, scaled.card
+                )
+            )
         return fits
 
     def _trainer(self, rows: TrainingRows, clock: Clock) -> Trainer:
@@ -191,7 +248,7 @@ class Candidates:
     clock: Clock
     n_jobs: int | None
 
-    def best(self, metric: Metric, rows: TrainingRows) -> tuple[Fitted, Curve]:
+    def best(self, metric: Metric, rows: TrainingRows) -> BestFit:
         """Choose a candidate for a metric, and fit it to all rows; see `fit_best`."""
         if self.train_on == "counts":
             comparison = compare(metric, [candidate.curves for candidate in self._closed])

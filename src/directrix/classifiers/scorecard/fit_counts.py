@@ -16,6 +16,7 @@ import numpy as np
 from directrix.classifiers.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign, column_codings
+from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.classifiers.scorecard.training_table import two_sides
 from directrix.frontier import RidgeMoments, ridge_settings
@@ -25,6 +26,7 @@ from directrix.tables import BinCounts, CellKinds, Coding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from directrix.classifiers.scorecard.card.scales import Scale
     from directrix.classifiers.scorecard.directions import Direction
     from directrix.metrics import Metric
 
@@ -53,7 +55,11 @@ class CountedCard(NamedTuple):
 
 
 def cards_of_counts(
-    metric: Metric, counts: BinCounts, positives: Sequence[Any], directions: Sequence[Direction]
+    metric: Metric,
+    counts: BinCounts,
+    positives: Sequence[Any],
+    directions: Sequence[Direction] = (),
+    scale: Scale | None = None,
 ) -> list[CountedCard]:
     """Return a card for each of some classes against the others, with its bins and their counts.
 
@@ -64,11 +70,16 @@ def cards_of_counts(
     positives : sequence of labels
     directions : sequence of Direction
         Of columns whose points may only rise.
+    scale : Scale, optional
+        What a point is worth; by default points are those of the line.
     """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []
     for label in positives:
         made = card_of_counts(metric, counts, label, directions)
+        if scale is not None:
+            card, fitted = scaled_without_rows(scale, made.card, made.fitted)
+            made = made._replace(card=card, fitted=fitted)
         sides = two_sides(by_class, counts.classes == label)
         cards.append(made._replace(card=replace(made.card, bins=counts.bins, counts=sides)))
     return cards

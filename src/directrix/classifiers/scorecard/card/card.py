@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +39,15 @@ class Cross:
         )
         points: FloatArray = self.points[left, right]
         return points
+
+    def weights(self, cells: IntArray, weight: FloatArray) -> FloatArray:
+        """Return the weight of rows in every combination, from their cells in all columns."""
+        total = np.zeros(self.points.shape)
+        left, right = (
+            merged[cells[:, k]] for k, merged in zip(self.columns, self.merged, strict=True)
+        )
+        np.add.at(total, (left, right), weight)
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +100,27 @@ class Card:
         ranked = sorted(self.crosses, key=lambda cross: -float(np.ptp(cross.points)))
         names = [" x ".join(self.bins[k].name for k in cross.columns) for cross in ranked]
         return card_text(self.intercept, list(zip(self.bins, self.columns, strict=True)), names)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all points are whole numbers."""
+        blocks = [*self.columns, *(cross.points for cross in self.crosses)]
+        whole = all(bool((points == np.rint(points)).all()) for points in blocks)
+        return whole and self.intercept == round(self.intercept)
+
+    def affine(self, factor: float, shift: float) -> Card:
+        """Return the card with all points times a factor, and a shift of the sum."""
+        crosses = tuple(replace(cross, points=factor * cross.points) for cross in self.crosses)
+        columns = tuple(factor * points for points in self.columns)
+        intercept = factor * self.intercept + shift
+        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
+
+    def rounded(self) -> Card:
+        """Return the card with all points rounded to whole numbers."""
+        crosses = tuple(replace(cross, points=np.rint(cross.points)) for cross in self.crosses)
+        columns = tuple(np.rint(points) for points in self.columns)
+        intercept = float(np.rint(self.intercept))
+        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the scores of rows: how far their points are on the positive side of the cutoff.

@@ -1,0 +1,253 @@
+"""The points of a fitted card on a scale, with the cutoff and probabilities that go with them.
+
+Points that are rounded score rows differently. So they are rounded in the cards of all folds, and
+held-out rows set the cutoff, the probabilities and the price of rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from directrix.classifiers.direct.report import Estimate, Gap, half_width
+from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
+from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
+from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
+from directrix.frontier import Curves, FoldDesigns, compare, curve_maker
+from directrix.metrics import AUC
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.fit import BestFit
+    from directrix.classifiers.direct.report import DirectReport
+    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.classifiers.scorecard.card.card import Card
+    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.metrics import Curve, Metric
+
+    #: From the card made without a fold, and that fold, to its points.
+    Restate = Callable[[Card, int | None], Card]
+
+#: Ridge of the regression from scores to log-odds, for scores that separate the classes.
+_SLIGHT = 1e-6
+
+
+class ScaledFit(NamedTuple):
+    """A card on a scale.
+
+    Parameters
+    ----------
+    card : Card
+        Its cutoff is yet to be set, by `finished`.
+    fitted : FittedLine
+        One coefficient, of points in favour of the positive class.
+    curve : Curve
+        Of held-out points.
+    report : DirectReport
+    """
+
+    card: Card
+    fitted: FittedLine
+    curve: Curve
+    report: DirectReport
+
+
+@dataclass(frozen=True)
+class PointsFit:
+    """Puts a card on a scale.
+
+    Parameters
+    ----------
+    scale : Scale
+    metric : Metric
+    seen : TrainingRows
+        Rows that the candidates were compared on, with cells as their features.
+    directions : sequence of Direction
+        Of columns whose points may only rise.
+    """
+
+    scale: Scale
+    metric: Metric
+    seen: TrainingRows
+    directions: Sequence[Direction] = ()
+
+    def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
+        """Return the best card on the scale.
+
+        Parameters
+        ----------
+        best : BestFit
+        cards : mapping
+            The fitted card (None), and those made without each fold.
+        """
+        aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
+        aligned[None] = cards[None]  # with the threshold of the fit at zero
+        tried = [
+            self._designs({fold: restate(card, fold) for fold, card in aligned.items()})
+            for restate in self._ways(best)
+        ]
+        lines = Lines(np.array([1.0, 0.0]), [np.array([1.0, 0.0])] * (len(cards) - 1))
+        held_out = [lines.aligned(rows).held_out for _, rows in tried]
+        rows = self.seen
+        curves = [
+            Curves(rows.positive, scores, rows.weight, rows.fold)
+            for scores in (best.scores, *held_out)
+        ]
+        comparison = compare(self.metric, curves)
+        chosen = _best_rounding(comparison.losses[1:], compare(AUC(), curves).losses[1:])
+        card, design = tried[chosen]
+        final = finalize(self.metric, replace(best.selection, rows=design), lines)
+        folds = comparison.fold_losses
+        gap = float(comparison.losses[0] - comparison.losses[1 + chosen])
+        reach = half_width(folds[0] - folds[1 + chosen])
+        assessment = final.assessment
+        report = replace(
+            best.fit.report,
+            expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
+            rounding=Gap(gap, gap - reach, gap + reach) if self._rounds else None,
+        )
+        curve = curve_maker(rows.positive, rows.weight)(final.scores)
+        return ScaledFit(card, final.fitted, curve, report)
+
+    @property
+    def _rounds(self) -> bool:
+        return not isinstance(self.scale, PointsToDoubleOdds) or self.scale.rounded
+
+    def _ways(self, best: BestFit) -> list[Restate]:
+        """Return the ways to restate cards, the plainest first."""
+        scale, rows = self.scale, self.seen
+        if isinstance(scale, PointsToDoubleOdds):
+            slope, offset = _log_odds(best.scores, rows)
+            return [lambda card, _: to_double_odds(card, scale, slope, offset)]
+        search = RoundingSearch(self.metric, scale.largest, self.directions)
+
+        def by(make: Any) -> Restate:
+            def restate(card: Card, fold: int | None) -> Card:
+                kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+                made: Card = make(card, rows.X[kept], rows.positive[kept], rows.weight[kept])
+                return made
+
+            return restate
+
+        return [by(search.plain), by(search.nearest), by(search.searched)]
+
+    def _aligned(self, card: Card, fold: int | None) -> Card:
+        """Return a card whose scores on its training rows have the scale of all others."""
+        rows = self.seen
+        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+        scores = card.scores(rows.X[kept])
+        centre, scale = centre_and_scale(scores, rows.positive[kept], rows.weight[kept])
+        return card.affine(1.0 / scale, -centre / scale)
+
+    def _designs(self, cards: Mapping[int | None, Card]) -> tuple[Card, TrainingRows]:
+        """Return the card of all rows, and rows whose one feature are their points."""
+        whole = points_as_rows(cards[None], self.seen.X)
+        without = {
+            fold: points_as_rows(card, self.seen.X)
+            for fold, card in cards.items()
+            if fold is not None
+        }
+        X = FoldDesigns(whole, without) if without else whole
+        return cards[None], self.seen._replace(X=X)
+
+
+def _best_rounding(losses: FloatArray, areas: FloatArray) -> int:
+    """Return which rounding is best by metric and AUC, of those that are not behind the plain one.
+
+    Parameters
+    ----------
+    losses, areas : arrays of shape (k,)
+        By the metric and by the AUC, on held-out rows; less is better.
+    """
+    together = np.where(losses <= losses[0], losses + areas, np.inf)
+    return int(np.argmin(together))
+
+
+def points_as_rows(card: Card, cells: IntArray) -> FloatArray:
+    """Return points in favour of the positive class as the one feature of rows."""
+    points = card.points(cells)
+    return (points if card.higher_is_positive else -points)[:, None]
+
+
+def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+    """Return a card with its cutoff, and probabilities of its scores.
+
+    Parameters
+    ----------
+    card : Card
+    fitted : FittedLine
+        Of points in favour of the positive class: one coefficient, and the intercept.
+    """
+    slope, intercept = fitted.line.tolist()
+    cutoff = -intercept / slope
+    if card.is_whole:  # between two whole numbers, so that no sum is on it
+        cutoff = float(np.floor(cutoff)) + 0.5
+    calibration = fitted.calibration
+    shift = float(calibration.log_odds(slope * cutoff + intercept))
+    calibration = replace(
+        calibration,
+        offset=shift,
+        below=slope * calibration.below,
+        above=slope * calibration.above,
+    )
+    stated = cutoff if card.higher_is_positive else -cutoff
+    point = replace(fitted.operating_point, threshold=stated)
+    made = replace(card, cutoff=stated)
+    return made, FittedLine(np.array([1.0, -cutoff]), point, calibration)
+
+
+def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+    """Return a card on a scale, plainly rounded, with the cutoff where the card had zero.
+
+    Parameters
+    ----------
+    scale : Scale
+    card : Card
+        With more points for the positive class, and a cutoff of zero.
+    fitted : FittedLine
+        Of the card: its log-odds are a straight line.
+    """
+    if isinstance(scale, PointsToDoubleOdds):
+        slope, offset = fitted.calibration.above, fitted.calibration.offset
+        made = to_double_odds(card, scale, slope, offset)
+        exact = to_double_odds(card, replace(scale, rounded=False), slope, offset)
+        unit = scale.pdo / np.log(2.0) * slope
+        at_zero = -(exact.intercept + unit * card.intercept)
+    else:
+        unit = largest_unit(card, scale.largest)
+        made = rounded_card(card, unit)
+        blocks = [*card.columns, *(cross.points for cross in card.crosses)]
+        lowest = sum(float(points.min()) for points in blocks if points.size)
+        at_zero = -unit * (card.intercept + lowest)
+    line = np.array([1.0, -at_zero]) / unit
+    return finished(made, fitted._replace(line=line))
+
+
+def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: float) -> Card:
+    """Return a card whose points double the odds of the negative class.
+
+    Parameters
+    ----------
+    card : Card
+        With more points for the positive class, and a cutoff of zero.
+    scale : PointsToDoubleOdds
+    slope, offset : float
+        Log-odds of the positive class are the slope times the points of the card, and the offset.
+    """
+    unit = scale.pdo / np.log(2.0)
+    base = scale.base_points - unit * (offset + np.log(scale.base_odds))
+    made = replace(card.affine(-unit * slope, base), higher_is_positive=False)
+    return made.rounded() if scale.rounded else made
+
+
+def _log_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
+    """Return slope and offset of the log-odds of the positive class as a line of the scores."""
+    spread = float(scores.std()) or 1.0
+    model = LogisticRegression(C=1.0 / (_SLIGHT * len(scores)))
+    weight = rows.weight / rows.weight.mean()
+    model.fit(scores[:, None] / spread, rows.positive, weight)
+    return float(model.coef_[0, 0]) / spread, float(model.intercept_[0])

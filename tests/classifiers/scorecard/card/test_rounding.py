@@ -1,0 +1,109 @@
+"""Rounded cards are whole, within their limit, and near the card they come from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directrix.classifiers import Card
+from directrix.classifiers.scorecard.card.card import Cross
+from directrix.classifiers.scorecard.card.rounding import (
+    RoundingSearch,
+    cut_off,
+    largest_unit,
+    rounded_card,
+)
+from directrix.classifiers.scorecard.directions import Direction
+from directrix.metrics import AUC, Curve, RecallAtFPR, resolve
+from directrix.tables import NumberBins
+
+SIZES = (6, 5, 4)
+
+
+def problem(seed=0, n=400, *, crosses=False):
+    rng = np.random.default_rng(seed)
+    bins = tuple(
+        NumberBins(f"x{k}", "number", tuple(np.arange(size - 2.0)), tuple(np.arange(size - 1.0)))
+        for k, size in enumerate(SIZES)
+    )
+    columns = tuple(np.sort(rng.normal(size=size)) for size in SIZES)
+    cross = Cross((0, 1), (np.arange(6), np.arange(5)), rng.normal(size=(6, 5)))
+    card = Card(-0.3, columns, (cross,) if crosses else (), bins)
+    cells = np.column_stack([rng.integers(0, size, n) for size in SIZES])
+    positive = card.points(cells) + rng.logistic(size=n) > 0
+    return card, cells, positive, rng.uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("crosses", [False, True])
+@pytest.mark.parametrize("how", ["plain", "nearest", "searched"])
+@pytest.mark.parametrize("largest", [1, 3, 20])
+def test_points_are_whole_from_none_to_the_largest(crosses, how, largest):
+    card, *rows = problem(crosses=crosses)
+    search = RoundingSearch(RecallAtFPR(0.1), largest)
+    made = getattr(search, how)(card, *rows)
+    assert made.is_whole
+    for points in (*made.columns, *(cross.points for cross in made.crosses)):
+        assert points.min() >= 0
+        assert points.max() <= largest
+
+
+@given(st.integers(0, 1000), st.floats(1.0, 1e4))
+def test_sums_are_within_half_a_point_a_column(seed, unit):
+    card, cells, *_ = problem(seed, 50)
+    off = rounded_card(card, unit).points(cells) - unit * card.points(cells)
+    assert np.ptp(off) <= len(SIZES) + 1e-6 * unit
+
+
+def test_the_largest_unit_uses_the_whole_range():
+    card, *_ = problem()
+    made = rounded_card(card, largest_unit(card, 7))
+    assert max(points.max() for points in made.columns) == 7
+
+
+@pytest.mark.parametrize("metric", ["recall@fpr=0.1", "auc", "error", "f1"])
+def test_a_search_is_never_behind_where_it_starts(metric):
+    card, cells, positive, weight = problem()
+    search = RoundingSearch(resolve(metric), 4)
+
+    def value(made):
+        of_metric = resolve(metric)
+        score = of_metric.score(positive, made.points(cells), weight)
+        if of_metric.uses_threshold:
+            score = of_metric.best_value(Curve.of(positive, made.points(cells), weight))
+        area = AUC().score(positive, made.points(cells), weight)
+        return area + (score if of_metric.greater_is_better else -score)
+
+    def curve_of(made):
+        from directrix.metrics import Curve
+
+        return Curve.of(positive, made.points(cells), weight)
+
+    before, after = (
+        getattr(search, how)(card, cells, positive, weight) for how in ("nearest", "searched")
+    )
+    assert value(after) >= value(before) - 1e-12
+
+
+def test_a_search_keeps_directions():
+    card, cells, positive, weight = problem()
+    rising = [
+        Direction(k, f"x{k}", "increasing", np.arange(1, size)) for k, size in enumerate(SIZES)
+    ]
+    turned = positive ^ (cells[:, 0] == 3)  # rows that pull against the direction
+    made = RoundingSearch(AUC(), 10, rising).searched(card, cells, turned, weight)
+    for points in made.columns:
+        assert (np.diff(points[1:]) >= 0).all()
+
+
+def test_rare_ends_are_cut_off_and_nothing_else():
+    card, cells, _, weight = problem()
+    columns = (np.array([0.0, 0.1, 0.2, 0.3, 0.4, 50.0]), *card.columns[1:])
+    card = Card(0.0, columns, (), card.bins)
+    cells[:, 0] = np.where(cells[:, 0] == 5, 4, cells[:, 0])
+    cells[0, 0] = 5
+    cut = cut_off(card, 1.0, cells, weight)
+    np.testing.assert_allclose(cut.columns[0][:5], columns[0][:5], atol=1.0)
+    assert np.ptp(cut.columns[0]) <= 1.0 + 1e-12
+    assert (np.diff(cut.columns[0]) >= 0).all()
+    wide = cut_off(card, 100.0, cells, weight)
+    np.testing.assert_array_equal(wide.columns[0], columns[0])
