@@ -43,6 +43,7 @@ from directrix.tables.coding.prior import straight_basis as straight_basis
 from directrix.tables.counts import BinCounts
 from directrix.tables.counts import CellMoments as CellMoments
 from directrix.tables.counts import PairGain as PairGain
+from directrix.tables.counts import weights_of_evidence as weights_of_evidence
 from directrix.tables.cuts import find_cuts as find_cuts
 from directrix.tables.reading.table import Column, Table
 

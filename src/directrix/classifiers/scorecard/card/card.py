@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.text import PointRow, card_text, point_rows
+from directrix.classifiers.scorecard.card.cross_table import CrossTable
+from directrix.classifiers.scorecard.card.document import CardDocument
+from directrix.classifiers.scorecard.card.html import card_html
+from directrix.classifiers.scorecard.card.markdown import card_markdown
+from directrix.classifiers.scorecard.card.rows import CardRow, column_rows
+from directrix.classifiers.scorecard.card.text import card_text
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -31,6 +36,11 @@ class Cross:
     columns: tuple[int, int]
     merged: tuple[IntArray, IntArray]
     points: FloatArray
+
+    @property
+    def width(self) -> float:
+        """Greatest less least points of a pair of cells."""
+        return float(np.ptp(self.points[np.ix_(*map(np.unique, self.merged))]))
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the points of rows, from their cells in all columns."""
@@ -91,21 +101,90 @@ class Card:
         )
         return cls(float(line[-1]), tuple(columns), crosses)
 
-    def rows(self) -> list[PointRow]:
-        """Return the points of every bin of every column."""
-        pairs = zip(self.bins, self.columns, strict=True)
-        return [row for bins, points in pairs for row in point_rows(bins, points)]
+    @property
+    def blocks(self) -> tuple[FloatArray, ...]:
+        """The points of each column, then those of each cross."""
+        return (*self.columns, *(cross.points for cross in self.crosses))
+
+    def table(self, decimals: int | None = None) -> list[CardRow]:
+        """Return the points, training rows and evidence of each bin of each column.
+
+        Neighbouring ordered bins, and levels, of equal points are one row. The column with the
+        widest range of points is first.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            Digits after the point to which points are rounded first; by default they are exact.
+        """
+        return [row for index in self.ranked_columns for row in self.column_table(index, decimals)]
+
+    def column_table(self, index: int, decimals: int | None = None) -> list[CardRow]:
+        """Return the rows of `table` for the column at a position."""
+        counts = self.counts[index] if self.counts else None
+        return column_rows(self.bins[index], _rounded(self.columns[index], decimals), counts)
+
+    @property
+    def ranked_columns(self) -> list[int]:
+        """Positions of the columns, that with the widest range of points first."""
+        return sorted(range(len(self.columns)), key=lambda k: -float(np.ptp(self.columns[k])))
+
+    def cross_tables(self, decimals: int | None = None) -> list[CrossTable]:
+        """Return the points of each cross as a table, that with the widest range first.
+
+        Neighbouring rows that are equal are one, and so are neighbouring columns.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            As in `table`.
+        """
+        return [
+            CrossTable.of(
+                (self.bins[cross.columns[0]], self.bins[cross.columns[1]]),
+                cross.merged,
+                _rounded(cross.points, decimals),
+            )
+            for cross in sorted(self.crosses, key=lambda cross: -cross.width)
+        ]
+
+    def to_frame(self, decimals: int | None = None) -> Any:
+        """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
+
+        Crosses have no counts: those columns are missing there.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            As in `table`.
+        """
+        import pandas as pd
+
+        nothing = (float("nan"),) * 4
+        rows: list[tuple[Any, ...]] = [row[:-1] for row in self.table(decimals)]
+        for table in self.cross_tables(decimals):
+            for first, points in zip(table.bins[0], table.points.tolist(), strict=True):
+                pairs = zip(table.bins[1], points, strict=True)
+                rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
+        return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
+
+    def to_markdown(self) -> str:
+        """Return the card as Markdown, with the numbers of ``str(card)``."""
+        return card_markdown(CardDocument.of(self))
+
+    def to_html(self) -> str:
+        """Return the card as HTML with small pictures, and with the numbers of ``str(card)``."""
+        return card_html(CardDocument.of(self))
+
+    _repr_html_ = to_html
 
     def __str__(self) -> str:
-        ranked = sorted(self.crosses, key=lambda cross: -float(np.ptp(cross.points)))
-        names = [" x ".join(self.bins[k].name for k in cross.columns) for cross in ranked]
-        return card_text(self.intercept, list(zip(self.bins, self.columns, strict=True)), names)
+        return card_text(CardDocument.of(self))
 
     @property
     def is_whole(self) -> bool:
         """Whether all points are whole numbers."""
-        blocks = [*self.columns, *(cross.points for cross in self.crosses)]
-        whole = all(bool((points == np.rint(points)).all()) for points in blocks)
+        whole = all(bool((points == np.rint(points)).all()) for points in self.blocks)
         return whole and self.intercept == round(self.intercept)
 
     def affine(self, factor: float, shift: float) -> Card:
@@ -140,3 +219,9 @@ class Card:
         for cross in self.crosses:
             total += cross.scores(cells)
         return total
+
+
+def _rounded(points: FloatArray, decimals: int | None) -> FloatArray:
+    """Return rounded points without minus zero, which would be another text."""
+    rounded: FloatArray = points if decimals is None else np.round(points, decimals)
+    return rounded + 0.0
