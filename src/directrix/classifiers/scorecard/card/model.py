@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import only_entry
 from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.classifiers.scorecard.card.reasons import Reasons, card_for_label, find_reasons
 from directrix.classifiers.scorecard.card.state import (
     cards_to_arrays,
     cards_to_facts,
@@ -89,6 +90,29 @@ class CardModel(MetricClassifier):
         cells = self._cells(X)
         points = [card.points(cells) for card in self.cards_]
         return points[0] if len(self.classes_) == 2 else np.column_stack(points)
+
+    def reasons(
+        self, X: Any, k: int = 4, reference: Any = "best", texts: Any = None, *, label: Any = None
+    ) -> Reasons:
+        """Return the columns that cost each row most points: those that speak for the last class.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        k : int
+            Largest number of reasons for a row.
+        reference : "best", "average" or dict
+            Bin that a column is compared with; crosses count, all other columns stay as they are.
+            "best": the best for the row, of those with training rows. "average": the mean over the
+            training rows. A dict gives a bin or value for each column that may be a reason.
+        texts : dict, optional
+            Texts to show, by column or by pairs of column and bin. By default "column: bin".
+        label : optional
+            Another class that reasons speak for; needed for more than two classes.
+        """
+        cells = self._cells(X)
+        card, toward = card_for_label(self.cards_, self.classes_.tolist(), label)
+        return find_reasons(card, self.binner_, cells, k, reference, texts, toward=toward)
 
     def _cells(self, X: Any) -> IntArray:
         """Return the cells of a table of the columns that the classifier was fitted to."""
