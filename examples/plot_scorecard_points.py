@@ -9,11 +9,11 @@ rate is high for young and for old customers, and where the income is unknown.
 
 # %%
 # A table with a missing value in one of twenty rows, and texts.
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from directrix import DirectClassifier, ScorecardClassifier
+from directrix.displays import ScorecardDisplay
 from directrix.metrics import RecallAtFPR
 
 rng = np.random.default_rng(0)
@@ -44,21 +44,12 @@ print(f"card: {metric.score(default[1::2], card.decision_function(test)):.3f}")
 print(f"line: {metric.score(default[1::2], line.decision_function(by_hand[1::2])):.3f}")
 
 # %%
-# The points of each bin, and how many training rows it has.
-figure, axes = plt.subplots(2, 2, figsize=(9, 5), height_ratios=[3, 1], sharex="col")
-for column, name in enumerate(["age", "income"]):
-    bins, points = card.binner_.bins_[column], card.card_.columns[column]
-    cuts = np.array(bins.cuts)
-    edges = np.concatenate([[2 * cuts[0] - cuts[1]], cuts, [2 * cuts[-1] - cuts[-2]]])
-    ordered = slice(1, 1 + bins.n_ordered)
-    axes[0, column].stairs(points[ordered], edges, baseline=None, linewidth=2)
-    axes[0, column].axhline(points[0], color="0.5", linestyle=":", label="missing")
-    axes[0, column].set_title(name)
-    axes[1, column].stairs(np.array(bins.weights)[ordered], edges, fill=True, color="0.7")
-    axes[1, column].set_xlabel(name)
-axes[0, 1].set_xscale("log")
-axes[0, 1].legend()
-axes[0, 0].set_ylabel("points")
-axes[1, 0].set_ylabel("rows")
-figure.suptitle("Points of the bins of two columns, and their training rows")
-figure.tight_layout()
+# The points of each column, the 95 % intervals that the rows of a bin alone would give, and the
+# share of the training rows.
+ScorecardDisplay.from_estimator(card)
+
+# %%
+# The card as a table, here its last column, and why two customers are flagged.
+print(card.card_.to_frame(decimals=1).query("column == 'home'").to_string(index=False))
+flagged = test[card.predict(test)][:2]
+print(card.reasons(flagged, k=2, texts={("income", "missing"): "Income is unknown"}))

@@ -19,12 +19,13 @@ from sklearn.base import clone
 from sklearn.metrics import confusion_matrix, fbeta_score, roc_curve
 
 import directrix.displays
-from directrix import Frontier, MomentClassifier, Moments, SmoothClassifier
+from directrix import Frontier, MomentClassifier, Moments, ScorecardClassifier, SmoothClassifier
 from directrix.displays import (
     FrontierDisplay,
     LossDisplay,
     MarginDisplay,
     PathDisplay,
+    ScorecardDisplay,
     TradeoffDisplay,
 )
 from directrix.losses import BetaBernoulli, Hinge, Logistic, Ramp
@@ -272,6 +273,17 @@ def cheapest(scores, positive, weight, ratio):
     return cuts[int(np.argmin(costs))]
 
 
+@cache
+def card():
+    rows = plain()
+    how = {"train_on": "counts", "cv": 2, "max_crosses": 0}
+    return ScorecardClassifier("auc", **how).fit(rows.X[:, :2], rows.y)
+
+
+def scorecard(rows, ax=None):  # noqa: ARG001 - a card shows its training rows
+    return ScorecardDisplay.from_estimator(card(), ax=ax)
+
+
 def losses(side, rows, ax=None):  # noqa: ARG001
     chosen = {
         "logistic": Logistic(),
@@ -311,6 +323,7 @@ DISPLAYS = (
         for against in ("threshold", "cost", "quota")
     ),
     Case("tradeoff of scores", tradeoff_of_scores, tradeoff_is_exact),
+    Case("scorecard", scorecard, None, axes=2, of_rows=False),
     *(
         Case(f"losses, {side}", partial(losses, side), losses_are_exact, axes=2, of_rows=False)
         for side in ("positive", "negative", "both")
@@ -379,6 +392,7 @@ def drawn(display):
 def test_every_display_has_laws():
     made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
     tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
+    tested.add("ScorecardDisplay")
     assert made == tested == {word_of(case) for case in DISPLAYS}
 
 
@@ -496,7 +510,7 @@ def test_nothing_is_outside_or_covered(plt, case):  # noqa: ARG001
 @every_display
 def test_a_missing_matplotlib_is_said_before_anything_is_computed(monkeypatch, case):
     if not case.name.startswith("path"):
-        line("plain")  # fitted before: nothing but drawing is left to fail
+        line("plain"), card()  # fitted before: nothing but drawing is left to fail
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'directrix\[plot\]'"):

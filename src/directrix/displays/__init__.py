@@ -9,6 +9,14 @@ from directrix.displays.frontier import boundary_of as boundary_of
 from directrix.displays.loss import LossDisplay
 from directrix.displays.margin import MarginDisplay
 from directrix.displays.path import PathDisplay
+from directrix.displays.scorecard import ScorecardDisplay
 from directrix.displays.tradeoff import TradeoffDisplay
 
-__all__ = ["FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"]
+__all__ = [
+    "FrontierDisplay",
+    "LossDisplay",
+    "MarginDisplay",
+    "PathDisplay",
+    "ScorecardDisplay",
+    "TradeoffDisplay",
+]

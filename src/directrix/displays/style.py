@@ -66,6 +66,11 @@ def panels(ax: Any, shape: tuple[int, int], height: float, **how: Any) -> AnyArr
     return given
 
 
+def plain_text(text: str) -> str:
+    """Return a text that is drawn as it is: a dollar sign would begin a formula."""
+    return text.replace("$", r"\$")
+
+
 def finish(ax: Any, xlabel: str, ylabel: str, *, columns: int = 2) -> None:
     """Label the axes, and put the legend above them, where it covers no data."""
     ax.set_xlabel(xlabel)

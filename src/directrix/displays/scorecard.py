@@ -1,0 +1,236 @@
+"""ScorecardDisplay: the points of a scorecard, column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from directrix.displays import style
+from directrix.displays.card_panels import ColumnPanel, CrossPanel, column_panel, cross_panel, short
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+
+#: Height of a row of panels, in inches; of the counts at their foot, as a share of a panel.
+_HEIGHT, _FOOT = 1.9, 0.16
+_SMALL, _SMALLEST = 7, 6
+#: Labels along an axis of a heat map, and characters of all bars' labels beyond which they lean.
+_TICKS, _CROWDED = 5, 24
+_NAME = 30  # characters of a name before it is cut off
+#: Least height of an axis of points, as a share of the widest one: noise should look small.
+_FLATTEST = 0.25
+
+
+@dataclass(eq=False)
+class ScorecardDisplay:
+    r"""Points of the bins of each column, and how many training rows they have.
+
+    Numbers and dates are steps along their axis, which is logarithmic where a few values are far
+    out; missing and special values are bars beside it. Texts and booleans are bars, those of texts
+    sorted by points. Crosses are heat maps. Grey, at the foot, is the share of the training rows.
+    The column or cross with the widest range of points is first.
+
+    The intervals are those of the weight of evidence of a bin,
+
+    .. math:: p_k \pm 1.96 \sqrt{\frac{1}{n_k^+ + 1/2} + \frac{1}{n_k^- + 1/2}} \Big/ \beta
+
+    with :math:`\beta`, the log-odds of a point, from the calibration of the classifier. They show
+    how much the rows of a bin alone can say; neighbouring bins of a number are taken together
+    until they have a tenth of the rows. Other columns and the penalty of the fit make points
+    steadier than that. Create one with `from_estimator`.
+
+    Parameters
+    ----------
+    panels : tuple of ColumnPanel and CrossPanel
+    n_more : int
+        Columns and crosses with points that are not drawn.
+
+    Attributes
+    ----------
+    ax_ : array of matplotlib axes
+    figure_ : matplotlib figure
+    lines_, intervals_, counts_, heat_maps_ : lists of matplotlib artists
+    """
+
+    panels: tuple[ColumnPanel | CrossPanel, ...]
+    n_more: int = 0
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, label: Any = None, max_panels: int = 12, ax: Any = None
+    ) -> Self:
+        """Draw the card of a classifier.
+
+        Parameters
+        ----------
+        estimator : fitted ScorecardClassifier
+        label : optional
+            The class whose card is drawn; needed for more than two classes.
+        max_panels : int
+            Largest number of columns and crosses to draw.
+        ax : as in `plot`
+        """
+        style.pyplot()
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "cards_"):
+            msg = f"a {type(estimator).__name__} has no card to draw: give a ScorecardClassifier"
+            raise TypeError(msg)
+        classes, index = estimator.classes_.tolist(), 0
+        if len(classes) > 2:
+            if label not in classes:
+                msg = (
+                    f"label must be the class whose card is drawn, one of {classes}, not {label!r}"
+                )
+                raise ValueError(msg)
+            index = classes.index(label)
+        card, calibration = estimator.cards_[index], estimator.calibrations_[index]
+        slope = (calibration.below + calibration.above) / 2.0
+        used = [k for k, points in enumerate(card.columns) if np.ptp(points) > 0]
+        found: list[ColumnPanel | CrossPanel] = [column_panel(card, k, slope) for k in used]
+        found += [cross_panel(table) for table in card.cross_tables()]
+        found.sort(key=lambda panel: -panel.width)
+        if not found:
+            msg = "all points of this card are equal: there is nothing to draw"
+            raise ValueError(msg)
+        return cls(tuple(found[:max_panels]), max(len(found) - max_panels, 0)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the stored panels.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, one for each panel, optional
+            By default those of a new figure, in two columns.
+        """
+        n = len(self.panels)
+        if ax is None:
+            rows = -(-n // 2)
+            height = _HEIGHT * rows + 0.5
+            made = style.panels(None, (rows, min(n, 2)), height)
+            for surplus in made[n:]:
+                surplus.remove()
+            self.ax_ = made[:n]
+        else:
+            self.ax_ = style.panels(ax, (1, n), _HEIGHT)
+        self.figure_ = self.ax_[0].figure
+        self.lines_: list[Any] = []
+        self.intervals_: list[Any] = []
+        self.counts_: list[Any] = []
+        self.heat_maps_: list[Any] = []
+        labelled = False
+        for panel, axes in zip(self.panels, self.ax_, strict=True):
+            if isinstance(panel, ColumnPanel):
+                self._draw_column(axes, panel, labelled=not labelled)
+                labelled = True
+            else:
+                self._draw_cross(axes, panel)
+        if ax is None and self.n_more:
+            self.figure_.supxlabel(f"and {self.n_more} more", fontsize=_SMALL)
+        return self
+
+    def _draw_column(self, axes: Any, panel: ColumnPanel, *, labelled: bool) -> None:
+        low, high = _limits(panel.points, _FLATTEST * max(each.width for each in self.panels))
+        names = ("points", "95 % interval", "training rows") if labelled else ("", "", "")
+        labels = [{"label": name} if name else {} for name in names]
+        for part in _parts(panel):
+            x = np.column_stack([panel.left[part], panel.right[part]])
+            is_step = part.stop <= panel.n_steps
+            # Steps are one line, bars one each.
+            groups = [slice(None)] if is_step else [slice(k, k + 1) for k in range(len(x))]
+            for group in groups:
+                along = x[group].ravel()
+                points, below, above = (
+                    np.repeat(values[part][group], 2)
+                    for values in (panel.points, panel.low, panel.high)
+                )
+                if not is_step:
+                    how = {"color": style.SKY, "alpha": 0.5, "linewidth": 0.0}
+                    axes.fill_between(along, 0.0, points, **how)
+                self.lines_ += axes.plot(
+                    along, points, color=style.BLUE, linewidth=1.6, **labels[0]
+                )
+                self.intervals_.append(
+                    axes.fill_between(
+                        along, below, above, color=style.BLUE, alpha=0.15, linewidth=0, **labels[1]
+                    )
+                )
+                labels[:2] = [{}, {}]
+        tallest = np.nanmax(panel.share, initial=0.0) or 1.0
+        width = panel.right - panel.left
+        self.counts_.append(
+            axes.bar(
+                panel.left,
+                np.nan_to_num(panel.share) / tallest * _FOOT,
+                width,
+                align="edge",
+                color=style.GREY,
+                alpha=0.5,
+                transform=axes.get_xaxis_transform(),
+                **labels[2],
+            )
+        )
+        axes.axhline(0.0, color=style.GREY, linewidth=0.7, linestyle=":")
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_ylim(low, high)
+        style.finish(axes, "", "points", columns=0)
+        _name(axes, panel.name, "points")
+        if labelled:
+            axes.legend(
+                loc="lower left",
+                bbox_to_anchor=(0.0, 1.0),
+                ncols=3,
+                fontsize=_SMALLEST,
+                frameon=False,
+                borderaxespad=0.2,
+                columnspacing=0.8,
+                handlelength=1.2,
+            )
+        axes.set_xticks(panel.ticks, [style.plain_text(text) for text in panel.tick_labels])
+        axes.tick_params(labelsize=_SMALL)
+        bars = axes.get_xticklabels()[panel.n_scale :]
+        if panel.n_steps or sum(len(tick.get_text()) for tick in bars) > _CROWDED:
+            _lean(bars)
+
+    def _draw_cross(self, axes: Any, panel: CrossPanel) -> None:
+        reach = float(np.abs(panel.points).max()) or 1.0
+        image = axes.imshow(
+            panel.points, cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto", origin="lower"
+        )
+        self.heat_maps_.append(image)
+        bar = axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)))
+        bar.ax.tick_params(labelsize=_SMALLEST)
+        bar.set_label("points", fontsize=_SMALL)
+        _name(axes, panel.columns[1], panel.columns[0])
+        for axis, labels in ((axes.yaxis, panel.bins[0]), (axes.xaxis, panel.bins[1])):
+            chosen = np.unique(np.linspace(0, len(labels) - 1, _TICKS).round().astype(int))
+            shown = [style.plain_text(labels[k]) for k in chosen.tolist()]
+            axis.set_ticks(chosen, shown, fontsize=_SMALLEST)
+        _lean(axes.get_xticklabels())
+
+
+def _name(axes: Any, xlabel: str, ylabel: str) -> None:
+    axes.set_xlabel(style.plain_text(short(xlabel, _NAME)), fontsize=_SMALL + 1)
+    axes.set_ylabel(style.plain_text(short(ylabel, _NAME)), fontsize=_SMALL + 1)
+
+
+def _lean(ticks: Any) -> None:
+    """Rotate labels that would overlap."""
+    for tick in ticks:
+        tick.set(rotation=25, ha="right", rotation_mode="anchor", fontsize=_SMALLEST)
+
+
+def _parts(panel: ColumnPanel) -> list[slice]:
+    """Return the steps and the bars of a panel, without those that it lacks."""
+    parts = slice(0, panel.n_steps), slice(panel.n_steps, len(panel.points))
+    return [part for part in parts if part.stop > part.start]
+
+
+def _limits(points: FloatArray, least: float) -> tuple[float, float]:
+    """Return the ends of the axis of points, with room for the counts at its foot."""
+    low, high = min(0.0, float(points.min())), max(0.0, float(points.max()))
+    margin = max(0.2 * (high - low), (least - (high - low)) / 2.0)
+    low, high = low - margin, high + margin
+    return low - (high - low) * _FOOT / (1.0 - _FOOT), high
