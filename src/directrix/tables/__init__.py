@@ -4,6 +4,8 @@ Public names
 ------------
 `BinCounts`
     Rows in each cell and pair of cells of a binner, by class and fold.
+`stability`, `Stability`
+    Population stability of the columns between two sets of counts.
 `Binner`
     Transformer that cuts the columns of a table into bins.
 `NumberBins`, `LevelBins`
@@ -40,9 +42,11 @@ from directrix.tables.coding.prior import CellKinds as CellKinds
 from directrix.tables.coding.prior import cell_weights as cell_weights
 from directrix.tables.coding.prior import column_basis as column_basis
 from directrix.tables.coding.prior import straight_basis as straight_basis
-from directrix.tables.counts import BinCounts
+from directrix.tables.counts import LATER as LATER
+from directrix.tables.counts import BinCounts, Stability, stability
 from directrix.tables.counts import CellMoments as CellMoments
 from directrix.tables.counts import PairGain as PairGain
+from directrix.tables.counts import compare_cells as compare_cells
 from directrix.tables.counts import weights_of_evidence as weights_of_evidence
 from directrix.tables.cuts import find_cuts as find_cuts
 from directrix.tables.reading.table import Column, Table
@@ -57,5 +61,7 @@ __all__ = [
     "LevelBins",
     "NegativeCountError",
     "NumberBins",
+    "Stability",
     "Table",
+    "stability",
 ]

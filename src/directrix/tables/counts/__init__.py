@@ -4,5 +4,15 @@ from directrix.tables.counts.bin_counts import BinCounts
 from directrix.tables.counts.evidence import weights_of_evidence
 from directrix.tables.counts.feature_moments import CellMoments
 from directrix.tables.counts.pair_gains import PairGain
+from directrix.tables.counts.stability import LATER, Stability, compare_cells, stability
 
-__all__ = ["BinCounts", "CellMoments", "PairGain", "weights_of_evidence"]
+__all__ = [
+    "LATER",
+    "BinCounts",
+    "CellMoments",
+    "PairGain",
+    "Stability",
+    "compare_cells",
+    "stability",
+    "weights_of_evidence",
+]

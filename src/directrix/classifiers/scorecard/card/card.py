@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +14,13 @@ from directrix.classifiers.scorecard.card.document import CardDocument
 from directrix.classifiers.scorecard.card.html import card_html
 from directrix.classifiers.scorecard.card.markdown import card_markdown
 from directrix.classifiers.scorecard.card.rows import CardRow, column_rows
+from directrix.classifiers.scorecard.card.stability import CardStability, card_stability
 from directrix.classifiers.scorecard.card.text import card_text
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.scorecard.design import CardDesign
-    from directrix.tables import Bins
+    from directrix.tables import BinCounts, Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +170,27 @@ class Card:
                 pairs = zip(table.bins[1], points, strict=True)
                 rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
         return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
+
+    def stability(
+        self,
+        later: BinCounts | Mapping[str, BinCounts],
+        base: BinCounts | None = None,
+        smoothing: float = 0.5,
+    ) -> CardStability:
+        """Compare the rows of later periods with those that the card was trained on, from counts.
+
+        Parameters
+        ----------
+        later : BinCounts, or dict of them by name
+            Counts of later months, or of other segments, in the bins of the card:
+            ``BinCounts.of(classifier.binner_, X, y)``. Labels do not matter.
+        base : BinCounts, optional
+            Base rows; by default the training rows. Counts of pairs are needed for what crosses do,
+            and for the deviation of the base scores, and the card does not have them.
+        smoothing : float
+            As in `directrix.tables.stability`.
+        """
+        return card_stability(self, later, base, smoothing)
 
     def to_markdown(self) -> str:
         """Return the card as Markdown, with the numbers of ``str(card)``."""
