@@ -9,8 +9,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from directrix import Binner, ScorecardClassifier
+from directrix.classifiers import Card
 from directrix.displays import ScorecardDisplay
 from directrix.displays.card_panels import ColumnPanel, CrossPanel, column_panel, short
+from directrix.tables import NumberBins
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -120,6 +122,33 @@ def test_cuts_are_in_their_order_on_the_axis(fitted):
             cell = int(bins.cells(np.array([value]))[0])
             step = next(k for k, row in enumerate(_steps(fitted.card_, index)) if cell in row.cells)
             assert panel.left[step] - 1e-9 <= tick <= panel.right[step] + 1e-9
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [
+        (0.0,),
+        (-1.5e308, 0.0, 1.5e308),
+        (-1.7e308, -1.0, 0.0, 1e-300, 5.0, 1.7e308),
+        (1e-9, 1e-3, 1.0, 2.0, 3.0, 1e12),
+        (1.0, 1.0 + 1e-12),
+        (-5e-324, 5e-324),
+        (),
+    ],
+)
+def test_any_cuts_fit_the_axis(cuts):
+    bins = NumberBins("x", "number", cuts, tuple(range(len(cuts) + 1)))
+    points = np.arange(bins.n_cells, dtype=float)
+    card = Card(0.0, (points,), (), (bins,), counts=(np.ones((2, bins.n_cells)),))
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        panel = column_panel(card, 0, 1.0)
+    assert panel.n_steps == len(cuts) + 1
+    steps = slice(0, panel.n_steps)
+    assert (panel.left[steps] <= panel.right[steps]).all()
+    assert np.isfinite(panel.left).all()
+    assert np.isfinite(panel.ticks).all()
+    assert (panel.left >= 0).all()
+    assert (panel.right <= 1 + 1e-12).all()
 
 
 def _steps(card, index):

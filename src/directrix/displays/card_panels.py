@@ -22,6 +22,8 @@ _LONGEST = 14
 _BESIDE, _GAP = 0.1, 0.05
 #: An axis is bent if its cuts reach so many times farther than the middle half of them.
 _UNEVEN = 8.0
+#: Numbers that are added and divided below it do not overflow.
+_HUGE = 1e300
 #: Share of the training rows that an interval of a number is made of, at least.
 _RUN = 0.1
 #: Normal quantile of a 95 % interval.
@@ -209,12 +211,15 @@ class _Bend:
     """
 
     def __init__(self, cuts: FloatArray) -> None:
-        quarter, three_quarters = np.quantile(cuts, [0.25, 0.75])
-        middle = float(three_quarters - quarter)
-        self.straight = len(cuts) < 4 or bool(cuts[-1] - cuts[0] <= _UNEVEN * middle)
+        # In units of the farthest cut, since the range of huge ones would be infinite.
+        farthest = float(np.abs(cuts).max()) or 1.0
+        scaled = cuts / farthest
+        quarter, three_quarters = np.quantile(scaled, [0.25, 0.75])
+        even = len(cuts) < 4 or scaled[-1] - scaled[0] <= _UNEVEN * (three_quarters - quarter)
+        self.straight = bool(even and farthest < _HUGE)
         self.logarithmic = not self.straight and bool(cuts[0] > 0)
         sizes = np.abs(cuts[cuts != 0])
-        self.unit = float(np.median(sizes)) / 4.0 if sizes.size else 1.0
+        self.unit = max(float(np.median(sizes / 4.0)) if sizes.size else 1.0, farthest / _HUGE)
 
     def __call__(self, values: FloatArray) -> FloatArray:
         if self.straight:
