@@ -31,6 +31,7 @@ from directrix.classifiers.fitting.solvers import solver_for as solver_for
 from directrix.classifiers.fitting.standardization import Standardization as Standardization
 from directrix.classifiers.moment.classifier import MomentClassifier
 from directrix.classifiers.scorecard.card.card import Card as Card
+from directrix.classifiers.scorecard.card.card import Cross as Cross
 from directrix.classifiers.scorecard.card.cross_table import CrossTable as CrossTable
 from directrix.classifiers.scorecard.card.rows import CardRow as CardRow
 from directrix.classifiers.scorecard.card.scales import IntegerPoints, PointsToDoubleOdds

@@ -1,4 +1,4 @@
-"""Export fitted classifiers: as a model file, and as SQL, ONNX, JSON or Python that scores rows.
+"""Export fitted classifiers: as a model file, and as SQL, ONNX, PMML, JSON or Python.
 
 The cells of a fitted binner are exported as SQL.
 """
@@ -9,6 +9,7 @@ from directrix.export.cells_sql import cells_to_sql
 from directrix.export.model_file import load, save
 from directrix.export.onnx_graph import to_onnx
 from directrix.export.plain_json import to_json
+from directrix.export.pmml import to_pmml
 from directrix.export.python_source import to_python
 from directrix.export.sql_expressions import SqlExpressions, to_sql
 
@@ -21,6 +22,7 @@ __all__ = [
     "save",
     "to_json",
     "to_onnx",
+    "to_pmml",
     "to_python",
     "to_sql",
 ]

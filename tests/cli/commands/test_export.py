@@ -2,7 +2,9 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.export import load, to_json, to_python, to_sql
+from directrix import ScorecardClassifier
+from directrix.export import load, save, to_json, to_pmml, to_python, to_sql
+from directrix.tables import BinCounts, Binner
 
 
 @pytest.mark.parametrize("to", ["json", "python"])
@@ -39,3 +41,16 @@ def test_onnx_has_the_given_type(call, files, tmp_path, dtype):
     (value,) = onnx.load(output).graph.input
     elem_type = onnx.TensorProto.FLOAT if dtype == "float32" else onnx.TensorProto.DOUBLE
     assert value.type.tensor_type.elem_type == elem_type
+
+
+def test_pmml_of_a_scorecard(call, files, tmp_path):
+    rows = [[k, "a" if k % 3 else "b"] for k in range(30)]
+    counts = BinCounts.of(Binner(min_rows=2).fit(rows), rows, [k % 2 for k in range(30)])
+    save(ScorecardClassifier().fit_moments(counts), tmp_path / "card.dx")
+    expected = to_pmml(load(tmp_path / "card.dx"), columns=["age", "home"])
+    result = call("export", tmp_path / "card.dx", "--to", "pmml", "--features", "age,home")
+    assert result.code == 0, result.err
+    assert result.out.rstrip() == expected.rstrip()
+    refused = call("export", files / "model.dx", "--to", "pmml")
+    assert refused.code != 0
+    assert "to_pmml writes scorecards" in refused.err

@@ -1,4 +1,4 @@
-"""The command ``export``: a model as SQL, ONNX, JSON or Python."""
+"""The command ``export``: a model as SQL, ONNX, PMML, JSON or Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.reply import Reply
 
-_FORMATS = ("sql", "onnx", "json", "python")
+_FORMATS = ("sql", "onnx", "pmml", "json", "python")
 _DTYPES = ("float64", "float32")
 
 
@@ -49,7 +49,7 @@ def export(
     as_json: Json = False,
 ) -> Reply:
     """Write a model in a format that scores rows without directrix."""
-    from directrix.export import to_json, to_onnx, to_python
+    from directrix.export import to_json, to_onnx, to_pmml, to_python
 
     check_choice(to, _FORMATS, "--to")
     check_choice(dialect, DIALECTS, "--dialect")
@@ -64,6 +64,8 @@ def export(
         content = to_onnx(classifier, dtype=dtype or "float64").SerializeToString()
     elif to == "sql":
         content = _sql(classifier, dialect, parse_columns(features), table, parse_columns(keep))
+    elif to == "pmml":
+        content = to_pmml(classifier, columns=parse_columns(features))
     else:
         content = (to_json if to == "json" else to_python)(classifier)
     values = {"model": model, "to": to, "output": output}
