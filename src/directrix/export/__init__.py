@@ -7,7 +7,7 @@ from directrix.exceptions import Float32PrecisionWarning, ModelFileError
 from directrix.export.cells_sql import case_by_cell as case_by_cell
 from directrix.export.cells_sql import cells_to_sql
 from directrix.export.model_file import load, save
-from directrix.export.onnx_graph import to_onnx
+from directrix.export.onnx import to_onnx
 from directrix.export.plain_json import to_json
 from directrix.export.pmml import to_pmml
 from directrix.export.python_source import to_python
