@@ -60,7 +60,7 @@ class ScoringLine:
         """Return the probability of the positive class at a column of scores."""
         calibration = self.calibration
         sigmoid = Sigmoid(calibration.offset, calibration.below, calibration.above)
-        return sigmoid.probability(score, _ColumnArithmetic())
+        return sigmoid.probability(score, ColumnArithmetic())
 
     def label(self, score: Any) -> Any:
         """Return the label predicted at a column of scores; NaN stays NaN."""
@@ -68,7 +68,7 @@ class ScoringLine:
         return F.when(F.isnan(score), score).when(score > 0, positive).otherwise(negative)
 
 
-class _ColumnArithmetic:
+class ColumnArithmetic:
     """Arithmetic whose values are Spark columns."""
 
     def add(self, value: Any, number: float) -> Any:
