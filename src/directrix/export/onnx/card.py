@@ -62,32 +62,23 @@ class Segments:
 
 
 def add_card_points(
-    graph: Graph, formula: CardFormula, names: Sequence[str], missing_text: str, *, narrow: bool
-) -> tuple[str, list[Any]]:
-    """Add the points to a graph; return their name and the descriptions of the inputs.
+    graph: Graph, formula: CardFormula, columns: Sequence[str], missing_text: str, *, narrow: bool
+) -> str:
+    """Add the points to a graph; return their name.
 
     Parameters
     ----------
     graph : Graph
     formula : CardFormula
-    names : sequence of str
-        Names of the columns.
+    columns : sequence of str
+        Nodes of the columns, of shape (n, 1).
     missing_text : str
         The text that stands for a missing text.
     narrow : bool
         Whether numbers are in float32.
     """
-    from onnx import TensorProto, helper
-
-    number = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
-    types = {"text": TensorProto.STRING, "date": TensorProto.INT64}
-    bins = formula.cards[0].bins
-    inputs = [
-        helper.make_tensor_value_info(name, types.get(column.kind, number), ["n", 1])
-        for name, column in zip(names, bins, strict=True)
-    ]
-    segments = [Segments.of(column) for column in bins]
-    order, index = _add_segments(graph, segments, names, missing_text, narrow=narrow)
+    segments = [Segments.of(bins) for bins in formula.cards[0].bins]
+    order, index = add_segments(graph, segments, columns, missing_text, narrow=narrow)
     sizes = [len(segments[k].cells) for k in order]
     offsets = np.cumsum([0, *sizes[:-1]])
     index = graph.add_node("Add", [index, graph.constant(offsets)])
@@ -106,13 +97,36 @@ def add_card_points(
         starts = {k: (place, int(offsets[place])) for place, k in enumerate(order)}
         crosses = _add_crosses(graph, formula.cards, segments, starts, index)
         points = graph.add_node("Add", [points, crosses])
-    return points, inputs
+    return points
 
 
-def _add_segments(
-    graph: Graph, segments: Sequence[Segments], names: Sequence[str], missing: str, *, narrow: bool
+def add_segments(
+    graph: Graph,
+    segments: Sequence[Segments],
+    names: Sequence[str],
+    missing: str,
+    *,
+    narrow: bool,
 ) -> tuple[list[int], str]:
-    """Add the segment of every column; return the order of the columns, and the name."""
+    """Add the segment of every column to a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    segments : sequence of Segments
+        Of each column.
+    names : sequence of str
+        Nodes of the columns, of shape (n, 1).
+    missing : str
+        The text that stands for a missing text.
+    narrow : bool
+        Whether numbers are in float32.
+
+    Returns
+    -------
+    tuple
+        The order of the columns, numbers first, and the node of shape (n, columns).
+    """
     from onnx import TensorProto
 
     groups: dict[str, list[int]] = {"number": [], "date": [], "text": []}

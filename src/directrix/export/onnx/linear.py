@@ -17,24 +17,11 @@ ROUNDING = 2.0**-24
 LEAST_CHANGE = 0.01
 
 
-def add_linear_scores(graph: Graph, formula: LinearFormula, *, narrow: bool) -> tuple[str, Any]:
-    """Add the scores to a graph; return their name and the description of the input.
-
-    Parameters
-    ----------
-    graph : Graph
-    formula : LinearFormula
-    narrow : bool
-        Whether the input is in float32.
-    """
-    from onnx import TensorProto, helper
-
-    rows = graph.add_node("Cast", ["X"], to=TensorProto.DOUBLE) if narrow else "X"
+def add_linear_scores(graph: Graph, formula: LinearFormula, rows: str) -> str:
+    """Add the scores of rows, a node of doubles, to a graph; return their name."""
     coefficients = graph.constant(np.array(formula.coefficients).T)
     intercepts = graph.constant(np.array(formula.intercepts))
-    scores = graph.add_node("Add", [graph.add_node("MatMul", [rows, coefficients]), intercepts])
-    value_type = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
-    return scores, helper.make_tensor_value_info("X", value_type, ["n", formula.n_features])
+    return graph.add_node("Add", [graph.add_node("MatMul", [rows, coefficients]), intercepts])
 
 
 def warn_about_rounding(classifier: Any, formula: LinearFormula) -> None:

@@ -12,10 +12,12 @@ from directrix.exceptions import MissingLibraryError
 from directrix.export.onnx.card import add_card_points, warn_about_bins
 from directrix.export.onnx.graph import Graph
 from directrix.export.onnx.linear import add_linear_scores, warn_about_rounding
+from directrix.export.onnx.steps import add_step, read_columns
+from directrix.export.onnx.table import GraphTable, RawColumn
 from directrix.export.scoring_formula import linear_formula, scoring_formula
 
 #: Runtimes of the last years support these; the graph has no newer operator.
-_OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
+_OPSETS, _IR_VERSION = {"": 17, "ai.onnx.ml": 3}, 8
 _DTYPES = ("float64", "float32")
 
 
@@ -26,22 +28,24 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
     shape (n,), or (n, k) for more than two classes. The input of a linear classifier is ``X`` of
     shape (n, d).
 
-    A `ScorecardClassifier` has one input of shape (n, 1) for each raw column, by its name, and one
-    more output, ``points``. Numbers are in ``dtype``, and so are booleans, as 0 and 1; NaN is
-    missing. Dates are int64, microseconds since 1970-01-01 in UTC, and the least integer is
-    missing, as in NumPy. Texts are strings. An output that a column is called already has an
-    underscore at the end of its name.
+    A `ScorecardClassifier` or a pipeline has one input of shape (n, 1) for each raw column, by its
+    name, and a card has one more output, ``points``. Numbers are in ``dtype``, and so are booleans,
+    as 0 and 1; NaN is missing. Dates are int64, microseconds since 1970-01-01 in UTC, and the least
+    integer is missing, as in NumPy. Texts are strings. An output that a column is called already
+    has an underscore at the end of its name.
 
     Parameters
     ----------
-    classifier : classifier of directrix, fitted, without a kernel
+    classifier : classifier of directrix, fitted, without a kernel; or a Pipeline that ends with one
+        The steps of a pipeline may be `StandardScaler`, `SimpleImputer`, `OneHotEncoder`,
+        `OrdinalEncoder`, `ColumnTransformer`, `Binner` and pipelines of them.
     dtype : "float64" or "float32"
         Type of numbers in the input, of the probabilities and the score; float64, the default,
         gives the labels of the classifier. Choose float32 only for callers that have nothing else:
         features are then rounded to about seven digits first, which is too few if they are far from
         zero compared with their spread. Sums inside the graph are in float64 either way.
     missing_text : str
-        The text that stands for a missing text in a column of a scorecard, since ONNX has none.
+        The text that stands for a missing text in a raw column, since ONNX has none.
 
     Returns
     -------
@@ -67,41 +71,83 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
     if dtype not in _DTYPES:
         msg = f"dtype must be one of {', '.join(map(repr, _DTYPES))}, not {dtype!r}"
         raise ValueError(msg)
-    formula = scoring_formula(classifier)
     narrow = dtype == "float32"
+    is_pipeline = type(classifier).__name__ == "Pipeline"
+    if is_pipeline and narrow:
+        msg = "a pipeline is written in float64: leave dtype out"
+        raise ValueError(msg)
+    formula = scoring_formula(classifier.steps[-1][1] if is_pipeline else classifier)
     if narrow:
         _warn_about_rounding(classifier, formula)
     try:
-        from onnx import checker, helper
+        from onnx import TensorProto, checker, helper
     except ImportError:
         purpose = "a model is written as ONNX with the package onnx"
         raise MissingLibraryError(purpose, "onnx") from None
 
-    outputs: dict[str, str] = {}
-    if isinstance(formula, CardFormula):
-        names = formula.features or tuple(bins.name for bins in formula.cards[0].bins)
-        graph = Graph(names)
-        points, inputs = add_card_points(graph, formula, names, missing_text, narrow=narrow)
-        outputs["points"] = points
-        scores = _above_cutoffs(graph, formula, points)
+    if is_pipeline:
+        graph, value, inputs = _pipeline(classifier, formula, missing_text)
+    elif isinstance(formula, CardFormula):
+        graph, value, inputs = _card(formula, missing_text, narrow=narrow)
     else:
-        graph = Graph(["X"])
-        scores, described = add_linear_scores(graph, linear_formula(classifier), narrow=narrow)
-        inputs = [described]
-    label, described_outputs = _add_outputs(graph, formula, scores, outputs, narrow=narrow)
+        graph, wide = Graph(["X"]), TensorProto.DOUBLE
+        rows = graph.add_node("Cast", ["X"], to=wide) if narrow else "X"
+        value = add_linear_scores(graph, linear_formula(classifier), rows)
+        value_type, shape = TensorProto.FLOAT if narrow else wide, ["n", formula.n_features]
+        inputs = [helper.make_tensor_value_info("X", value_type, shape)]
+    more = {}
+    if isinstance(formula, CardFormula):
+        more["points"] = value
+        value = _above_cutoffs(graph, formula, value)
+    outputs = _add_outputs(graph, formula, value, more, narrow=narrow)
+    domains = {node.domain for node in graph.nodes}
     model = helper.make_model(
-        helper.make_graph(
-            graph.nodes, "directrix", inputs, [label, *described_outputs], graph.constants
-        ),
-        opset_imports=[
-            helper.make_opsetid("", _OPSET),
-            *([helper.make_opsetid("ai.onnx.ml", _ML_OPSET)] if "points" in outputs else []),
-        ],
+        helper.make_graph(graph.nodes, "directrix", inputs, outputs, graph.constants),
+        opset_imports=[helper.make_opsetid(name, _OPSETS[name]) for name in sorted(domains)],
         ir_version=_IR_VERSION,
         producer_name="directrix",
     )
     checker.check_model(model, full_check=True)
     return model
+
+
+def _card(formula: CardFormula, missing_text: str, *, narrow: bool) -> tuple[Graph, str, list[Any]]:
+    """Return a graph, its node of points, and its inputs."""
+    bins = formula.cards[0].bins
+    names = formula.features or tuple(column.name for column in bins)
+    graph = Graph(names)
+    points = add_card_points(graph, formula, names, missing_text, narrow=narrow)
+    kinds = zip(names, (column.kind for column in bins), strict=True)
+    return graph, points, [_raw_input(name, kind, narrow=narrow) for name, kind in kinds]
+
+
+def _pipeline(
+    pipeline: Any, formula: ScoringFormula, missing_text: str
+) -> tuple[Graph, str, list[Any]]:
+    """Return a graph, its node of scores or of points, and the columns that are read as inputs."""
+    names = getattr(pipeline, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{k}" for k in range(pipeline.n_features_in_)]
+    raw = [RawColumn(str(name)) for name in names]
+    graph = Graph([column.name for column in raw])
+    table = GraphTable.of_inputs(graph, raw)
+    for name, step in pipeline.steps[:-1]:
+        table = add_step(table, name, step, missing_text)
+    if isinstance(formula, CardFormula):
+        columns = read_columns(table, formula.cards[0].bins)
+        value = add_card_points(graph, formula, columns, missing_text, narrow=False)
+    else:
+        value = add_linear_scores(graph, linear_formula(pipeline.steps[-1][1]), table.numbers())
+    kinds = [(column.name, column.kind) for column in raw]
+    return graph, value, [_raw_input(name, kind, narrow=False) for name, kind in kinds if kind]
+
+
+def _raw_input(name: str, kind: str, *, narrow: bool) -> Any:
+    from onnx import TensorProto, helper
+
+    number = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
+    types = {"text": TensorProto.STRING, "date": TensorProto.INT64}
+    return helper.make_tensor_value_info(name, types.get(kind, number), ["n", 1])
 
 
 def _warn_about_rounding(classifier: Any, formula: ScoringFormula) -> None:
@@ -123,13 +169,13 @@ def _above_cutoffs(graph: Graph, formula: CardFormula, points: str) -> str:
 
 def _add_outputs(
     graph: Graph, formula: ScoringFormula, scores: str, more: dict[str, str], *, narrow: bool
-) -> tuple[Any, list[Any]]:
+) -> list[Any]:
     """Add label, probabilities and score, and more outputs of one column for each score.
 
     Returns
     -------
-    tuple
-        The description of the label, and those of the other outputs.
+    list
+        Descriptions of the outputs.
     """
     from onnx import TensorProto, helper
 
@@ -145,7 +191,7 @@ def _add_outputs(
     graph.add_node("Gather", [graph.constant(labels), index], name, axis=0)
     text = labels.dtype.kind == "U"
     label_type = TensorProto.STRING if text else helper.np_dtype_to_tensor_dtype(labels.dtype)
-    described = []
+    described = [helper.make_tensor_value_info(name, label_type, ["n"])]
     value_type, n = TensorProto.FLOAT if narrow else TensorProto.DOUBLE, len(formula.classes)
     for output, value in {"probabilities": probabilities, "score": scores, **more}.items():
         flat = formula.two_classes and output != "probabilities"
@@ -156,7 +202,7 @@ def _add_outputs(
         graph.add_node("Cast" if narrow else "Identity", [value], free, **options)
         shape = ["n"] if flat else ["n", n]
         described.append(helper.make_tensor_value_info(free, value_type, shape))
-    return helper.make_tensor_value_info(name, label_type, ["n"]), described
+    return described
 
 
 def _two_classes(
