@@ -32,8 +32,8 @@ from directrix.classifiers.fitting.standardization import Standardization as Sta
 from directrix.classifiers.moment.classifier import MomentClassifier
 from directrix.classifiers.scorecard.card.card import Card as Card
 from directrix.classifiers.scorecard.card.card import Cross as Cross
-from directrix.classifiers.scorecard.card.cross_table import CrossTable as CrossTable
-from directrix.classifiers.scorecard.card.rows import CardRow as CardRow
+from directrix.classifiers.scorecard.card.printed.cross_table import CrossTable as CrossTable
+from directrix.classifiers.scorecard.card.printed.rows import CardRow as CardRow
 from directrix.classifiers.scorecard.card.scales import IntegerPoints, PointsToDoubleOdds
 from directrix.classifiers.scorecard.classifier import ScorecardClassifier
 from directrix.classifiers.scoring import CardFormula as CardFormula

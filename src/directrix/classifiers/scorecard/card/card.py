@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.cross_table import CrossTable
-from directrix.classifiers.scorecard.card.document import CardDocument
-from directrix.classifiers.scorecard.card.html import card_html
-from directrix.classifiers.scorecard.card.markdown import card_markdown
-from directrix.classifiers.scorecard.card.rows import CardRow, column_rows
+from directrix.classifiers.scorecard.card.printed.cross_table import CrossTable
+from directrix.classifiers.scorecard.card.printed.document import CardDocument
+from directrix.classifiers.scorecard.card.printed.html import card_html
+from directrix.classifiers.scorecard.card.printed.markdown import card_markdown
+from directrix.classifiers.scorecard.card.printed.rows import CardRow, column_rows
+from directrix.classifiers.scorecard.card.printed.text import card_text
 from directrix.classifiers.scorecard.card.stability import CardStability, card_stability
-from directrix.classifiers.scorecard.card.text import card_text
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.document import points_text
-from directrix.classifiers.scorecard.card.text import aligned_lines
+from directrix.classifiers.scorecard.card.printed.document import points_text
+from directrix.classifiers.scorecard.card.printed.text import aligned_lines
 from directrix.exceptions import ColumnNotFoundError
 from directrix.tables import LevelBins
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.text import aligned_lines
+from directrix.classifiers.scorecard.card.printed.text import aligned_lines
 from directrix.tables import LATER, Stability, compare_cells, stability
 
 if TYPE_CHECKING:

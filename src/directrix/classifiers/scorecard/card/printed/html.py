@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from directrix.classifiers.scorecard.card.document import HEADINGS
+from directrix.classifiers.scorecard.card.printed.document import HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix.classifiers.scorecard.card.document import CardDocument, ColumnBlock
-    from directrix.classifiers.scorecard.card.rows import CardRow
+    from directrix.classifiers.scorecard.card.printed.document import CardDocument, ColumnBlock
+    from directrix.classifiers.scorecard.card.printed.rows import CardRow
 
 #: Size of a picture, and the height of the bars for rows at its foot.
 _WIDTH, _HEIGHT, _FOOT = 240.0, 90.0, 14.0

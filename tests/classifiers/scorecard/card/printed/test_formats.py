@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from random_cards import BINS, random_card
 
-from directrix.classifiers.scorecard.card.document import HEADINGS, CardDocument, count_text
-from directrix.classifiers.scorecard.card.html import card_html
-from directrix.classifiers.scorecard.card.labels import printable
-from directrix.classifiers.scorecard.card.markdown import card_markdown, escaped
-from directrix.classifiers.scorecard.card.text import card_text
+from directrix.classifiers.scorecard.card.printed.document import HEADINGS, CardDocument, count_text
+from directrix.classifiers.scorecard.card.printed.html import card_html
+from directrix.classifiers.scorecard.card.printed.labels import printable
+from directrix.classifiers.scorecard.card.printed.markdown import card_markdown, escaped
+from directrix.classifiers.scorecard.card.printed.text import card_text
 
 CARDS = {
     "real": random_card(0),

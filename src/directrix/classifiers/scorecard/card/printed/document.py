@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray
     from directrix.classifiers.scorecard.card.card import Card
-    from directrix.classifiers.scorecard.card.cross_table import CrossTable
-    from directrix.classifiers.scorecard.card.rows import CardRow
+    from directrix.classifiers.scorecard.card.printed.cross_table import CrossTable
+    from directrix.classifiers.scorecard.card.printed.rows import CardRow
 
 #: Digits after the point that printed points have, unless all points of the card are whole.
 DECIMALS = 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from directrix.classifiers.scorecard.card.document import HEADINGS
-from directrix.classifiers.scorecard.card.labels import printable
+from directrix.classifiers.scorecard.card.printed.document import HEADINGS
+from directrix.classifiers.scorecard.card.printed.labels import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix.classifiers.scorecard.card.document import CardDocument
+    from directrix.classifiers.scorecard.card.printed.document import CardDocument
 
 #: Marks of Markdown, and the beginnings of HTML tags and entities; underscores inside words are
 #: none, nor is the sign of "<= 30".

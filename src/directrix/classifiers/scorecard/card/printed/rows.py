@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.labels import cells_label
+from directrix.classifiers.scorecard.card.printed.labels import cells_label
 from directrix.tables import LevelBins, weights_of_evidence
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.labels import cells_label
+from directrix.classifiers.scorecard.card.printed.labels import cells_label
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

@@ -5,13 +5,13 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from directrix.classifiers.scorecard.card.document import HEADINGS
-from directrix.classifiers.scorecard.card.labels import printable
+from directrix.classifiers.scorecard.card.printed.document import HEADINGS
+from directrix.classifiers.scorecard.card.printed.labels import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix.classifiers.scorecard.card.document import CardDocument, CrossBlock
+    from directrix.classifiers.scorecard.card.printed.document import CardDocument, CrossBlock
 
 #: Characters of a line of names before the rest goes to the next line.
 _WIDTH = 72

@@ -1,0 +1,1 @@
+"""A card as people read it: rows, text, Markdown and HTML."""
