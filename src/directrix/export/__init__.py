@@ -4,14 +4,14 @@ The cells of a fitted binner are exported as SQL.
 """
 
 from directrix.exceptions import Float32PrecisionWarning, ModelFileError
-from directrix.export.cells_sql import case_by_cell as case_by_cell
-from directrix.export.cells_sql import cells_to_sql
 from directrix.export.model_file import load, save
 from directrix.export.onnx import to_onnx
 from directrix.export.plain_json import to_json
 from directrix.export.pmml import to_pmml
 from directrix.export.python_source import to_python
-from directrix.export.sql_expressions import SqlExpressions, to_sql
+from directrix.export.sql.cells import case_by_cell as case_by_cell
+from directrix.export.sql.cells import cells_to_sql
+from directrix.export.sql.expressions import SqlExpressions, to_sql
 
 __all__ = [
     "Float32PrecisionWarning",

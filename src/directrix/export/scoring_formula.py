@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from directrix.classifiers import LinearFormula, ScoringFormula
+from directrix.classifiers import CardFormula, LinearFormula
 from directrix.export.registry import CLASSIFIERS, known_names
 from directrix.moments import checked_names
 
+Formula: TypeAlias = LinearFormula | CardFormula
 
-def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> ScoringFormula:
+
+def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Formula:
     """Return the scoring formula of a fitted classifier, its feature names checked.
 
     Parameters
@@ -31,7 +33,7 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Sc
             "are those that the steps before it make"
         )
         raise TypeError(msg)
-    formula: ScoringFormula = classifier.scoring_formula()
+    formula: Formula = classifier.scoring_formula()
     if isinstance(columns, str):
         msg = f"columns must be a list of names, not the text {columns!r}"
         raise TypeError(msg)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 pytest.importorskip("typer")
@@ -54,3 +55,18 @@ def test_pmml_of_a_scorecard(call, files, tmp_path):
     refused = call("export", files / "model.dx", "--to", "pmml")
     assert refused.code != 0
     assert "to_pmml writes scorecards" in refused.err
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a small card is no better than a line
+def test_sql_of_a_card_has_its_points(call, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=80), rng.choice(["a", "b"], 80).astype(object)])
+    card = ScorecardClassifier("auc", train_on="counts", cv=2).fit(rows, rows[:, 0] > 0)
+    save(card, tmp_path / "card.dx")
+    options = ["--to", "sql", "--features", "x,home"]
+    result = call("export", tmp_path / "card.dx", *options)
+    assert result.code == 0, result.err
+    sql = to_sql(card, columns=["x", "home"])
+    assert f"-- points\n{sql.points}\n\n-- score\n{sql.score}\n" in result.out
+    result = call("export", tmp_path / "card.dx", *options, "--table", "t")
+    assert result.out.rstrip() == sql.select("t")

@@ -90,6 +90,9 @@ def _sql(
     sql = to_sql(classifier, dialect=dialect, columns=columns)
     if table is not None:
         return sql.select(table, keep or ())
-    named = (("score", sql.scores), ("probability", sql.probabilities))
+    named = (
+        *(("points", sql.card_points), ("score", sql.scores)),
+        ("probability", sql.probabilities),
+    )
     parts = [f"-- {name}\n{text}" for name, expressions in named for text in expressions]
     return "\n\n".join([*parts, f"-- prediction\n{sql.prediction}"])

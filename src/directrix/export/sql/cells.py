@@ -68,10 +68,11 @@ def cells_to_sql(
     >>> from directrix.export import cells_to_sql
     >>> binner = Binner(min_rows=1, min_level_rows=1).fit([[1.0, "no"], [2.0, "yes"]])
     >>> print(cells_to_sql(binner, columns=["age", "smoker"])["x1"])
-    CASE WHEN "smoker" IS NULL THEN 0 ELSE CASE CAST("smoker" AS VARCHAR)
-      WHEN 'no' THEN 2
-      WHEN 'yes' THEN 3
-      ELSE 1 END END
+    CASE
+      WHEN "smoker" IS NULL THEN 0
+      WHEN CAST("smoker" AS VARCHAR) = 'no' THEN 2
+      WHEN CAST("smoker" AS VARCHAR) = 'yes' THEN 3
+      ELSE 1 END
     """
     if not isinstance(binner, Binner) or not hasattr(binner, "bins_"):
         msg = f"cells_to_sql takes a fitted Binner, not {type(binner).__name__}"
@@ -94,7 +95,7 @@ def cells_to_sql(
 def case_by_cell(bins: Bins, results: Sequence[str], column: str, dialect: str) -> str:
     """Return a ``CASE`` expression that is one of several results, by the cell of a column.
 
-    Neighbouring bins with the same result share a condition.
+    Neighbouring bins with the same result share a condition, and so do levels.
 
     Parameters
     ----------
@@ -106,29 +107,35 @@ def case_by_cell(bins: Bins, results: Sequence[str], column: str, dialect: str) 
     dialect : str
         One of `DIALECTS`.
     """
-    name = DIALECTS[dialect].name(column)
+    return case_of_value(bins, results, DIALECTS[dialect].name(column), dialect)
+
+
+def case_of_value(bins: Bins, results: Sequence[str], value: str, dialect: str) -> str:
+    """Return the expression of `case_by_cell` for a value that is any SQL expression."""
     if isinstance(bins, LevelBins):
-        return _levels(bins, results, name, dialect)
+        return _levels(bins, results, value, dialect)
     if bins.kind == "boolean":
         no, yes = (results[int(cell)] for cell in bins.cells(np.array([0.0, 1.0])))
-        return f"CASE WHEN {name} IS NULL THEN {results[0]} WHEN {name} THEN {yes} ELSE {no} END"
+        return f"CASE WHEN {value} IS NULL THEN {results[0]} WHEN {value} THEN {yes} ELSE {no} END"
     if bins.kind == "date":
-        return _dates(bins, results, name, _SYNTAX[dialect])
-    return _numbers(bins, results, name, dialect)
+        return _dates(bins, results, value, _SYNTAX[dialect])
+    return _numbers(bins, results, value, dialect)
 
 
 def _levels(bins: LevelBins, results: Sequence[str], name: str, dialect: str) -> str:
-    of_levels = [results[cell] for cell in bins.level_cells]
-    cases = [
-        f"WHEN {DIALECTS[dialect].label(level)} THEN {result}"
-        for level, result in zip(bins.levels, of_levels, strict=True)
-        if result != results[1] and _can_be_stored(level, dialect)
-    ]
-    missing = f"CASE WHEN {name} IS NULL THEN {results[0]} ELSE"
-    if not cases:
-        return f"{missing} {results[1]} END"
+    by_result: dict[str, list[str]] = {}
+    for level, cell in zip(bins.levels, bins.level_cells, strict=True):
+        if results[cell] != results[1] and _can_be_stored(level, dialect):
+            by_result.setdefault(results[cell], []).append(DIALECTS[dialect].label(level))
     text = f"CAST({name} AS {_SYNTAX[dialect].text_type})"
-    return f"{missing} CASE {text}\n  {_lines(cases)}\n  ELSE {results[1]} END END"
+    cases = [
+        f"WHEN {text} {_is_one_of(levels)} THEN {result}" for result, levels in by_result.items()
+    ]
+    return _case(f"{name} IS NULL", results[0], cases, results[1])
+
+
+def _is_one_of(literals: Sequence[str]) -> str:
+    return f"= {literals[0]}" if len(literals) == 1 else f"IN ({', '.join(literals)})"
 
 
 def _can_be_stored(text: str, dialect: str) -> bool:

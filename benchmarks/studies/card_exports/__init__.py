@@ -1,0 +1,1 @@
+"""Exported scorecards compared with the classifier, row by row."""

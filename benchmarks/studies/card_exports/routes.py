@@ -1,0 +1,140 @@
+"""Routes by which an exported scorecard scores raw rows.
+
+A route is a function of a fitted `ScorecardClassifier` and an Arrow table that returns an `Answer`.
+To add one, write such a function and give it a name in `ROUTES`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from directrix import ScorecardClassifier
+from directrix.export import to_sql
+
+KEY = "row id"
+_POSTGRES_TYPES = {
+    "double": "FLOAT8",
+    "int64": "BIGINT",
+    "string": "TEXT",
+    "bool": "BOOLEAN",
+    "date32[day]": "DATE",
+    "timestamp[us]": "TIMESTAMP",
+}
+
+
+class Answer(NamedTuple):
+    """What a route gives for each row.
+
+    Parameters
+    ----------
+    points, score : array of shape (n,), or (n, k) with k > 2 classes
+    probability : array of shape (n,) or (n, k)
+        With two classes that of the last.
+    label : array of shape (n,)
+    """
+
+    points: np.ndarray
+    score: np.ndarray
+    probability: np.ndarray
+    label: np.ndarray
+
+
+def by_classifier(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Return what every other route must give."""
+    probability = classifier.predict_proba(rows)
+    return Answer(
+        classifier.predict_points(rows),
+        classifier.decision_function(rows),
+        probability[:, 1] if len(classifier.classes_) == 2 else probability,
+        classifier.predict(rows),
+    )
+
+
+def by_duckdb(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in DuckDB."""
+    import duckdb  # noqa: PLC0415 - each route needs only its library
+
+    with duckdb.connect() as connection:
+        connection.register("rows", _with_key(rows))
+        return _of_query(connection.execute(_query(classifier, "duckdb")).fetchall(), classifier)
+
+
+def by_postgres(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in a PostgreSQL server that is started for this."""
+    import psycopg  # noqa: PLC0415
+
+    from tests import postgres_server  # noqa: PLC0415
+
+    programs = postgres_server.programs()
+    if programs is None:
+        msg = "PostgreSQL is not installed: there is no initdb to start a server with"
+        raise RuntimeError(msg)
+    keyed = _with_key(rows)
+    columns = [
+        '"{}" {}'.format(field.name.replace('"', '""'), _POSTGRES_TYPES[str(field.type)])
+        for field in keyed.schema
+    ]
+    with (
+        postgres_server.server(programs) as address,
+        psycopg.connect(**address, autocommit=True) as connection,
+    ):
+        connection.execute(f"CREATE TABLE rows ({', '.join(columns)})")
+        with connection.cursor().copy("COPY rows FROM STDIN") as copy:
+            for row in zip(*(column.to_pylist() for column in keyed.columns), strict=True):
+                copy.write_row(row)
+        return _of_query(connection.execute(_query(classifier, "postgres")).fetchall(), classifier)
+
+
+def by_spark(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in Spark SQL, on threads."""
+    from pyarrow import parquet  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    session = SparkSession.builder.master("local[2]").getOrCreate()
+    zone = session.conf.get("spark.sql.session.timeZone")
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "rows.parquet")
+            parquet.write_table(_with_key(rows), path)
+            session.read.parquet(path).createOrReplaceTempView("rows")
+            return _of_query(session.sql(_query(classifier, "spark")).collect(), classifier)
+    finally:
+        session.conf.set("spark.sql.session.timeZone", zone)
+
+
+ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer]] = {
+    "SQL in DuckDB": by_duckdb,
+    "SQL in PostgreSQL": by_postgres,
+    "SQL in Spark": by_spark,
+}
+
+
+def _with_key(rows: pa.Table) -> pa.Table:
+    return rows.append_column(KEY, pa.array(range(len(rows)), pa.int64()))
+
+
+def _query(classifier: ScorecardClassifier, dialect: str) -> str:
+    return to_sql(classifier, dialect=dialect).select("rows", keep=[KEY])
+
+
+def _of_query(result: Iterable[Sequence[Any]], classifier: ScorecardClassifier) -> Answer:
+    """Return the answer of a query that has the key of the rows first."""
+    ordered = sorted(map(tuple, result), key=lambda row: row[0])
+    k = len(classifier.cards_)
+    numbers = np.array([row[1:-1] for row in ordered], dtype=float)
+    return Answer(
+        *(
+            np.squeeze(numbers[:, start : start + k], 1)
+            if k == 1
+            else numbers[:, start : start + k]
+            for start in (0, k, 2 * k)
+        ),
+        label=np.array([row[-1] for row in ordered], dtype=classifier.classes_.dtype),
+    )

@@ -1,0 +1,192 @@
+"""A fitted classifier as SQL expressions, so that a database can score its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from directrix.classifiers import CardFormula
+from directrix.engines import DIALECTS
+from directrix.export.scoring_formula import Formula, scoring_formula
+from directrix.export.sql.points import used_columns
+from directrix.export.sql.writer import FormulaWriter
+
+
+@dataclass(frozen=True)
+class SqlExpressions:
+    """Score, probability and prediction as expressions in a dialect of SQL; see `to_sql`.
+
+    Parameters
+    ----------
+    dialect : str
+    values : tuple of str
+        An expression for each feature of the formula; most often the quoted name of a column.
+    formula : LinearFormula or CardFormula
+        What the classifier computes.
+    """
+
+    dialect: str
+    values: tuple[str, ...] = field(repr=False)
+    formula: Formula = field(repr=False)
+
+    @cached_property
+    def card_points(self) -> tuple[str, ...]:
+        """The total points of each card: with two classes one expression, for lines none."""
+        return self._writer.points(self.values)
+
+    @cached_property
+    def scores(self) -> tuple[str, ...]:
+        """With two classes one expression, otherwise one for each class."""
+        return self._writer.scores(self.card_points or self.values)
+
+    @cached_property
+    def probabilities(self) -> tuple[str, ...]:
+        """With two classes the probability of the last, otherwise one for each class."""
+        return self._writer.probabilities(self.scores)
+
+    @cached_property
+    def prediction(self) -> str:
+        """The label."""
+        return self._writer.prediction(self.scores)
+
+    @property
+    def points(self) -> str:
+        """The total points of a card of two classes, before its cutoff is subtracted."""
+        if not self.card_points:
+            msg = "a linear classifier has no points: use .score"
+            raise ValueError(msg)
+        return self._only(self.card_points, "card_points")
+
+    @property
+    def score(self) -> str:
+        """The score of a classifier of two classes."""
+        return self._only(self.scores, "scores")
+
+    @property
+    def probability(self) -> str:
+        """The probability of the last of two classes."""
+        return self._only(self.probabilities, "probabilities")
+
+    @property
+    def _writer(self) -> FormulaWriter:
+        return FormulaWriter(self.formula, self.dialect)
+
+    def _only(self, expressions: tuple[str, ...], name: str) -> str:
+        if len(expressions) > 1:
+            msg = f"there is one for each of the {len(expressions)} classes: use .{name}"
+            raise ValueError(msg)
+        return expressions[0]
+
+    def select(self, table: str | Sequence[str], keep: Sequence[str] = ()) -> str:
+        """Return a query that adds score, probability and prediction to columns of a table.
+
+        Those of a card have the points before them. Points and score are computed once, in
+        subqueries.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            Name of the table. Dots in text separate schema and table; give a sequence of parts if
+            a name contains a dot.
+        keep : sequence of str
+            Columns to keep, such as the key of the rows.
+        """
+        path = tuple(table.split(".")) if isinstance(table, str) else tuple(table)
+        if not path or not all(path):
+            msg = f"the name of a table has an empty part: {table!r}"
+            raise ValueError(msg)
+        if isinstance(keep, str):
+            msg = f"keep must be a list of columns, not the text {keep!r}"
+            raise TypeError(msg)
+        dialect = DIALECTS[self.dialect]
+        dialect.require_names(list(keep), "kept column", "keep others, or one of them only")
+        steps = self._steps()
+        twice = {name.lower() for name in keep} & {name for step in steps for name in step}
+        if twice:
+            msg = f"column {twice.pop()!r} would be there twice: keep it under another name"
+            raise ValueError(msg)
+        kept = [dialect.name(name) for name in keep]
+        query = ".".join(dialect.name(part) for part in path)
+        for k, step in enumerate(steps):
+            source = query if k == 0 else f"(\n{query}\n) AS dx_scored"
+            columns = [*kept, *(f"{expression} AS {name}" for name, expression in step.items())]
+            query = "SELECT\n  {}\nFROM {}".format(",\n  ".join(columns), source)
+        return query
+
+    def _steps(self) -> list[Mapping[str, str]]:
+        """Return columns by name, each step computed from the columns of the one before it."""
+        writer, n = self._writer, len(self.formula.responses)
+        scores, points = [f"dx_score_{k}" for k in range(n)], [f"dx_points_{k}" for k in range(n)]
+        steps: list[Mapping[str, str]] = []
+        last: dict[str, str] = {}
+        computed: dict[str, str] = {}
+        made = self.scores
+        if isinstance(self.formula, CardFormula):
+            steps.append(dict(zip(points, self.card_points, strict=True)))
+            computed = dict(zip(points, points, strict=True))
+            last = dict(zip(self._names("points"), points, strict=True))
+            made = writer.scores(points)
+        steps.append(computed | dict(zip(scores, made, strict=True)))
+        last |= dict(zip(self._names("score"), scores, strict=True))
+        last |= dict(zip(self._names("probability"), writer.probabilities(scores), strict=True))
+        return [*steps, last | {"prediction": writer.prediction(scores)}]
+
+    def _names(self, name: str) -> list[str]:
+        n = len(self.formula.responses)
+        return [name] if n == 1 else [f"{name}_{k}" for k in range(n)]
+
+
+def to_sql(
+    classifier: Any, *, dialect: str = "duckdb", columns: Sequence[str] | None = None
+) -> SqlExpressions:
+    """Return score, probability and prediction of a fitted classifier as SQL expressions.
+
+    Those of a linear classifier are NULL for a row with NULL in a column that is used; probability
+    and prediction also if the score is NaN or infinite. A `ScorecardClassifier` reads raw columns,
+    and gives its points too: NULL, NaN and texts that training rows did not have are bins of the
+    card, so that no result is NULL. A column on which no score depends is not used.
+
+    Parameters
+    ----------
+    classifier : classifier of directrix, fitted, without a kernel
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+    columns : sequence of str, optional
+        Columns of the features, in their order; by default the feature names of the classifier.
+
+    Returns
+    -------
+    SqlExpressions
+
+    Examples
+    --------
+    >>> from directrix import MomentClassifier
+    >>> from directrix.export import to_sql
+    >>> classifier = MomentClassifier(choose="moments").fit(
+    ...     [[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
+    ... )
+    >>> print(to_sql(classifier, dialect="bigquery", columns=["Age"]).score)
+    (CAST(... AS FLOAT64) + CAST(... AS FLOAT64) * CAST(`Age` AS FLOAT64))
+    """
+    if dialect not in DIALECTS:
+        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
+        raise ValueError(msg)
+    formula = scoring_formula(classifier, columns)
+    if formula.features is None:
+        msg = "the classifier was fitted without names of features: give columns=[...]"
+        raise ValueError(msg)
+    used = used_features(formula)
+    used_names = [name if k in used else None for k, name in enumerate(formula.features)]
+    remedy = "name the columns of the table with columns=[...], or --features of directrix export"
+    DIALECTS[dialect].require_names(used_names, "feature", remedy)
+    values = tuple(DIALECTS[dialect].name(name) for name in formula.features)
+    return SqlExpressions(dialect, values, formula)
+
+
+def used_features(formula: Formula) -> set[int]:
+    """Return the positions of the features that some score depends on."""
+    if isinstance(formula, CardFormula):
+        return used_columns(formula.cards)
+    by_feature = zip(*formula.coefficients, strict=True)
+    return {k for k, coefficients in enumerate(by_feature) if any(coefficients)}
