@@ -1,9 +1,15 @@
 import json
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+pytest.importorskip("pyarrow")
+
+from benchmarks.studies.card_exports.compare import difference
+from benchmarks.studies.card_exports.samples import CARDS, raw_rows
+from directrix import ScorecardClassifier
 from directrix.export import to_json
 
 
@@ -71,3 +77,32 @@ def test_numbers_come_back_to_the_last_bit(fitted):
 def test_a_kernel_is_refused(fitted):
     with pytest.raises(ValueError, match=r"directrix\.export\.save"):
         to_json(fitted("rbf"))
+
+
+@pytest.mark.parametrize("name", list(CARDS))
+def test_raw_rows_are_scored_by_a_reader_of_the_json_of_a_card(name):
+    assert difference(name, "JSON", raw_rows(1_000, 6, new=True)).is_close
+
+
+def test_the_json_of_a_card_holds_what_the_documentation_lists():
+    classifier = CARDS["three_integer_classes"]()
+    model = json.loads(to_json(classifier))
+    assert sorted(model) == ["cards", "classes", "columns", "format", "probability", "version"]
+    assert (model["format"], model["version"]) == ("directrix.card", 1)
+    assert [column["name"] for column in model["columns"]] == list(classifier.feature_names_in_)
+    kinds = ["number", "number", "text", "boolean", "date", "date", "number"]
+    assert [column["kind"] for column in model["columns"]] == kinds
+    assert model["columns"][0]["special_values"] == [-999.0]
+    assert model["classes"] == classifier.classes_.tolist()
+    for entry, card in zip(model["cards"], classifier.cards_, strict=True):
+        assert sorted(entry) == ["crosses", "cutoff", "higher_is_positive", "intercept", "points"]
+        assert entry["points"][1]["missing"] == card.columns[1][0]
+        assert len(entry["crosses"]) == len(card.crosses)
+    documentation = Path(__file__).parents[2].joinpath("docs/export.md").read_text(encoding="utf-8")
+    assert all(f"`{word}`" in documentation for word in [*model, *entry, *model["columns"][0]])
+
+
+def test_a_card_without_names_has_those_of_its_bins():
+    rows = np.random.default_rng(0).normal(size=(80, 2))
+    card = ScorecardClassifier("auc", train_on="counts", cv=2).fit(rows, rows[:, 0] > 0)
+    assert [column["name"] for column in json.loads(to_json(card))["columns"]] == ["x0", "x1"]

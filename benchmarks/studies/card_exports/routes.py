@@ -6,6 +6,7 @@ To add one, write such a function and give it a name in `ROUTES`.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.studies.card_exports.json_reader import score_row
 from directrix import ScorecardClassifier
-from directrix.export import to_sql
+from directrix.export import to_json, to_python, to_sql
 
 KEY = "row id"
 _POSTGRES_TYPES = {
@@ -86,7 +88,7 @@ def by_postgres(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     ):
         connection.execute(f"CREATE TABLE rows ({', '.join(columns)})")
         with connection.cursor().copy("COPY rows FROM STDIN") as copy:
-            for row in zip(*(column.to_pylist() for column in keyed.columns), strict=True):
+            for row in _python_rows(keyed):
                 copy.write_row(row)
         return _of_query(connection.execute(_query(classifier, "postgres")).fetchall(), classifier)
 
@@ -109,11 +111,35 @@ def by_spark(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
         session.conf.set("spark.sql.session.timeZone", zone)
 
 
+def by_json(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by a reader of the JSON."""
+    model = json.loads(to_json(classifier))
+    return _of_rows(score_row(model, list(row)) for row in _python_rows(rows))
+
+
+def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by the functions of the Python source."""
+    scope: dict[str, Any] = {}
+    exec(to_python(classifier), scope)  # noqa: S102 - it is our own
+    functions = [scope[name] for name in ("points", "score", "probability", "predict")]
+    return _of_rows(tuple(call(row) for call in functions) for row in _python_rows(rows))
+
+
 ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer]] = {
     "SQL in DuckDB": by_duckdb,
     "SQL in PostgreSQL": by_postgres,
     "SQL in Spark": by_spark,
+    "JSON": by_json,
+    "Python source": by_python,
 }
+
+
+def _python_rows(rows: pa.Table) -> Iterable[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in rows.columns), strict=True)
+
+
+def _of_rows(scored: Iterable[tuple[Any, ...]]) -> Answer:
+    return Answer(*(np.array(values) for values in zip(*scored, strict=True)))
 
 
 def _with_key(rows: pa.Table) -> pa.Table:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from directrix.export.scoring_formula import linear_formula
+from directrix.classifiers import CardFormula
+from directrix.export.cards.content import card_entry, column_entries
+from directrix.export.scoring_formula import Formula, scoring_formula
+
+if TYPE_CHECKING:
+    from directrix.classifiers import LinearFormula
 
 
 def to_json(classifier: Any) -> str:
@@ -15,6 +20,7 @@ def to_json(classifier: Any) -> str:
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
+        That of a `ScorecardClassifier` has the bins of raw columns and their points.
 
     Returns
     -------
@@ -32,8 +38,16 @@ def to_json(classifier: Any) -> str:
     >>> formula["classes"], formula["threshold"], sorted(formula["probability"][0])
     ([0, 1], 0.0, ['above', 'below', 'kind', 'offset'])
     """
-    formula = linear_formula(classifier)
-    entries = {
+    formula = scoring_formula(classifier)
+    if isinstance(formula, CardFormula):
+        entries = _card_entries(formula)
+    else:
+        entries = _linear_entries(formula)
+    return json.dumps(entries, indent=2, allow_nan=False)
+
+
+def _linear_entries(formula: LinearFormula) -> dict[str, Any]:
+    return {
         "format": "directrix.scoring",
         "version": 1,
         "classes": formula.classes,
@@ -41,12 +55,24 @@ def to_json(classifier: Any) -> str:
         "coefficients": formula.coefficients,
         "intercepts": formula.intercepts,
         "threshold": 0.0 if formula.two_classes else None,
-        "probability": [
-            {"kind": response.name, **_fields(response)} for response in formula.responses
-        ],
+        "probability": _probability(formula),
         "always": None if formula.always is None else formula.classes[formula.always],
     }
-    return json.dumps(entries, indent=2, allow_nan=False)
+
+
+def _card_entries(formula: CardFormula) -> dict[str, Any]:
+    return {
+        "format": "directrix.card",
+        "version": 1,
+        "classes": formula.classes,
+        "columns": column_entries(formula),
+        "cards": [card_entry(card) for card in formula.cards],
+        "probability": _probability(formula),
+    }
+
+
+def _probability(formula: Formula) -> list[dict[str, Any]]:
+    return [{"kind": response.name, **_fields(response)} for response in formula.responses]
 
 
 def _fields(response: Any) -> dict[str, float]:

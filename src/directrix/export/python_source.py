@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from directrix.export.scoring_formula import linear_formula
+from directrix.classifiers import CardFormula
+from directrix.export.cards.source import card_source
+from directrix.export.scoring_formula import scoring_formula
 
-_HEAD = '''"""Scores rows as a classifier of directrix does; it needs no library.
+if TYPE_CHECKING:
+    from directrix.classifiers import LinearFormula
+
+_IMPORTS = "from math import exp, fsum, log1p"
+
+_LINES = '''"""Scores rows as a classifier of directrix does; it needs no library.
 
 A row is a mapping from names of features to numbers, or the numbers in the order of FEATURES.
 """
 
-from math import exp, fsum, log1p
+{imports}
 
 CLASSES = {classes!r}
 FEATURES = {features!r}
@@ -30,26 +37,28 @@ def _values(row):
     return values
 
 
-def _linear_scores(row):
+def _base_scores(row):
     values = _values(row)
     return [
         fsum([intercept, *(weight * value for weight, value in zip(coefficients, values))])
         for coefficients, intercept in zip(COEFFICIENTS, INTERCEPTS)
     ]
+'''
 
+_SIGMOID = """
 
 def _sigmoid(log_odds):
     if log_odds < 0:
         share = exp(log_odds)
         return share / (1.0 + share)
     return 1.0 / (1.0 + exp(-log_odds))
-'''
+"""
 
 _TWO_CLASSES = '''
 
 def score(row):
     """Return the score: above zero the last class is predicted."""
-    return _linear_scores(row)[0]
+    return _base_scores(row)[0]
 
 
 def probability(row):
@@ -76,7 +85,7 @@ _SEVERAL_CLASSES = '''
 
 def score(row):
     """Return the log-odds of each class against the others."""
-    s = _linear_scores(row)
+    s = _base_scores(row)
     return [
         {log_odds},
     ]
@@ -101,8 +110,10 @@ def predict(row):
 def to_python(classifier: Any) -> str:
     """Return the source of a module with functions ``score``, ``probability`` and ``predict``.
 
-    They take a row: a mapping from names to numbers, or a sequence of numbers. The module runs
-    on Python 3.6 and later, and imports only `math`.
+    They take a row: a mapping from names to numbers, or a sequence of numbers. That of a
+    `ScorecardClassifier` takes raw values (numbers, texts, booleans, dates, None), and has a
+    function ``points`` too. The module needs no library but that of Python 3.7 and later: `math`,
+    and `datetime` if a card has dates.
 
     Parameters
     ----------
@@ -124,13 +135,11 @@ def to_python(classifier: Any) -> str:
     >>> scope["predict"]([6.5])
     'b'
     """
-    formula = linear_formula(classifier)
-    head = _HEAD.format(
-        classes=formula.classes,
-        features=formula.features,
-        coefficients=formula.coefficients,
-        intercepts=formula.intercepts,
-    )
+    formula = scoring_formula(classifier)
+    if isinstance(formula, CardFormula):
+        head = card_source(formula, _IMPORTS) + _SIGMOID
+    else:
+        head = _line_source(formula) + _SIGMOID
     arithmetic = _PythonArithmetic()
     if formula.response is None:
         log_odds = [
@@ -140,6 +149,16 @@ def to_python(classifier: Any) -> str:
     probability = formula.response.probability("s", arithmetic)
     label = _ABOVE_ZERO if formula.always is None else _ALWAYS.format(always=formula.always)
     return head + _TWO_CLASSES.format(probability=probability) + label
+
+
+def _line_source(formula: LinearFormula) -> str:
+    return _LINES.format(
+        imports=_IMPORTS,
+        classes=formula.classes,
+        features=formula.features,
+        coefficients=formula.coefficients,
+        intercepts=formula.intercepts,
+    )
 
 
 class _PythonArithmetic:

@@ -1,0 +1,1 @@
+"""Scorecards as plain content: what JSON and Python source are written from."""

@@ -1,0 +1,38 @@
+import postgres_server
+import pytest
+import spark_cluster
+
+pytest.importorskip("psycopg")
+
+from benchmarks.studies.card_exports import compare
+from benchmarks.studies.card_exports.routes import ROUTES, by_classifier
+from benchmarks.studies.card_exports.samples import INTEGER, raw_rows
+
+ROWS = 300
+
+
+@pytest.mark.parametrize("card", ["rescaled", "integer"])
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of pyspark about pandas
+@pytest.mark.parametrize("route", list(ROUTES))
+def test_every_route_scores_as_the_classifier(route, card):
+    if route == "SQL in PostgreSQL" and postgres_server.programs() is None:
+        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    if route == "SQL in Spark":
+        if spark_cluster.why_not() is not None:
+            pytest.skip(spark_cluster.why_not())
+        spark_cluster.session()  # which the route then uses, and the tests stop
+    found = compare.difference(card, route, raw_rows(ROWS, 3, new=True))
+    assert found.is_close, found
+    assert found.points == 0.0 or card not in INTEGER
+
+
+def test_a_route_that_differs_is_told(monkeypatch, capsys):
+    def one_point_off(classifier, rows):
+        answer = by_classifier(classifier, rows)
+        return answer._replace(points=answer.points + 1e-12)
+
+    monkeypatch.setitem(ROUTES, "JSON", one_point_off)
+    options = ["--rows", "20", "--routes", "JSON", "--cards"]
+    assert compare.main([*options, "additive"]) == 0
+    assert compare.main([*options, "integer"]) == 1
+    assert "TOO FAR" in capsys.readouterr().out
