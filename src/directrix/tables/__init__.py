@@ -50,6 +50,7 @@ from directrix.tables.counts import compare_cells as compare_cells
 from directrix.tables.counts import weights_of_evidence as weights_of_evidence
 from directrix.tables.cuts import find_cuts as find_cuts
 from directrix.tables.encoding import dense_features as dense_features
+from directrix.tables.encoding import onehot as onehot
 from directrix.tables.encoding import thermometer as thermometer
 from directrix.tables.reading.table import Column, Table
 

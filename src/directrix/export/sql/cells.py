@@ -125,20 +125,31 @@ def case_of_value(bins: Bins, results: Sequence[str], value: str, dialect: str) 
 def _levels(bins: LevelBins, results: Sequence[str], name: str, dialect: str) -> str:
     by_result: dict[str, list[str]] = {}
     for level, cell in zip(bins.levels, bins.level_cells, strict=True):
-        if results[cell] != results[1] and _can_be_stored(level, dialect):
+        if results[cell] != results[1] and can_be_stored(level, dialect):
             by_result.setdefault(results[cell], []).append(DIALECTS[dialect].label(level))
-    text = f"CAST({name} AS {_SYNTAX[dialect].text_type})"
+    text = text_sql(name, dialect)
     cases = [
-        f"WHEN {text} {_is_one_of(levels)} THEN {result}" for result, levels in by_result.items()
+        f"WHEN {text} {is_one_of(levels)} THEN {result}" for result, levels in by_result.items()
     ]
     return _case(f"{name} IS NULL", results[0], cases, results[1])
 
 
-def _is_one_of(literals: Sequence[str]) -> str:
+def is_nan_sql(number: str, dialect: str) -> str:
+    """Return the condition that a float is NaN."""
+    return _SYNTAX[dialect].is_nan.format(number)
+
+
+def text_sql(value: str, dialect: str) -> str:
+    """Return a value as text."""
+    return f"CAST({value} AS {_SYNTAX[dialect].text_type})"
+
+
+def is_one_of(literals: Sequence[str]) -> str:
+    """Return the end of a condition that a value is one of some literals."""
     return f"= {literals[0]}" if len(literals) == 1 else f"IN ({', '.join(literals)})"
 
 
-def _can_be_stored(text: str, dialect: str) -> bool:
+def can_be_stored(text: str, dialect: str) -> bool:
     """Return whether a database can hold a text at all: if not, no row needs a condition."""
     if "\0" in text and dialect == "postgres":
         return False
@@ -148,7 +159,7 @@ def _can_be_stored(text: str, dialect: str) -> bool:
 def _numbers(bins: NumberBins, results: Sequence[str], name: str, dialect: str) -> str:
     syntax: Dialect = DIALECTS[dialect]
     value = syntax.cast(name)
-    cases = [f"WHEN {_SYNTAX[dialect].is_nan.format(value)} THEN {results[0]}"]
+    cases = [f"WHEN {is_nan_sql(value, dialect)} THEN {results[0]}"]
     special = results[1 + bins.n_ordered :]
     cases += [
         f"WHEN {value} = {syntax.double(number)} THEN {result}"

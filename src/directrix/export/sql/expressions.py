@@ -9,7 +9,9 @@ from typing import Any
 
 from directrix.classifiers import CardFormula
 from directrix.engines import DIALECTS
-from directrix.export.scoring_formula import Formula, scoring_formula
+from directrix.export.pipelines.raw_formula import raw_formula
+from directrix.export.scoring_formula import Formula
+from directrix.export.sql.features import FeatureWriter
 from directrix.export.sql.points import used_columns
 from directrix.export.sql.writer import FormulaWriter
 
@@ -25,11 +27,14 @@ class SqlExpressions:
         An expression for each feature of the formula; most often the quoted name of a column.
     formula : LinearFormula or CardFormula
         What the classifier computes.
+    computed : bool
+        Whether the features are computed from columns, by the steps of a pipeline before it.
     """
 
     dialect: str
     values: tuple[str, ...] = field(repr=False)
     formula: Formula = field(repr=False)
+    computed: bool = field(default=False, repr=False)
 
     @cached_property
     def card_points(self) -> tuple[str, ...]:
@@ -121,14 +126,17 @@ class SqlExpressions:
         scores, points = [f"dx_score_{k}" for k in range(n)], [f"dx_points_{k}" for k in range(n)]
         steps: list[Mapping[str, str]] = []
         last: dict[str, str] = {}
-        computed: dict[str, str] = {}
-        made = self.scores
+        values = list(self.values)
+        if self.computed:
+            features = {f"dx_feature_{k}": values[k] for k in sorted(used_features(self.formula))}
+            steps += [features] if features else []
+            values = [f"dx_feature_{k}" for k in range(len(values))]
         if isinstance(self.formula, CardFormula):
-            steps.append(dict(zip(points, self.card_points, strict=True)))
-            computed = dict(zip(points, points, strict=True))
+            steps.append(dict(zip(points, writer.points(values), strict=True)))
             last = dict(zip(self._names("points"), points, strict=True))
-            made = writer.scores(points)
-        steps.append(computed | dict(zip(scores, made, strict=True)))
+            values = points
+        kept = {name: name for name in last.values()}
+        steps.append(kept | dict(zip(scores, writer.scores(values), strict=True)))
         last |= dict(zip(self._names("score"), scores, strict=True))
         last |= dict(zip(self._names("probability"), writer.probabilities(scores), strict=True))
         return [*steps, last | {"prediction": writer.prediction(scores)}]
@@ -151,9 +159,13 @@ def to_sql(
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
+        Or a fitted Pipeline that ends with one. Its steps may be SimpleImputer, StandardScaler,
+        MinMaxScaler, OneHotEncoder, OrdinalEncoder, `Binner`, and ColumnTransformer and Pipeline
+        of these.
     dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
     columns : sequence of str, optional
-        Columns of the features, in their order; by default the feature names of the classifier.
+        Columns of the features of the classifier or pipeline, in their order; by default the names
+        that it was fitted with.
 
     Returns
     -------
@@ -172,16 +184,16 @@ def to_sql(
     if dialect not in DIALECTS:
         msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
         raise ValueError(msg)
-    formula = scoring_formula(classifier, columns)
-    if formula.features is None:
+    raw = raw_formula(classifier, columns)
+    if raw.columns is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
-    used = used_features(formula)
-    used_names = [name if k in used else None for k, name in enumerate(formula.features)]
+    used = raw.used_columns(used_features(raw.formula))
+    used_names = [name if k in used else None for k, name in enumerate(raw.columns)]
     remedy = "name the columns of the table with columns=[...], or --features of directrix export"
     DIALECTS[dialect].require_names(used_names, "feature", remedy)
-    values = tuple(DIALECTS[dialect].name(name) for name in formula.features)
-    return SqlExpressions(dialect, values, formula)
+    values = tuple(map(FeatureWriter(raw.columns, dialect).write, raw.features))
+    return SqlExpressions(dialect, values, raw.formula, raw.is_computed)
 
 
 def used_features(formula: Formula) -> set[int]:

@@ -1,0 +1,253 @@
+"""Steps of a pipeline: each maps expressions of its columns to expressions of its features."""
+
+from __future__ import annotations
+
+from collections import UserList
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from directrix.exceptions import ColumnNotFoundError
+from directrix.export.pipelines.expressions import (
+    Binned,
+    Calculated,
+    Category,
+    Clipped,
+    Expression,
+    Filled,
+    Lookup,
+)
+from directrix.tables import Binner, dense_features, onehot, thermometer
+
+Expressions: TypeAlias = Sequence[Expression]
+
+
+def step_features(step: Any, values: Expressions, path: str) -> list[Expression]:
+    """Return the features that a fitted step makes of its columns.
+
+    Parameters
+    ----------
+    step : transformer
+    values : sequence of Expression
+        Its columns.
+    path : str
+        Names of the step and of those it is in, for errors.
+
+    Raises
+    ------
+    TypeError
+        If the step is of a type that cannot be written.
+    ValueError
+        If one of its parameters cannot be.
+    """
+    if isinstance(step, str) and step == "passthrough":
+        return list(values)
+    write = next((known for kind, known in _STEPS.items() if isinstance(step, kind)), None)
+    if write is None:
+        known = ", ".join(kind.__name__ for kind in _STEPS)
+        msg = (
+            f"step {path} is a {type(step).__name__}, which cannot be exported; steps that can: "
+            f"{known}. Export the last step alone, or replace this one"
+        )
+        raise TypeError(msg)
+    if not isinstance(step, Pipeline | FunctionTransformer):  # their members are checked
+        check_is_fitted(step)
+    return write(step, values, path)
+
+
+def _refuse(path: str, parameter: str, remedy: str) -> None:
+    msg = f"step {path} has {parameter}, which cannot be exported: {remedy}"
+    raise ValueError(msg)
+
+
+def _pipeline(step: Any, values: Expressions, path: str) -> list[Expression]:
+    features = list(values)
+    for name, member in step.steps:
+        if member is not None:
+            inside = f"{path} > {name!r}" if path else repr(name)
+            features = step_features(member, features, inside)
+    return features
+
+
+def _column_transformer(step: Any, values: Expressions, path: str) -> list[Expression]:
+    if step.transformer_weights:
+        _refuse(path, "transformer_weights", "multiply the coefficients instead")
+    names = [*getattr(step, "feature_names_in_", ())]
+    features: list[Expression] = []
+    for name, member, columns in step.transformers_:
+        if isinstance(member, str) and member == "drop":
+            continue
+        chosen = [values[k] for k in _positions(columns, names, len(values))]
+        if chosen:  # otherwise the member is not fitted
+            features += step_features(member, chosen, f"{path} > {name!r}")
+    return features
+
+
+def _positions(columns: Any, names: Sequence[str], n: int) -> list[int]:
+    """Return the positions of columns given by names, positions, a slice or a mask."""
+    if isinstance(columns, slice):
+        start, stop = (
+            _position(end, names) if isinstance(end, str) else end
+            for end in (columns.start, columns.stop)
+        )
+        if isinstance(columns.stop, str):
+            stop += 1  # a slice of names includes its end
+        return list(range(n))[slice(start, stop, columns.step)]
+    if isinstance(columns, UserList):
+        columns = columns.data  # scikit-learn 1.6 warns whoever looks at those of the remainder
+    given: list[Any] = [columns] if np.isscalar(columns) else list(columns)
+    if given and all(isinstance(flag, bool | np.bool_) for flag in given):
+        return [k for k, flag in enumerate(given) if flag]
+    return [_position(c, names) if isinstance(c, str) else range(n)[c] for c in given]
+
+
+def _position(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise ColumnNotFoundError(name, names)
+    return list(names).index(name)
+
+
+def _function_transformer(step: Any, values: Expressions, path: str) -> list[Expression]:
+    if step.func is not None:
+        _refuse(path, f"func={step.func!r}", "only func=None can be, which changes nothing")
+    return list(values)
+
+
+def _imputer(step: Any, values: Expressions, path: str) -> list[Expression]:
+    if step.add_indicator:
+        _refuse(path, "add_indicator=True", "a Binner has bins for missing values")
+    if not _is_missing(step.missing_values):
+        _refuse(path, f"missing_values={step.missing_values!r}", "only NaN, None and NA can be")
+    features: list[Expression] = []
+    for value, statistic in zip(values, step.statistics_.tolist(), strict=True):
+        if _is_missing(statistic):
+            continue  # scikit-learn drops a column without a value
+        if not isinstance(statistic, int | float | str) or isinstance(statistic, bool):
+            _refuse(path, f"the value {statistic!r}", "numbers and texts can be imputed")
+        fill = statistic if isinstance(statistic, str) else float(statistic)
+        features.append(Filled(value, fill))
+    return features
+
+
+def _standard_scaler(step: Any, values: Expressions, path: str) -> list[Expression]:
+    del path
+    features = list(values)
+    if step.mean_ is not None and step.with_mean:
+        means = zip(features, step.mean_.tolist(), strict=True)
+        features = [Calculated(value, "-", mean) for value, mean in means]
+    if step.scale_ is not None and step.with_std:
+        scales = zip(features, step.scale_.tolist(), strict=True)
+        features = [Calculated(value, "/", scale) for value, scale in scales]
+    return features
+
+
+def _min_max_scaler(step: Any, values: Expressions, path: str) -> list[Expression]:
+    del path
+    low, high = map(float, step.feature_range)
+    lines = zip(values, step.scale_.tolist(), step.min_.tolist(), strict=True)
+    features: list[Expression] = [
+        Calculated(Calculated(value, "*", scale), "+", start) for value, scale, start in lines
+    ]
+    return [Clipped(value, low, high) for value in features] if step.clip else features
+
+
+def _one_hot_encoder(step: Any, values: Expressions, path: str) -> list[Expression]:
+    _refuse_grouping(step, path)
+    unknown = None if step.handle_unknown == "error" else 0.0
+    dropped = [None] * len(values) if step.drop_idx_ is None else list(step.drop_idx_)
+    features: list[Expression] = []
+    for value, found, drop in zip(values, step.categories_, dropped, strict=True):
+        categories, is_missing = _categories(found, path)
+        n = len(categories)
+        for k in range(len(found)):
+            if k != drop:
+                numbers = tuple(float(k == j) for j in range(n))
+                missing = float(k == n) if is_missing else unknown
+                features.append(Lookup(value, categories, numbers, missing, unknown))
+    return features
+
+
+def _ordinal_encoder(step: Any, values: Expressions, path: str) -> list[Expression]:
+    _refuse_grouping(step, path)
+    uses_value = step.handle_unknown == "use_encoded_value"
+    unknown = _number(step.unknown_value) if uses_value else None
+    features: list[Expression] = []
+    for value, found in zip(values, step.categories_, strict=True):
+        categories, is_missing = _categories(found, path)
+        missing = _number(step.encoded_missing_value) if is_missing else unknown
+        numbers = tuple(map(float, range(len(categories))))
+        features.append(Lookup(value, categories, numbers, missing, unknown))
+    return features
+
+
+def _refuse_grouping(step: Any, path: str) -> None:
+    for name in ("min_frequency", "max_categories"):
+        if getattr(step, name) is not None:
+            _refuse(path, f"{name}={getattr(step, name)!r}", "a Binner groups rare levels")
+
+
+def _number(value: Any) -> float | None:
+    """Return a number of an encoder; NaN becomes None, a missing value."""
+    return None if _is_missing(value) else float(value)
+
+
+def _categories(found: Any, path: str) -> tuple[tuple[Category, ...], bool]:
+    """Return the categories that are present, and whether there is one for missing values."""
+    values = found.tolist()
+    categories = tuple(value for value in values if not _is_missing(value))
+    if len(categories) < len(values) - 1:
+        _refuse(path, "both None and NaN as categories", "a database has one kind of missing")
+    is_known = all(isinstance(value, bool | int | float | str) for value in categories)
+    if not is_known or len({_kind(value) for value in categories}) > 1:
+        _refuse(path, f"categories {values!r}", "they must be all numbers, all texts or booleans")
+    same = tuple(c if isinstance(c, bool | str) else float(c) for c in categories)
+    return same, len(same) < len(values)
+
+
+def _kind(category: Category) -> type:
+    return type(category) if isinstance(category, bool | str) else float
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType" or value != value  # noqa: PLR0124
+
+
+def _binner(step: Any, values: Expressions, path: str) -> list[Expression]:
+    if step.crosses_:
+        _refuse(path, "crosses", "a ScorecardClassifier has crosses that can be")
+    features: list[Expression] = []
+    for value, bins in zip(values, step.bins_, strict=True):
+        cells = np.arange(bins.n_cells)
+        if step.encoding == "ordinal":
+            by_cell = cells[:, None].astype(np.float64)
+        else:
+            runs = thermometer(bins) if step.encoding == "thermometer" else onehot(bins)
+            by_cell = dense_features([runs], cells[:, None])
+        features += [Binned(value, bins, tuple(numbers)) for numbers in by_cell.T.tolist()]
+    return features
+
+
+_Write: TypeAlias = Callable[[Any, Expressions, str], list[Expression]]
+_STEPS: dict[type, _Write] = {
+    SimpleImputer: _imputer,
+    StandardScaler: _standard_scaler,
+    MinMaxScaler: _min_max_scaler,
+    OneHotEncoder: _one_hot_encoder,
+    OrdinalEncoder: _ordinal_encoder,
+    Binner: _binner,
+    FunctionTransformer: _function_transformer,
+    ColumnTransformer: _column_transformer,
+    Pipeline: _pipeline,
+}
