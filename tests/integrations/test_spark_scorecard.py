@@ -113,7 +113,8 @@ def test_a_pipeline_is_saved_loaded_and_scores_without_python(frame, tmp_path):
         (points,) = scored(result, "p")
         assert points.tolist() == expected
         plan = result._jdf.queryExecution().executedPlan().toString()
-        assert plan.count("aggregate(") == 1  # the points, which three columns are made of
+        # Points are computed once, and three columns are made of them.
+        assert plan.count(f"AS {stage.uid}_points_0#") == 1
         assert not [node for node in ("Python", "ArrowEval", "MapInArrow") if node in plan]
 
 

@@ -28,10 +28,10 @@ from pyspark.ml.util import (
 )
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-from directrix.classifiers import Card, ScorecardClassifier
+from directrix.classifiers import ScorecardClassifier
 from directrix.engines import DIALECTS
 from directrix.exceptions import ColumnNotFoundError
-from directrix.export import case_by_cell, load, save
+from directrix.export import load, save, to_sql
 from directrix.integrations.spark_columns import ColumnArithmetic
 
 _FILE = "model_file"  # entry of a saved stage: the bytes of the model file, in base64
@@ -150,7 +150,8 @@ class SparkScorecardModel(
         point_names, score_names = (
             [f"{self.uid}_{noun}_{k}" for k in range(len(cards))] for noun in ("points", "score")
         )
-        sums = [F.expr(points_sql(card, names)) for card in cards]
+        written = to_sql(self.classifier, dialect="spark", columns=names).card_points
+        sums = [F.expr(points).cast("double") for points in written]
         points, scores = list(map(F.col, point_names)), list(map(F.col, score_names))
         two = len(cards) == 1
         raw = [-scores[0], scores[0]] if two else scores
@@ -228,37 +229,6 @@ class SparkScorecardModel(
     def read(cls) -> Any:
         """Return a reader that loads a stage."""
         return _StageReader()
-
-
-def points_sql(card: Card, columns: Sequence[str]) -> str:
-    """Return the points of a card as an expression of Spark SQL.
-
-    They are added in the order of `Card.points`, to the same sum in every digit. An array is summed
-    because a sum of thousands of columns would be nested too deeply to be parsed.
-
-    Parameters
-    ----------
-    card : Card
-    columns : sequence of str
-        Names of the columns.
-    """
-    terms = [
-        case_by_cell(bins, [_SPARK.double(number) for number in points], name, "spark")
-        for bins, points, name in zip(card.bins, card.columns, columns, strict=True)
-        if points.any()
-    ]
-    for cross in card.crosses:
-        row, column = (
-            case_by_cell(card.bins[k], [str(group) for group in merged], columns[k], "spark")
-            for k, merged in zip(cross.columns, cross.merged, strict=True)
-        )
-        numbers = ", ".join(_SPARK.double(number) for number in cross.points.ravel())
-        cell = f"({row}) * {cross.points.shape[1]} + ({column}) + 1"
-        terms.append(f"element_at(array({numbers}), {cell})")
-    start = _SPARK.double(card.intercept)
-    if not terms:
-        return start
-    return f"aggregate(array({', '.join(terms)}), {start}, (total, term) -> total + term)"
 
 
 class _StageWriter(MLWriter):

@@ -18,9 +18,9 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers import Card, CardFormula
 from directrix.exceptions import Float32PrecisionWarning, find_stacklevel
-from directrix.export.cells_sql import last_microsecond
 from directrix.export.onnx.graph import Graph
 from directrix.export.onnx.linear import LEAST_CHANGE, ROUNDING
+from directrix.export.sql.cells import last_microsecond
 from directrix.tables import Bins, LevelBins, NumberBins
 
 #: A missing date: NumPy has this integer for NaT.

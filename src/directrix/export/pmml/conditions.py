@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from directrix.export.cells_sql import last_microsecond
 from directrix.export.pmml.expressions import apply, constant, element, field, number_text
+from directrix.export.sql.cells import last_microsecond
 from directrix.tables import Bins, LevelBins, NumberBins
 
 Result = TypeVar("Result")
