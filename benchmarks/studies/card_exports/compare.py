@@ -48,10 +48,12 @@ class Difference(NamedTuple):
         return close and self.labels == 0
 
 
-def difference(card: str, route: str, rows: pa.Table) -> Difference:
-    """Return the greatest differences of a route on these rows."""
+def difference(card: str, route: str, rows: pa.Table) -> Difference | None:
+    """Return the greatest differences of a route on these rows; None if it has no such cards."""
     classifier = CARDS[card]()
     expected, answer = by_classifier(classifier, rows), ROUTES[route](classifier, rows)
+    if answer is None:
+        return None
     numbers = [_farthest(answer[k], expected[k]) for k in range(3)]
     return Difference(card, route, *numbers, _unequal(answer, expected))
 
@@ -79,9 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for route in options.routes:
         for card in options.cards:
             apart = difference(card, route, rows)
+            if apart is None:
+                print(f"{route}, {card}: no such cards", flush=True)
+                continue
             print(
                 f"{route}, {card}: {apart.points:.1e}, {apart.score:.1e}, {apart.probability:.1e}, "
-                f"{apart.labels} other labels{'' if apart.is_close else ': TOO FAR'}"
+                f"{apart.labels} other labels{'' if apart.is_close else ': TOO FAR'}",
+                flush=True,
             )
             found.append(apart)
     return int(not all(apart.is_close for apart in found))

@@ -1,6 +1,7 @@
 """Routes by which an exported scorecard scores raw rows.
 
-A route is a function of a fitted `ScorecardClassifier` and an Arrow table that returns an `Answer`.
+A route is a function of a fitted `ScorecardClassifier` and an Arrow table that returns an `Answer`,
+or None if it cannot score such a card.
 To add one, write such a function and give it a name in `ROUTES`.
 """
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from benchmarks.studies.card_exports.json_reader import score_row
 from directrix import ScorecardClassifier
-from directrix.export import to_json, to_python, to_sql
+from directrix.export import to_json, to_onnx, to_pmml, to_python, to_sql
 
 KEY = "row id"
 _POSTGRES_TYPES = {
@@ -125,10 +126,63 @@ def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     return _of_rows(tuple(call(row) for call in functions) for row in _python_rows(rows))
 
 
-ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer]] = {
+def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer | None:
+    """Score rows by JPMML, in a process of Java; PMML has cards of two classes only."""
+    import jpmml_evaluator  # noqa: PLC0415
+    import pandas as pd  # noqa: PLC0415
+
+    if len(classifier.cards_) > 1:
+        return None
+    evaluator = jpmml_evaluator.make_evaluator(to_pmml(classifier), backend="py4j")
+    frame = pd.DataFrame()
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        is_date = pa.types.is_temporal(column.type)  # with its time, as the document asks for
+        values = (column.cast(pa.timestamp("us")) if is_date else column).to_pylist()
+        times = [value if value is None else value.isoformat() for value in values if is_date]
+        frame[name] = pd.Series(times if is_date else values, dtype=object)
+    found = evaluator.evaluateAll(frame, nan_as_missing=True)
+    numbers = [found[name].to_numpy(float) for name in ("points", "score", "probability")]
+    labels = found["prediction"].to_numpy().astype(classifier.classes_.dtype)
+    return Answer(*numbers, label=labels)
+
+
+def by_onnx(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by onnxruntime."""
+    import onnxruntime  # noqa: PLC0415
+
+    missing = "\x07 missing"  # no row has it
+    inputs = {}
+    for bins, column in zip(classifier.cards_[0].bins, rows.columns, strict=True):
+        if bins.kind == "text":
+            texts = [missing if text is None else text for text in column.to_pylist()]
+            values = np.array(texts, dtype=object)
+        elif bins.kind == "date":
+            days = column.cast(pa.timestamp("us"))
+            values = days.to_numpy().astype("M8[us]").astype(np.int64)
+        else:
+            values = np.array([np.nan if x is None else x for x in column.to_pylist()], float)
+        inputs[bins.name] = values.reshape(-1, 1)
+    model = to_onnx(classifier, missing_text=missing).SerializeToString()
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    used = {entry.name for entry in session.get_inputs()}
+    names = [output.name for output in session.get_outputs()]
+    given = {name: values for name, values in inputs.items() if name in used}
+    found = dict(zip(names, session.run(None, given), strict=True))
+    probability = found["probabilities"]
+    return Answer(
+        found["points"],
+        found["score"],
+        probability[:, 1] if len(classifier.classes_) == 2 else probability,
+        found["label"].astype(classifier.classes_.dtype),
+    )
+
+
+ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer | None]] = {
     "SQL in DuckDB": by_duckdb,
     "SQL in PostgreSQL": by_postgres,
     "SQL in Spark": by_spark,
+    "PMML": by_pmml,
+    "ONNX": by_onnx,
     "JSON": by_json,
     "Python source": by_python,
 }

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from directrix import Binner, ScorecardClassifier
+from directrix.classifiers import PointsToDoubleOdds
 
 TRAINING_ROWS = 1_200
 #: Texts of training rows, and those that only new rows have.
@@ -102,6 +103,16 @@ def integer() -> ScorecardClassifier:
     return with_cards(crossed(), lambda points: np.rint(-90.0 * points), intercept=600, cutoff=587)
 
 
+def searched() -> ScorecardClassifier:
+    """Return a card of small whole numbers, as it is trained."""
+    return _fit(points="integer", max_crosses=0)
+
+
+def doubling() -> ScorecardClassifier:
+    """Return a card of exact points that double the odds, as it is trained, with crosses."""
+    return _fit(points=PointsToDoubleOdds(rounded=False))
+
+
 def three_classes() -> ScorecardClassifier:
     """Return a card for each of three classes."""
 
@@ -143,6 +154,9 @@ def with_cards(
 
 CARDS: dict[str, Callable[[], ScorecardClassifier]] = {
     make.__name__: lru_cache(make)
-    for make in (additive, crossed, rescaled, integer, three_classes, three_integer_classes)
+    for make in (
+        *(additive, crossed, rescaled, integer, searched, doubling),
+        *(three_classes, three_integer_classes),
+    )
 }
-INTEGER = ("integer", "three_integer_classes")
+INTEGER = ("integer", "searched", "three_integer_classes")

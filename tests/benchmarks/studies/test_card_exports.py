@@ -1,3 +1,5 @@
+import shutil
+
 import postgres_server
 import pytest
 import spark_cluster
@@ -9,6 +11,7 @@ from benchmarks.studies.card_exports.routes import ROUTES, by_classifier
 from benchmarks.studies.card_exports.samples import INTEGER, raw_rows
 
 ROWS = 300
+LIBRARIES = {"PMML": "jpmml_evaluator", "ONNX": "onnxruntime"}
 
 
 @pytest.mark.parametrize("card", ["rescaled", "integer"])
@@ -17,6 +20,10 @@ ROWS = 300
 def test_every_route_scores_as_the_classifier(route, card):
     if route == "SQL in PostgreSQL" and postgres_server.programs() is None:
         pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    if route in LIBRARIES:
+        pytest.importorskip(LIBRARIES[route], reason=f"the route {route} needs it")
+    if route == "PMML" and shutil.which("java") is None:
+        pytest.skip("there is no java to run JPMML with")
     if route == "SQL in Spark":
         if spark_cluster.why_not() is not None:
             pytest.skip(spark_cluster.why_not())
