@@ -77,6 +77,12 @@ def test_postgres_scores_as_the_pipelines():
             pipeline = samples.fitted(name)
             query = to_sql(pipeline, dialect="postgres").select("t", keep=[KEY])
             require_same(connection.execute(query).fetchall(), pipeline, new)
+            # A condition on the key chooses rows before they are scored, and steps are not merged.
+            view = f"SELECT * FROM ({query}) AS q WHERE key = 5"  # noqa: S608
+            plan = [row[0] for row in connection.execute(f"EXPLAIN VERBOSE {view}").fetchall()]
+            scan = next(k for k, line in enumerate(plan) if "Seq Scan on public.t" in line)
+            assert any("Filter: (t.key =" in line for line in plan[scan:])
+            assert any("Nested Loop" in line for line in plan[:scan])
 
 
 @pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not()))

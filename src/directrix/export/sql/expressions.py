@@ -113,12 +113,9 @@ class SqlExpressions:
             msg = f"column {twice.pop()!r} would be there twice: keep it under another name"
             raise ValueError(msg)
         kept = [dialect.name(name) for name in keep]
-        query = ".".join(dialect.name(part) for part in path)
-        for k, step in enumerate(steps):
-            source = query if k == 0 else f"(\n{query}\n) AS dx_scored"
-            columns = [*kept, *(f"{expression} AS {name}" for name, expression in step.items())]
-            query = "SELECT\n  {}\nFROM {}".format(",\n  ".join(columns), source)
-        return query
+        source = ".".join(dialect.name(part) for part in path)
+        combine = _lateral_query if self.dialect == "postgres" else _nested_query
+        return combine(source, kept, [_columns(step) for step in steps])
 
     def _steps(self) -> list[Mapping[str, str]]:
         """Return columns by name, each step computed from the columns of the one before it."""
@@ -135,8 +132,8 @@ class SqlExpressions:
             steps.append(dict(zip(points, writer.points(values), strict=True)))
             last = dict(zip(self._names("points"), points, strict=True))
             values = points
-        kept = {name: name for name in last.values()}
-        steps.append(kept | dict(zip(scores, writer.scores(values), strict=True)))
+        carried = {} if self.dialect == "postgres" else {name: name for name in last.values()}
+        steps.append(carried | dict(zip(scores, writer.scores(values), strict=True)))
         last |= dict(zip(self._names("score"), scores, strict=True))
         last |= dict(zip(self._names("probability"), writer.probabilities(scores), strict=True))
         return [*steps, last | {"prediction": writer.prediction(scores)}]
@@ -202,3 +199,33 @@ def used_features(formula: Formula) -> set[int]:
         return used_columns(formula.cards)
     by_feature = zip(*formula.coefficients, strict=True)
     return {k for k, coefficients in enumerate(by_feature) if any(coefficients)}
+
+
+def _columns(step: Mapping[str, str]) -> list[str]:
+    return [f"{expression} AS {name}" for name, expression in step.items()]
+
+
+def _nested_query(source: str, kept: Sequence[str], steps: Sequence[Sequence[str]]) -> str:
+    query = source
+    for k, step in enumerate(steps):
+        table = query if k == 0 else f"(\n{query}\n) AS dx_scored"
+        query = f"SELECT\n  {_lines([*kept, *step])}\nFROM {table}"
+    return query
+
+
+def _lateral_query(source: str, kept: Sequence[str], steps: Sequence[Sequence[str]]) -> str:
+    """Return a query whose steps are computed once for each row in PostgreSQL, too.
+
+    It would copy the expressions of a nested query to wherever they are named. OFFSET 0 forbids
+    that; in a lateral join it still lets conditions on kept columns choose rows first.
+    """
+    *inner, last = steps
+    joins = [
+        f"\nCROSS JOIN LATERAL (\nSELECT\n  {_lines(step)}\nOFFSET 0\n) AS dx_step_{k}"
+        for k, step in enumerate(inner)
+    ]
+    return f"SELECT\n  {_lines([*kept, *last])}\nFROM {source}{''.join(joins)}"
+
+
+def _lines(columns: Sequence[str]) -> str:
+    return ",\n  ".join(columns)
