@@ -47,10 +47,6 @@ def linear_formula(classifier: Any, columns: Sequence[str] | None = None) -> Lin
     """Return the formula of a classifier with coefficients of columns; the same parameters."""
     formula = scoring_formula(classifier, columns)
     if not isinstance(formula, LinearFormula):
-        msg = (
-            f"this export writes coefficients of columns, and a {type(classifier).__name__} has "
-            "points for bins: write it with directrix.export.save, or its points from cards_ and "
-            "binner_"
-        )
+        msg = f"a {type(classifier).__name__} has points for bins, and no coefficients of columns"
         raise TypeError(msg)
     return formula
