@@ -45,8 +45,8 @@ _KEYS = [
     *("calibration", "class", "classes", "facts", "feature_names", "format", "layout"),
     *("n_features", "operating_point", "params", "version", "writer"),
 ]
-#: Parameters that files before 0.2 do not have; they are set to their defaults.
-_LATER_PARAMS = {"limits"}
+#: Parameters that the first files do not have; they are set to their defaults.
+_LATER_PARAMS = {"limits", "signs"}
 _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,

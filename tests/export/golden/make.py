@@ -19,10 +19,13 @@ from scipy import sparse
 
 from directrix import (
     BetaBernoulliClassifier,
+    Binner,
     DirectClassifier,
     MomentClassifier,
+    ScorecardClassifier,
     SmoothClassifier,
 )
+from directrix.classifiers import IntegerPoints
 from directrix.export import save
 from directrix.losses import Hinge, Ramp
 from directrix.metrics import Cost, FBeta, RecallAtFPR
@@ -67,7 +70,37 @@ CASES = {
         sparse.csr_array(SPARSE[:30]),
         Y[:30],
     ),
+    "v1-card-names": (
+        ScorecardClassifier(
+            RecallAtFPR(0.1),
+            binner=Binner(max_bins=6, min_rows=1, special_values=[0.0]),
+            train_on="counts",
+            cv=3,
+            monotone={"Länge": "increasing"},
+            points=IntegerPoints(9),
+        ),
+        pd.DataFrame(X, columns=NAMES),
+        np.where(Y, "nein", "ja"),
+    ),
+    "v1-card-crosses": (
+        ScorecardClassifier("auc", train_on="counts", cv=3, points="pdo"),
+        X,
+        X[:, 0] * X[:, 1] > 0,
+    ),
+    "v1-card-three-classes": (
+        ScorecardClassifier("error", train_on="counts", cv=3),
+        X,
+        np.digitize(SUM, [-0.5, 0.7]).astype(np.int8),
+    ),
 }
+
+
+def params_in_file(classifier):
+    """Return the parameters that a file holds: of a binner, its bins are kept elsewhere."""
+    params = classifier.get_params(deep=False)
+    for name in ("n_jobs", "verbose", "limits", "signs"):
+        params.pop(name, None)
+    return params | ({"binner": "auto"} if "binner" in params else {})
 
 
 def main():
@@ -85,9 +118,10 @@ def main():
         scored = SPARSE[60:] if "sparse" in name else X[60:]
         given = pd.DataFrame(scored, columns=NAMES) if "names" in name else scored
         scores = np.asarray(classifier.decision_function(given)).reshape(len(scored), -1)
+        points = getattr(classifier, "operating_points_", (None,))
         answers = {
             "sha256": hashlib.sha256(content).hexdigest(),
-            "params": repr(sorted(classifier.get_params().items())),
+            "params": repr(sorted(params_in_file(classifier).items())),
             "feature_names": NAMES if "names" in name else None,
             "rows": [[value.hex() for value in row] for row in scored.tolist()],
             "scores": [[value.hex() for value in row] for row in scores.tolist()],
@@ -95,7 +129,7 @@ def main():
                 [value.hex() for value in row] for row in classifier.predict_proba(given).tolist()
             ],
             "labels": classifier.predict(given).tolist(),
-            "operating_point": repr(getattr(classifier, "operating_point_", None)),
+            "operating_point": repr(list(points) if len(points) > 1 else points[0]),
         }
         text = json.dumps(answers, indent=1, ensure_ascii=False) + "\n"
         (HERE / f"{name}.json").write_text(text, encoding="utf-8")
