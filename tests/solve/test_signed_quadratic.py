@@ -1,5 +1,7 @@
 """The solution keeps its signs, and nothing that keeps them is lower."""
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,3 +33,17 @@ def test_signs_that_are_not_needed_change_nothing(sign):
     wanted = np.abs(np.random.default_rng(1).normal(size=6)) * (sign or 1)
     solution = signed_quadratic(matrix, matrix @ wanted, np.full(6, sign))
     np.testing.assert_allclose(solution, wanted, rtol=1e-7)
+
+
+def test_many_signs_have_the_same_minimum(monkeypatch):
+    module = importlib.import_module("directrix.solve.signed_quadratic")
+    matrix, right, signs = problem(3, 40, 60)
+    exact = signed_quadratic(matrix, right, signs)
+    monkeypatch.setattr(module, "_MOST_EXACT", 1)
+    projected = signed_quadratic(matrix, right, signs)
+    assert (signs * projected >= 0).all()
+
+    def value(coef):
+        return 0.5 * coef @ matrix @ coef - right @ coef
+
+    assert value(projected) == pytest.approx(value(exact), rel=1e-9)

@@ -8,11 +8,16 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
 
+from directrix.solve.batched_lbfgs import batched_lbfgs
+
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
 #: Share of the mean diagonal that is added where rounding has left a matrix indefinite.
 _JITTER = 1e-10
+#: Coefficients with a sign up to which the exact method is used, and when the other ends.
+_MOST_EXACT = 400
+_FALL, _ITERATIONS = 1e-10, 300
 
 
 def signed_quadratic(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> FloatArray:
@@ -20,7 +25,8 @@ def signed_quadratic(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> 
 
     Coefficients without a sign are eliminated; the others are the solution of a least-squares
     problem that may not be negative, on the Cholesky factor of what is left of the matrix (Lawson
-    and Hanson 1974, as in SciPy).
+    and Hanson 1974, as in SciPy). That adds coefficients one by one: beyond a few hundred with a
+    sign, projected steps on all of them take less time, to a relative 1e-10 of the minimum.
 
     Parameters
     ----------
@@ -31,6 +37,8 @@ def signed_quadratic(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> 
     signs : array of shape (p,)
         1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere.
     """
+    if np.count_nonzero(signs) > _MOST_EXACT:
+        return _by_projection(matrix, right, signs)
     if not np.any(signs):
         solved: FloatArray = cho_solve(cho_factor(matrix, check_finite=False), right)
         return solved
@@ -53,3 +61,25 @@ def signed_quadratic(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> 
         rest = right[free] - matrix[np.ix_(free, bounded)] @ solution[bounded]
         solution[free] = cho_solve(factor, rest, check_finite=False)
     return solution
+
+
+def _by_projection(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> FloatArray:
+    factor = cho_factor(matrix, check_finite=False)
+
+    def evaluate(coef: FloatArray, _: AnyArray) -> tuple[FloatArray, FloatArray]:
+        product = coef @ matrix
+        value = 0.5 * np.einsum("kp,kp->k", product, coef) - coef @ right
+        return value, product - right
+
+    def precondition(vectors: FloatArray, _: AnyArray) -> FloatArray:
+        solved: FloatArray = cho_solve(factor, vectors.T, check_finite=False).T
+        return solved
+
+    start = np.zeros((1, len(right)))
+    solved = batched_lbfgs(
+        evaluate, start, precondition, tol=_FALL, iterations=_ITERATIONS, signs=signs
+    )
+    if solved is None:  # nothing asks it to stop
+        raise AssertionError
+    coef: FloatArray = solved.coef[0]
+    return coef

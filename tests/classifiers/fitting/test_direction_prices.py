@@ -24,3 +24,20 @@ def test_the_price_of_a_direction_is_what_others_alone_would_gain():
     )
     assert [price.flat for price in prices] == [False, True, False]
     assert DirectionPrices([], held_out).of(AUC(), []) == ()
+
+
+def test_of_many_directions_only_all_together_have_a_price():
+    positive = np.arange(60) % 2 == 0
+    asked = []
+
+    def held_out(kept):
+        asked.append(len(kept))
+        return Curves(positive, positive + 0.1 * len(kept), np.ones(60), None)
+
+    wishes = [(f"x{k}", "increasing") for k in range(30)]
+    prices = DirectionPrices(wishes, held_out).of(AUC(), ["x3"])
+    assert asked == [30, 0]
+    assert len(prices) == 31
+    assert np.isnan(prices[3].price)
+    assert prices[3].flat
+    assert prices[-1].price == 0.0

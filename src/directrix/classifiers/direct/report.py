@@ -77,7 +77,8 @@ class DirectionPrice(NamedTuple):
     wish : str
         The direction.
     price : float
-        How much better the metric would be without it; below zero if it helps.
+        How much better the metric would be without it; below zero if it helps. NaN if there are
+        too many directions to tell.
     flat : bool
         Whether the rows contradict the direction: the column is then left without effect.
     """
@@ -257,7 +258,8 @@ class DirectReport:
 
 def _price_text(price: DirectionPrice) -> str:
     flat = "; the rows contradict it, so that the column has no effect" if price.flat else ""
-    return f"direction of {price.column}, {price.wish}: costs {price.price:+.4f}{flat}"
+    costs = "" if np.isnan(price.price) else f": costs {price.price:+.4f}"
+    return f"direction of {price.column}, {price.wish}{costs}{flat}"
 
 
 def _error_text(tried: Tried) -> str:

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
 
 
+#: Directions up to which each has a price.
+_MOST = 20
+
+
 @dataclass(frozen=True)
 class DirectionPrices:
     """The metric of plain models with all directions, without each, and without any.
+
+    Of more than twenty directions only all together have a price: each takes a fit of its own.
 
     Parameters
     ----------
@@ -42,9 +48,10 @@ class DirectionPrices:
         if not self.wishes:
             return ()
         with_all, *without = compare(metric, self._curves).losses.tolist()
+        each = without if len(self.wishes) <= _MOST else [float("nan")] * len(self.wishes)
         prices = [
             DirectionPrice(column, wish, with_all - loss, column in flat)
-            for (column, wish), loss in zip(self.wishes, without, strict=False)
+            for (column, wish), loss in zip(self.wishes, each, strict=False)
         ]
         if len(self.wishes) > 1:
             prices.append(DirectionPrice("all columns", "together", with_all - without[-1]))
@@ -53,6 +60,6 @@ class DirectionPrices:
     @cached_property
     def _curves(self) -> list[Curves]:
         every = list(range(len(self.wishes)))
-        without = [[k for k in every if k != one] for one in every]
+        without = [[k for k in every if k != one] for one in every if len(every) <= _MOST]
         kept = [every, *without, *([[]] if len(every) > 1 else [])]
         return [self.held_out(some) for some in kept]
