@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from benchmarks.harness.data import Rows
@@ -10,9 +12,18 @@ from directrix._typing import FloatArray
 
 
 class LightGBM(TunedTrees):
-    """Stopped when the log-loss of the inner fold has not fallen for fifty trees."""
+    """Stopped when the log-loss of the inner fold has not fallen for fifty trees.
+
+    Parameters
+    ----------
+    monotone : mapping of str to int, optional
+        Columns of numbers whose scores may only rise (1) or only fall (-1).
+    """
 
     needs = "lightgbm"
+
+    def __init__(self, monotone: Mapping[str, int] | None = None) -> None:
+        self.monotone = dict(monotone or {})
 
     def grow(
         self, train: Rows, other: Rows, settings: Settings, *, stop: bool
@@ -20,7 +31,9 @@ class LightGBM(TunedTrees):
         """Fit, and predict at the best number of trees."""
         from lightgbm import LGBMClassifier, early_stopping  # noqa: PLC0415 - optional
 
+        signs = [self.monotone.get(name, 0) for name in train.X]
         model = LGBMClassifier(
+            monotone_constraints=signs if any(signs) else None,
             num_leaves=settings.leaves,
             learning_rate=settings.rate,
             n_estimators=settings.trees,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import logit
 
@@ -14,17 +16,18 @@ FOR_PROBABILITIES = "AUC"
 
 
 class Scorecard(Rival):
-    """A `ScorecardClassifier` with its defaults, fitted to all metrics at once.
+    """A `ScorecardClassifier`, fitted to all metrics at once.
 
     Parameters
     ----------
-    train_on : "rows" or "counts"
+    **options
+        Parameters of the classifier other than its defaults.
     """
 
     family = "ours"
 
-    def __init__(self, train_on: str = "rows") -> None:
-        self.train_on = train_on
+    def __init__(self, **options: Any) -> None:
+        self.options = options
 
     @property
     def missing(self) -> str:
@@ -36,7 +39,7 @@ class Scorecard(Rival):
         from directrix import ScorecardClassifier  # noqa: PLC0415 - not in every version
 
         fitted = [name for name in metrics if name != "log-loss"]
-        classifier = ScorecardClassifier(train_on=self.train_on)
+        classifier = ScorecardClassifier(**self.options)
         cards = classifier.fit_each([metrics[name] for name in fitted], *train)
         by_name = dict(zip(fitted, cards, strict=True))
         scores = {
@@ -49,4 +52,4 @@ class Scorecard(Rival):
         return scores
 
 
-rows, counts = Scorecard("rows"), Scorecard("counts")
+rows, counts = Scorecard(), Scorecard(train_on="counts")

@@ -1,0 +1,1 @@
+"""Scorecards under conditions: directions, few columns, whole points; and beside optbinning."""
