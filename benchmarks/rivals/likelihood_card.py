@@ -12,9 +12,10 @@ from directrix.classifiers.direct.fit import FALL
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import RowTrainer
+from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.frontier import design_without
 from directrix.metrics import Metric
-from directrix.tables import Binner, CellKinds, Table
+from directrix.tables import CellKinds
 
 
 class LikelihoodCard(Rival):
@@ -28,12 +29,10 @@ class LikelihoodCard(Rival):
 
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit once; move the threshold for each metric that has one."""
-        table = Table.of(train.X)
-        classifier = ScorecardClassifier()
-        _, keyed = classifier._prepare_table(train.X, train.y, None, None)  # noqa: SLF001
-        binner = Binner().fit_table(Table(table.columns, keyed.X, table.named))
-        rows = keyed.training_rows(classifier.classes_[1], 5)
-        rows = rows._replace(X=binner.cells(Table(table.columns, rows.X, table.named)))
+        table = TrainingTable.of(ScorecardClassifier(), train.X, train.y, None, None)
+        binner = table.fitted_binner("auto")
+        rows = table.keyed.training_rows(table.classes[1], 5)
+        rows = rows._replace(X=table.to_cells(binner, rows.X))
         trainer = RowTrainer(rows, FALL, Clock().is_over)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
         search = StructureSearch(kinds, rows, trainer)
