@@ -115,6 +115,27 @@ def monotone(name: str) -> dict[str, Any]:
     }
 
 
+def frequent(directions: Mapping[str, Any], frame: Any, least: int = 10) -> dict[str, Any]:
+    """Return directions without the levels of too few rows, which have no points of their own.
+
+    Parameters
+    ----------
+    directions : mapping
+    frame : pandas.DataFrame
+        Training rows.
+    least : int
+        As ``min_level_rows`` of `Binner`.
+    """
+    found = {}
+    for column, direction in directions.items():
+        if isinstance(direction, str):
+            found[column] = direction
+            continue
+        counts = frame[column].value_counts()
+        found[column] = [level for level in direction if counts.get(level, 0) >= least]
+    return found
+
+
 def signs(directions: Mapping[str, Any]) -> dict[str, int]:
     """Return 1 for columns of rising risk, as texts by their ranks are, and -1 for falling."""
     return {column: -1 if direction == DOWN else 1 for column, direction in directions.items()}

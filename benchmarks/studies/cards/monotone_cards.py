@@ -12,6 +12,7 @@ Five folds, at most 10,000 rows a table, the same for all.
 * LightGBM is tuned as in the arena of tables (7 or 31 leaves, learning rate 0.1 or 0.03, early
   stopping, three inner folds), EBM has four outer bags. Both constrain numbers only: texts with a
   direction are ranks for them, with and without the constraint; other texts are categories.
+* Levels of fewer than ten training rows are free: the card has no points of their own.
 * A direction is broken if the score goes back anywhere on walks along its column, through all
   values that the training rows have (200 at most) and all levels, from 50 real rows.
 * CPU is that of the whole choice, with the scores of the test rows and of the walks.
@@ -38,7 +39,7 @@ from benchmarks.rivals.base import Rival
 from benchmarks.rivals.explainable_boosting import ExplainableBoosting
 from benchmarks.rivals.lightgbm_trees import LightGBM
 from benchmarks.rivals.scorecard import Scorecard
-from benchmarks.studies.cards.directions import DEMANDS, monotone, signs, with_ranks
+from benchmarks.studies.cards.directions import DEMANDS, frequent, monotone, signs, with_ranks
 from benchmarks.studies.cards.folds import FOLDS, split
 from benchmarks.studies.cards.walks import Walks
 from directrix.metrics import AUC, RecallAtFPR
@@ -89,12 +90,13 @@ def quality(
     """Return CPU seconds, both metrics, the number of directions, and how they are kept."""
     import pandas as pd  # noqa: PLC0415 - reports need none
 
-    walks = Walks.of(train.X, directions)
+    known = frequent(directions, train.X)
+    walks = Walks.of(train.X, known)
     fitted, scored = train.X, pd.concat([test.X, walks.frame], ignore_index=True)
     if method.ranked:
         fitted, scored = (with_ranks(frame, directions) for frame in (fitted, scored))
     unknown = np.zeros(len(scored), dtype=bool)
-    rival = method.make(directions)
+    rival = method.make(known)
     start = process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small classes, and where a straight line is as good

@@ -5,7 +5,15 @@ pytest.importorskip("pandas")
 import numpy as np
 import pandas as pd
 
-from benchmarks.studies.cards.directions import DEMANDS, DOWN, UP, monotone, signs, with_ranks
+from benchmarks.studies.cards.directions import (
+    DEMANDS,
+    DOWN,
+    UP,
+    frequent,
+    monotone,
+    signs,
+    with_ranks,
+)
 from benchmarks.studies.cards.folds import table_of
 
 
@@ -37,3 +45,9 @@ def test_ranks_rise_with_the_risk_and_free_levels_are_missing():
 def test_directions_are_words_or_lists_of_distinct_levels(name):
     for direction in monotone(name).values():
         assert direction in (UP, DOWN) or len(set(direction)) == len(direction) > 1
+
+
+def test_rare_levels_are_free_and_the_others_keep_their_order():
+    frame = pd.DataFrame({"grade": ["C"] * 3 + ["B"] * 1 + ["A"] * 2, "age": range(6)})
+    directions = {"grade": ["A", "B", "C", "D"], "age": UP}
+    assert frequent(directions, frame, least=2) == {"grade": ["A", "C"], "age": UP}
