@@ -5,8 +5,8 @@ target": from a raw table with special codes and missing values to a card of sca
 and saved. The table of that page is not free to share; two others stand for it:
 give_me_some_credit, whose codes 96 and 98 are no numbers of late payments, and german_credit, whose
 columns are mostly texts. Both are divided once into 70 % training and 30 % test rows, at most
-10,000 together; both cards are additive. It writes ``optbinning_tutorial.csv`` and, with the very code that ran,
-``optbinning_tutorial.md``. ``--report`` only writes the latter.
+10,000 together; both cards are additive. It writes ``optbinning_tutorial.csv`` and, with the very
+code that ran, ``optbinning_tutorial.md``. ``--report`` only writes the latter.
 """
 
 from __future__ import annotations
