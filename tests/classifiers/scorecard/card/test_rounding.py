@@ -1,5 +1,7 @@
 """Rounded cards are whole, within their limit, and near the card they come from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,6 +47,15 @@ def test_points_are_whole_from_none_to_the_largest(crosses, how, largest):
     for points in (*made.columns, *(cross.points for cross in made.crosses)):
         assert points.min() >= 0
         assert points.max() <= largest
+
+
+@pytest.mark.parametrize("how", ["plain", "nearest", "searched"])
+def test_a_column_without_points_stays_without(how):
+    card, cells, positive, weight = problem()
+    positive |= cells[:, 0] == 0  # it would help to have points
+    dropped = replace(card, columns=(np.zeros(SIZES[0]), *card.columns[1:]))
+    made = getattr(RoundingSearch(RecallAtFPR(0.1), 20), how)(dropped, cells, positive, weight)
+    assert not made.columns[0].any()
 
 
 @given(st.integers(0, 1000), st.floats(1.0, 1e4))

@@ -113,7 +113,7 @@ class RoundingSearch:
     def searched(self, card: Card, cells: IntArray, positive: AnyArray, weight: FloatArray) -> Card:
         """Return a rounded card in which no change of one bin by one point is much better.
 
-        Neighbouring bins with equal points change together.
+        Neighbouring bins with equal points change together. Columns without points stay without.
         """
         made = self.nearest(card, cells, positive, weight)
         columns = [points.copy() for points in made.columns]
@@ -125,6 +125,8 @@ class RoundingSearch:
         for _ in range(_ROUNDS):
             before = best
             for number, points in enumerate(columns):
+                if not np.ptp(card.columns[number]):
+                    continue  # dropped columns stay dropped
                 for group in _groups(points, made.bins[number].n_ordered if made.bins else 0):
                     changed = np.isin(cells[rows, number], group)
                     for step in (1.0, -1.0):
