@@ -2,7 +2,8 @@
 
 Points of whole numbers must be identical and labels equal; other numbers may differ by 1e-9.
 ``python -m benchmarks.studies.card_exports.compare`` prints the greatest differences on 100,000
-rows; ``--rows 2000`` takes fewer, ``--routes`` some of the routes.
+rows, and writes them to ``card_exports.md``; ``--rows 2000`` takes fewer, ``--routes`` some of the
+routes, and both only print.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.harness.markdown import header, line, write_report
+from benchmarks.harness.record import commit
 from benchmarks.studies.card_exports.routes import ROUTES, Answer, by_classifier
 from benchmarks.studies.card_exports.samples import CARDS, INTEGER, raw_rows
 
 ROWS = 100_000
+_REPORT = Path(__file__).with_name("card_exports.md")
 CLOSE = 1e-9
 
 
@@ -90,7 +95,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 flush=True,
             )
             found.append(apart)
+    whole = options.rows == ROWS and [*options.routes, *options.cards] == [*ROUTES, *CARDS]
+    if whole:
+        write_report(_REPORT, report(found, commit()))
     return int(not all(apart.is_close for apart in found))
+
+
+def report(found: Sequence[Difference], measured: str) -> list[str]:
+    """Return the lines of a report: the greatest difference of any card, for each route."""
+    how = (
+        f"How: see `compare.py`. Measured on commit {measured}: {ROWS:,} rows with missing values, "
+        f"unseen texts, special and infinite values; {len(CARDS)} cards, {len(INTEGER)} of them of "
+        "whole points."
+    )
+    lines = [
+        "# Exported scorecards, compared with the classifier on raw rows",
+        "",
+        how,
+        "",
+        *header(
+            *("route", "cards", "whole points", "other points", "score", "probability"),
+            "other labels",
+        ),
+    ]
+    for route in dict.fromkeys(apart.route for apart in found):
+        some = [apart for apart in found if apart.route == route]
+        points = [
+            max((apart.points for apart in some if (apart.card in INTEGER) == whole), default=0.0)
+            for whole in (True, False)
+        ]
+        rest = [max(apart[k] for apart in some) for k in (3, 4)]
+        numbers = [f"{number:.1e}" for number in (*points, *rest)]
+        labels = sum(apart.labels for apart in some)
+        lines.append(line(route, str(len(some)), *numbers, str(labels)))
+    return lines
 
 
 if __name__ == "__main__":

@@ -43,3 +43,12 @@ def test_a_route_that_differs_is_told(monkeypatch, capsys):
     assert compare.main([*options, "additive"]) == 0
     assert compare.main([*options, "integer"]) == 1
     assert "TOO FAR" in capsys.readouterr().out
+
+
+def test_a_report_has_the_greatest_difference_of_each_route():
+    found = [
+        compare.Difference("integer", "ONNX", 0.0, 1e-12, 2e-12, 0),
+        compare.Difference("crossed", "ONNX", 3e-13, 4e-12, 1e-12, 2),
+    ]
+    *_, last = compare.report(found, "abc1234")
+    assert last == "| ONNX | 2 | 0.0e+00 | 3.0e-13 | 4.0e-12 | 2.0e-12 | 2 |"
