@@ -154,7 +154,8 @@ WRONG = {
     "onnx on stdout": ("export {f}/model.dx --to onnx", USAGE, "give a file"),
     "unknown type": ("export {f}/model.dx --to onnx --dtype half -o {o}", USAGE, "float32"),
     "type of no ONNX": ("export {f}/model.dx --to sql --dtype float32", USAGE, "--dtype"),
-    "unknown export": ("export {f}/model.dx --to pmml", USAGE, "onnx"),
+    "unknown export": ("export {f}/model.dx --to tensorflow", USAGE, "onnx"),
+    "line as PMML": ("export {f}/model.dx --to pmml", DATA, "scorecards"),
     "empty name in SQL": (
         "export {f}/nameless.dx --to sql",
         DATA,
