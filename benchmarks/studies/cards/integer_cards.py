@@ -189,6 +189,15 @@ class Results:
             for name in names
         }
 
+    def of_table(self, column: str, name: str) -> list[float | None]:
+        """Return the mean of each method over the folds that those on this table share."""
+        folds = [{key for key in self.values[m, column] if key[0] == name} for m in METHODS]
+        shared = sorted(set[tuple[str, str]].intersection(*([of for of in folds if of] or [set()])))
+        return [
+            fmean(self.values[method, column][key] for key in shared) if of and shared else None
+            for method, of in zip(METHODS, folds, strict=True)
+        ]
+
     def difference(self, column: str, one: str, other: str) -> tuple[float, float, int]:
         """Return the mean of one less the other over the tables, standard error, and tables."""
         gaps = [first - second for first, second in self.means(column, (one, other)).values()]
@@ -213,10 +222,18 @@ def _rounding(results: Results) -> list[str]:
     goal = "met" if loss <= GOAL else "not met"
     summary = (
         f"Whole points cost {loss:.4f} (standard error {error:.4f}) of AUC and {recall:.4f} "
-        f"({recall_error:.4f}) of recall at 5 % false positives in the mean of {tables} tables. "
+        f"({recall_error:.4f}) of recall at 5 % false positives in the mean of {tables} tables "
+        f"({_folds(results)} folds each). "
         f"The goal of at most {GOAL:g} of AUC is {goal}."
     )
     return ["", summary]
+
+
+def _folds(results: Results) -> str:
+    """Return of how many folds our card was measured on a table, from the least to the most."""
+    names = [name for name, _ in results.values[INTEGER, "AUC"]]
+    least, most = min(map(names.count, names)), max(map(names.count, names))
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _against(results: Results) -> list[str]:
@@ -251,9 +268,8 @@ def _values(results: Results) -> list[str]:
     text = []
     for metric in METRICS:
         text += ["", f"## {metric[0].upper()}{metric[1:]}", "", *header("table", *METHODS)]
-        by_method = [results.means(metric, (method,)) for method in METHODS]
         for name in TABLES:
-            found = [means[name][0] if name in means else None for means in by_method]
+            found = results.of_table(metric, name)
             best = max((value for value in found if value is not None), default=None)
             cells = [
                 "" if value is None else bold_if(f"{value:.4f}", value == best) for value in found

@@ -5,12 +5,13 @@ import pytest
 pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
 
 from benchmarks.studies import bent_boundaries, beyond_lines, search_quality
-from benchmarks.studies.cards import monotone_cards, optbinning_tutorial
+from benchmarks.studies.cards import integer_cards, monotone_cards, optbinning_tutorial
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
 
 REPORTS = {
     bent_boundaries.REPORT: bent_boundaries.lines,
     beyond_lines.REPORT: beyond_lines.lines,
+    integer_cards.REPORT: integer_cards.lines,
     monotone_cards.REPORT: monotone_cards.lines,
     optbinning_tutorial.REPORT: optbinning_tutorial.lines,
     claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),

@@ -145,6 +145,8 @@ def test_loss_of_rounding_is_unrounded_less_whole_points_over_shared_folds(recor
     text = "\n".join(integer_cards.lines())
     assert "0.0050 (standard error 0.0050) of AUC" in text
     assert "not met" in text
+    assert results.of_table("AUC", "credit_data") == [0.80, 0.80, None, None, None]
+    assert results.of_table("AUC", "caravan") == [None] * 5
     assert results.ended == {METHODS[-1]: ["credit_data (fold 0)"]}
     assert RECALL in text
 
