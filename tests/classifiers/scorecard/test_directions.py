@@ -6,7 +6,7 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier, summarize
 from directrix.classifiers.scorecard.directions import directions_of, flat_columns
-from directrix.exceptions import ColumnNotFoundError, DirectionWarning
+from directrix.exceptions import ColumnNotFoundError, DirectionWarning, FewRowsWarning
 from directrix.export import load, save
 from directrix.tables import BinCounts
 
@@ -111,6 +111,15 @@ def test_a_direction_that_rows_contradict_is_said():
 def test_wrong_directions_are_named(monotone, error, message):
     with pytest.raises(error, match=message):
         card("auc", train_on="counts", monotone=monotone).fit(*table(60))
+
+
+def test_levels_of_few_rows_have_no_direction():
+    X, y = table(200)
+    X.loc[0, "grade"] = "rare"
+    monotone = {"grade": ["good", "rare", "fair", "poor"]}
+    with pytest.warns(FewRowsWarning, match="levels 'rare' of column 'grade' have too few rows"):
+        fitted = card("auc", train_on="counts", monotone=monotone).fit(X, y)
+    assert fitted.report_.directions[0].wish == "good <= fair <= poor"
 
 
 def test_several_classes_have_no_direction():

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
 from directrix.classifiers.fitting.direction_prices import DirectionPrices
 from directrix.classifiers.fitting.signs import column_position
+from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import Curves
 from directrix.tables import LevelBins
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _WISHES = ("increasing", "decreasing")
 #: Points that differ by less than this share of the card's range are the same.
 _FLAT = 1e-9
+#: Levels between which there is a direction.
+_LEAST_LEVELS = 2
 
 
 class Direction(NamedTuple):
@@ -111,17 +115,26 @@ def _rising_levels(bins: LevelBins, wish: Any) -> tuple[str, IntArray]:
         raise ValueError(msg)  # noqa: TRY004 - a wrong value of a parameter
     cells = dict(zip(bins.levels, bins.level_cells, strict=True))
     unknown = [level for level in wish if level not in cells]
-    if unknown:
+    known = [level for level in wish if level in cells]
+    if len(known) >= _LEAST_LEVELS and unknown:
+        warn(
+            f"levels {', '.join(map(repr, unknown))} of column {bins.name!r} have too few rows for "
+            "points of their own, and no direction: rows with them are scored like all others of "
+            "few rows",
+            FewRowsWarning,
+            stacklevel=find_stacklevel(),
+        )
+    elif unknown:
         msg = (
             f"column {bins.name!r} has no level {unknown[0]!r} with enough rows for points of its "
             f"own; there are {', '.join(map(repr, bins.levels))}"
         )
         raise ValueError(msg)
-    rising = np.array([cells[level] for level in wish], dtype=np.int64)
-    if len(np.unique(rising)) < max(len(rising), 2):
+    rising = np.array([cells[level] for level in known], dtype=np.int64)
+    if len(np.unique(rising)) < max(len(rising), _LEAST_LEVELS):
         msg = f"the direction of column {bins.name!r} needs two or more different levels"
         raise ValueError(msg)
-    return " <= ".join(map(str, wish)), rising
+    return " <= ".join(map(str, known)), rising
 
 
 def direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
