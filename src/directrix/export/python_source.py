@@ -112,8 +112,8 @@ def to_python(classifier: Any) -> str:
 
     They take a row: a mapping from names to numbers, or a sequence of numbers. That of a
     `ScorecardClassifier` takes raw values (numbers, texts, booleans, dates, None), and has a
-    function ``points`` too. The module needs no library but that of Python 3.7 and later: `math`,
-    and `datetime` if a card has dates.
+    function ``points`` too. The module needs no library but that of Python 3.7 and later: ``math``,
+    and ``datetime`` if a card has dates.
 
     Parameters
     ----------

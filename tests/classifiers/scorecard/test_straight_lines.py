@@ -33,7 +33,7 @@ def coded(bent):
 def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(train_on, bent):
     kinds, rows, features = coded(bent)
     candidates = Candidates(features, 1e-2, train_on, Clock(), None)
-    fit, _ = candidates.best(AUC(), features)
+    fit = candidates.best(AUC(), features).fit
     gap = StraightLines(kinds, rows, None).gap(AUC(), fit.report)
     assert gap.low <= gap.mean <= gap.high
     assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
@@ -42,5 +42,5 @@ def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(tr
 def test_without_held_out_rows_there_is_no_gap():
     kinds, rows, features = coded(bent=True)
     candidates = Candidates(features._replace(fold=None), 1e-2, "counts", Clock(), None)
-    fit, _ = candidates.best(AUC(), features._replace(fold=None))
+    fit = candidates.best(AUC(), features._replace(fold=None)).fit
     assert StraightLines(kinds, rows._replace(fold=None), None).gap(AUC(), fit.report) is None
