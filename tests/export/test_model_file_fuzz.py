@@ -11,6 +11,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from file_damage import DAMAGE
 from summary_files import put_together, take_apart
 
@@ -93,7 +94,8 @@ def attempt(path):
 def require_it_scores(model, again):
     """Check that whatever was read scores rows, and can be saved."""
     X = np.abs(np.random.default_rng(0).normal(size=(4, model.n_features_in_)))
-    model.__dict__.pop("feature_names_in_", None)
+    if hasattr(model, "feature_names_in_"):
+        X = pd.DataFrame(X, columns=model.feature_names_in_)
     save(model, again)
     try:
         with np.errstate(all="ignore"):
