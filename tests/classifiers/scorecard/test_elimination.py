@@ -59,6 +59,12 @@ def test_directions_and_small_cards_go_together():
     assert (np.diff(fitted.card_.columns[1][1:]) >= -1e-12).all()
 
 
+def test_a_column_that_was_dropped_does_not_contradict_its_direction():
+    fitted = card(max_columns=1, monotone={1: "increasing", 5: "increasing"}).fit(*rows())
+    assert used(fitted) == [1]
+    assert not any(price.flat for price in fitted.report_.directions)
+
+
 @pytest.mark.parametrize("most", [0, -1, 1.5, True, "few"])
 def test_wrong_numbers_are_refused(most):
     with pytest.raises(ValueError, match="max_columns must be a whole number, 1 or more"):

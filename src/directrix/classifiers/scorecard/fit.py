@@ -193,6 +193,8 @@ class CardFit:
         candidates = Candidates(coded, structure.ridge, self.train_on, clock, self.n_jobs)
         straight = StraightLines(self.kinds, seen, self.n_jobs)
         prices = direction_prices(search, structure.ridge)
+        kept = search.kept(structure.n_columns, None)
+        followed = [each for each in self.directions if each.column in kept]
         fits = []
         for metric in self.metrics:
             best = candidates.best(metric, rows)
@@ -203,7 +205,7 @@ class CardFit:
                 straight=straight.gap(metric, fit.report),
                 baseline=_BASELINES[self.train_on],
                 skipped=(*search.skipped, *fit.report.skipped),
-                directions=prices.of(metric, flat_columns(self.directions, card.columns)),
+                directions=prices.of(metric, flat_columns(followed, card.columns)),
             )
             best = best._replace(fit=fit._replace(report=report))
             if self.scale is None:

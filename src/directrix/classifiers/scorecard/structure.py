@@ -187,7 +187,7 @@ class StructureSearch:
         """The columns that can have points: those whose cells differ."""
         return [k for k, basis in enumerate(self._bases[0]) if basis.shape[1]]
 
-    def _kept(self, n_columns: int | None, fold: int | None) -> list[int]:
+    def kept(self, n_columns: int | None, fold: int | None) -> list[int]:
         """Return the columns of a card of so many, chosen without a fold."""
         if n_columns is None:
             return list(range(len(self.kinds)))
@@ -232,7 +232,7 @@ class StructureSearch:
         """Return the design that is learned without a fold."""
         if structure.reweighted:
             return self._reweighted_design(structure._replace(reweighted=False), fold)
-        kept = self._kept(structure.n_columns, fold)
+        kept = self.kept(structure.n_columns, fold)
         if not structure.n_crosses:
             return CardDesign(self._coding(kept))
         crossed = self._crosses(fold)
@@ -338,7 +338,7 @@ class StructureSearch:
     def _crosses(self, fold: int | None) -> Crossed:
         """Return columns and pairs learned without a fold, from residuals of an additive card."""
         if fold not in self._crossed:
-            kept = {*self._kept(self._base.n_columns, fold)}
+            kept = {*self.kept(self._base.n_columns, fold)}
             kept -= {direction.column for direction in self.directions}
             self._crossed[fold] = Crossed.of(
                 self.kinds,
