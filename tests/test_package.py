@@ -195,6 +195,7 @@ TESTED_THROUGH_OTHERS = {
 }
 
 
+@cache
 def modules():
     """Return the modules of the package by name."""
     paths = (path for path in SOURCE.rglob("*.py") if not path.stem.startswith("__"))
@@ -238,6 +239,7 @@ def defining_module(module, name):
     return defining_module(sources.pop(), name) if sources else module
 
 
+@cache
 def untested():
     """Return the modules without a test file of their own that no test imports."""
     reached = {
