@@ -117,6 +117,30 @@ PIPELINES = {
         "passthrough",
         line(),
     ),
+    "rare categories as one": lambda: make_pipeline(
+        ColumnTransformer(
+            [
+                (
+                    "texts",
+                    OneHotEncoder(
+                        sparse_output=False,
+                        min_frequency=98,
+                        handle_unknown="infrequent_if_exist",
+                        drop="first",
+                    ),
+                    TEXTS,
+                ),
+                (
+                    "codes",
+                    OrdinalEncoder(
+                        max_categories=3, handle_unknown="use_encoded_value", unknown_value=-2
+                    ),
+                    ["visits", "job"],
+                ),
+            ]
+        ),
+        line(),
+    ),
     "thermometers": lambda: make_pipeline(
         ColumnTransformer([("bins", Binner(max_bins=5, sparse_output=False), NUMBERS + TEXTS)]),
         line(),

@@ -91,6 +91,51 @@ def test_unknown_categories_that_are_errors_are_missing():
         assert step_features(encoder, [RawColumn(0)], "'e'")[0].missing in (0.0, None)
 
 
+TRAINING = pd.DataFrame(
+    {"t": ["a"] * 5 + ["b"] * 4 + ["c", "d"] + [None] * 3, "k": [1, 1, 2, 1, 1, 2, 1] * 2}
+)
+
+
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        OneHotEncoder(min_frequency=4, handle_unknown="infrequent_if_exist"),
+        OneHotEncoder(min_frequency=4, handle_unknown="ignore", drop="first"),
+        OneHotEncoder(max_categories=3, handle_unknown="infrequent_if_exist", drop="if_binary"),
+        OneHotEncoder(max_categories=2, handle_unknown="ignore", drop=["a", 1]),
+        OrdinalEncoder(min_frequency=4, handle_unknown="use_encoded_value", unknown_value=-1),
+        OrdinalEncoder(
+            max_categories=2,
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
+            encoded_missing_value=9,
+        ),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("n", [11, 14], ids=["present", "missing"])
+def test_rare_categories_are_grouped_as_by_the_encoder(encoder, n):
+    encoder.fit(TRAINING[:n])
+    new = pd.DataFrame([[t, k] for t in ["a", "b", "c", "d", "new", None] for k in (1, 2, 9)])
+    features = step_features(encoder, [RawColumn(0), RawColumn(1)], "'e'")
+    found = [[evaluate(feature, row) for feature in features] for row in new.to_numpy(object)]
+    expected = encoder.transform(new.set_axis(["t", "k"], axis=1))
+    expected = expected if isinstance(encoder, OrdinalEncoder) else expected.toarray()
+    assert without_nan(found) == without_nan(expected.tolist())
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [["c", "a"], [2, 0], [-1, 0], np.array([True, False, True]), slice("b", "c"), slice(1, 3)],
+)
+def test_columns_are_selected_as_by_scikit_learn(columns):
+    rows = pd.DataFrame(np.arange(6.0).reshape(2, 3), columns=list("abc"))
+    step = ColumnTransformer([("n", "passthrough", columns)]).fit(rows)
+    found = step_features(step, [RawColumn(k) for k in range(3)], "'c'")
+    assert [column.position for column in found] == step.transform(rows)[0].tolist()
+
+
 def test_a_column_without_values_is_dropped_as_by_the_imputer():
     frame = np.array([[1.0, np.nan], [3.0, np.nan]])
     columns = [RawColumn(0), RawColumn(1)]
@@ -114,9 +159,8 @@ TEXT = np.array([["a"], ["b"], [None], [np.nan]], dtype=object)
         (PCA(), NUMBERS, "'s' is a PCA, which cannot be exported; steps that can: SimpleImputer"),
         (SimpleImputer(add_indicator=True), NUMBERS, "'s' has add_indicator=True"),
         (SimpleImputer(missing_values=-1), NUMBERS, "'s' has missing_values=-1"),
-        (OneHotEncoder(min_frequency=2), NUMBERS, "'s' has min_frequency=2"),
-        (OrdinalEncoder(max_categories=2), NUMBERS, "'s' has max_categories=2"),
         (OneHotEncoder(), TEXT, "both None and NaN"),
+        (OneHotEncoder(), np.array([["2024-02-29"]], dtype="M8[D]"), "'s' has categories"),
         (FunctionTransformer(np.log1p), NUMBERS, "'s' has func=<ufunc 'log1p'>"),
         (Binner(crosses=[(0, 1)]), NUMBERS, "'s' has crosses"),
         (make_pipeline(StandardScaler(), PCA()), NUMBERS, "'s' > 'pca' is a PCA"),

@@ -180,7 +180,7 @@ def _add_levels(graph: Graph, bins: Any, name: str, missing: str) -> str:
         )
         raise ValueError(msg)
     pairs = zip(bins.levels, bins.level_cells, strict=True)
-    cells = {level: cell for level, cell in pairs if _is_utf8(level)} | {missing: 0}
+    cells = {level: cell for level, cell in pairs if is_utf8(level)} | {missing: 0}
     return graph.add_node(
         "LabelEncoder",
         [name],
@@ -191,7 +191,7 @@ def _add_levels(graph: Graph, bins: Any, name: str, missing: str) -> str:
     )
 
 
-def _is_utf8(text: str) -> bool:
+def is_utf8(text: str) -> bool:
     """Return whether a tensor can hold a text: if not, no row needs a key."""
     return not any("\ud800" <= character <= "\udfff" for character in text)  # surrogates
 

@@ -6,14 +6,15 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from directrix.classifiers import CardFormula, Response, ScoringFormula, Sigmoid
 from directrix.exceptions import MissingLibraryError
 from directrix.export.onnx.card import add_card_points, warn_about_bins
+from directrix.export.onnx.features import FeatureGraph
 from directrix.export.onnx.graph import Graph
 from directrix.export.onnx.linear import add_linear_scores, warn_about_rounding
-from directrix.export.onnx.steps import add_step, read_columns
-from directrix.export.onnx.table import GraphTable, RawColumn
+from directrix.export.pipelines.raw_formula import raw_formula
 from directrix.export.scoring_formula import linear_formula, scoring_formula
 
 #: Runtimes of the last years support these; the graph has no newer operator.
@@ -37,8 +38,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel; or a Pipeline that ends with one
-        The steps of a pipeline may be `StandardScaler`, `SimpleImputer`, `OneHotEncoder`,
-        `OrdinalEncoder`, `ColumnTransformer`, `Binner` and pipelines of them.
+        Its steps may be those that `to_sql` writes.
     dtype : "float64" or "float32"
         Type of numbers in the input, of the probabilities and the score; float64, the default,
         gives the labels of the classifier. Choose float32 only for callers that have nothing else:
@@ -72,7 +72,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
         msg = f"dtype must be one of {', '.join(map(repr, _DTYPES))}, not {dtype!r}"
         raise ValueError(msg)
     narrow = dtype == "float32"
-    is_pipeline = type(classifier).__name__ == "Pipeline"
+    is_pipeline = isinstance(classifier, Pipeline)
     if is_pipeline and narrow:
         msg = "a pipeline is written in float64: leave dtype out"
         raise ValueError(msg)
@@ -86,7 +86,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
         raise MissingLibraryError(purpose, "onnx") from None
 
     if is_pipeline:
-        graph, value, inputs = _pipeline(classifier, formula, missing_text)
+        graph, value, inputs = _pipeline(classifier, missing_text)
     elif isinstance(formula, CardFormula):
         graph, value, inputs = _card(formula, missing_text, narrow=narrow)
     else:
@@ -121,25 +121,20 @@ def _card(formula: CardFormula, missing_text: str, *, narrow: bool) -> tuple[Gra
     return graph, points, [_raw_input(name, kind, narrow=narrow) for name, kind in kinds]
 
 
-def _pipeline(
-    pipeline: Any, formula: ScoringFormula, missing_text: str
-) -> tuple[Graph, str, list[Any]]:
+def _pipeline(pipeline: Any, missing_text: str) -> tuple[Graph, str, list[Any]]:
     """Return a graph, its node of scores or of points, and the columns that are read as inputs."""
-    names = getattr(pipeline, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{k}" for k in range(pipeline.n_features_in_)]
-    raw = [RawColumn(str(name)) for name in names]
-    graph = Graph([column.name for column in raw])
-    table = GraphTable.of_inputs(graph, raw)
-    for name, step in pipeline.steps[:-1]:
-        table = add_step(table, name, step, missing_text)
-    if isinstance(formula, CardFormula):
-        columns = read_columns(table, formula.cards[0].bins)
-        value = add_card_points(graph, formula, columns, missing_text, narrow=False)
+    raw = raw_formula(pipeline)
+    names = raw.columns or tuple(f"x{k}" for k in range(pipeline.n_features_in_))
+    graph = Graph(names)
+    features = FeatureGraph(graph, names, missing_text)
+    if isinstance(raw.formula, CardFormula):
+        bins = raw.formula.cards[0].bins
+        columns = [features.column(*pair) for pair in zip(raw.features, bins, strict=True)]
+        value = add_card_points(graph, raw.formula, columns, missing_text, narrow=False)
     else:
-        value = add_linear_scores(graph, linear_formula(pipeline.steps[-1][1]), table.numbers())
-    kinds = [(column.name, column.kind) for column in raw]
-    return graph, value, [_raw_input(name, kind, narrow=False) for name, kind in kinds if kind]
+        value = add_linear_scores(graph, raw.formula, features.numbers(raw.features))
+    kinds = sorted(features.kinds.items())
+    return graph, value, [_raw_input(names[k], kind, narrow=False) for k, kind in kinds]
 
 
 def _raw_input(name: str, kind: str, *, narrow: bool) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import UserList
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -19,6 +21,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import ColumnNotFoundError
 from directrix.export.pipelines.expressions import (
     Binned,
@@ -32,6 +35,9 @@ from directrix.export.pipelines.expressions import (
 from directrix.tables import Binner, dense_features, onehot, thermometer
 
 Expressions: TypeAlias = Sequence[Expression]
+
+#: Categories that no table has.
+_UNKNOWN_TEXT, _UNKNOWN_NUMBER = "\x00 unknown", 1.234e300
 
 
 def step_features(step: Any, values: Expressions, path: str) -> list[Expression]:
@@ -163,48 +169,70 @@ def _min_max_scaler(step: Any, values: Expressions, path: str) -> list[Expressio
     return [Clipped(value, low, high) for value in features] if step.clip else features
 
 
-def _one_hot_encoder(step: Any, values: Expressions, path: str) -> list[Expression]:
-    _refuse_grouping(step, path)
-    unknown = None if step.handle_unknown == "error" else 0.0
-    dropped = [None] * len(values) if step.drop_idx_ is None else list(step.drop_idx_)
+def _encoder(step: Any, values: Expressions, path: str) -> list[Expression]:
+    """Return the features of a OneHotEncoder or an OrdinalEncoder, as numbers for each category."""
+    present = [_categories(found, path) for found in step.categories_]
     features: list[Expression] = []
-    for value, found, drop in zip(values, step.categories_, dropped, strict=True):
-        categories, is_missing = _categories(found, path)
-        n = len(categories)
-        for k in range(len(found)):
-            if k != drop:
-                numbers = tuple(float(k == j) for j in range(n))
-                missing = float(k == n) if is_missing else unknown
-                features.append(Lookup(value, categories, numbers, missing, unknown))
+    for value, categories, rows in zip(values, present, _features_by_category(step), strict=True):
+        for unknown, missing, *numbers in rows.T.tolist():
+            looked_up = tuple(numbers), _number(missing), _number(unknown)
+            features.append(Lookup(value, categories, *looked_up))
     return features
 
 
-def _ordinal_encoder(step: Any, values: Expressions, path: str) -> list[Expression]:
-    _refuse_grouping(step, path)
-    uses_value = step.handle_unknown == "use_encoded_value"
-    unknown = _number(step.unknown_value) if uses_value else None
-    features: list[Expression] = []
-    for value, found in zip(values, step.categories_, strict=True):
-        categories, is_missing = _categories(found, path)
-        missing = _number(step.encoded_missing_value) if is_missing else unknown
-        numbers = tuple(map(float, range(len(categories))))
-        features.append(Lookup(value, categories, numbers, missing, unknown))
-    return features
+def _features_by_category(step: Any) -> list[FloatArray]:
+    """Return for each column the features of an unknown, a missing and each present category.
+
+    The encoder itself is asked: it groups rare categories and drops some by its own rules. A
+    category that it refuses has NaN.
+    """
+    made, first = [], 0
+    base = [categories[0] for categories in step.categories_]
+    texts = any(categories.dtype.kind in "OU" for categories in step.categories_)
+    for k, categories in enumerate(step.categories_):
+        rows = np.array([base] * (1 + len(categories)), dtype=object if texts else np.float64)
+        rows[0, k] = _UNKNOWN_TEXT if categories.dtype.kind in "OU" else _UNKNOWN_NUMBER
+        rows[1:, k] = categories
+        known = _transformed(step, rows[1:])
+        unknown = np.full((1, known.shape[1]), np.nan)
+        if step.handle_unknown != "error":
+            unknown = _transformed(step, rows[:1])
+        is_missing = np.array([_is_missing(category) for category in categories.tolist()])
+        # A missing value that training rows did not have is an unknown category.
+        missing = known[is_missing] if is_missing.any() else unknown
+        last = first + _n_features(step, k)
+        made.append(np.vstack([unknown, missing, known[~is_missing]])[:, first:last])
+        first = last
+    return made
 
 
-def _refuse_grouping(step: Any, path: str) -> None:
-    for name in ("min_frequency", "max_categories"):
-        if getattr(step, name) is not None:
-            _refuse(path, f"{name}={getattr(step, name)!r}", "a Binner groups rare levels")
+def _n_features(step: Any, k: int) -> int:
+    """Return how many features an encoder makes of a column."""
+    if not isinstance(step, OneHotEncoder):
+        return 1
+    n = len(step.categories_[k])
+    infrequent = getattr(step, "infrequent_categories_", None)
+    if infrequent is not None and infrequent[k] is not None:
+        n -= len(infrequent[k]) - 1  # they are one feature together
+    return n - (step.drop_idx_ is not None and step.drop_idx_[k] is not None)
 
 
-def _number(value: Any) -> float | None:
+def _transformed(step: Any, rows: AnyArray) -> FloatArray:
+    with warnings.catch_warnings():
+        # The rows have no names, and an unknown category is meant to be one.
+        warnings.simplefilter("ignore", UserWarning)
+        features = step.transform(rows)
+    dense = features.toarray() if sparse.issparse(features) else features
+    return np.asarray(dense, dtype=np.float64)
+
+
+def _number(value: float) -> float | None:
     """Return a number of an encoder; NaN becomes None, a missing value."""
-    return None if _is_missing(value) else float(value)
+    return None if _is_missing(value) else value
 
 
-def _categories(found: Any, path: str) -> tuple[tuple[Category, ...], bool]:
-    """Return the categories that are present, and whether there is one for missing values."""
+def _categories(found: Any, path: str) -> tuple[Category, ...]:
+    """Return the categories but for that of missing values."""
     values = found.tolist()
     categories = tuple(value for value in values if not _is_missing(value))
     if len(categories) < len(values) - 1:
@@ -212,8 +240,7 @@ def _categories(found: Any, path: str) -> tuple[tuple[Category, ...], bool]:
     is_known = all(isinstance(value, bool | int | float | str) for value in categories)
     if not is_known or len({_kind(value) for value in categories}) > 1:
         _refuse(path, f"categories {values!r}", "they must be all numbers, all texts or booleans")
-    same = tuple(c if isinstance(c, bool | str) else float(c) for c in categories)
-    return same, len(same) < len(values)
+    return tuple(c if isinstance(c, bool | str) else float(c) for c in categories)
 
 
 def _kind(category: Category) -> type:
@@ -244,8 +271,8 @@ _STEPS: dict[type, _Write] = {
     SimpleImputer: _imputer,
     StandardScaler: _standard_scaler,
     MinMaxScaler: _min_max_scaler,
-    OneHotEncoder: _one_hot_encoder,
-    OrdinalEncoder: _ordinal_encoder,
+    OneHotEncoder: _encoder,
+    OrdinalEncoder: _encoder,
     Binner: _binner,
     FunctionTransformer: _function_transformer,
     ColumnTransformer: _column_transformer,

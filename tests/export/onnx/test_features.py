@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pipeline_samples as samples
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -17,9 +18,9 @@ from sklearn.preprocessing import (
 
 from directrix import Binner, MomentClassifier, ScorecardClassifier
 from directrix.export import to_onnx
+from directrix.export.onnx.features import FeatureGraph
 from directrix.export.onnx.graph import Graph
-from directrix.export.onnx.steps import add_step
-from directrix.export.onnx.table import GraphTable, RawColumn
+from directrix.export.pipelines.expressions import Calculated, Filled, Lookup, RawColumn
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -56,7 +57,7 @@ def tensors(model, rows):
         column = rows[[value.name]]
         text = value.type.tensor_type.elem_type == onnx.TensorProto.STRING
         if text:
-            values = [["?" if x is None else x] for x in column[value.name]]
+            values = [["?" if pd.isna(x) else x] for x in column[value.name]]
             made[value.name] = np.array(values, dtype=object)
         else:
             made[value.name] = column.to_numpy("float64")
@@ -71,19 +72,6 @@ def run(model, rows):
     return dict(zip(names, session.run(None, tensors(model, rows)), strict=True))
 
 
-def transformer(onehot, ordinal):
-    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-    filled = SimpleImputer(strategy="constant", fill_value="none", missing_values=None)
-    return ColumnTransformer(
-        [
-            ("numbers", numbers, NUMBERS),
-            ("texts", make_pipeline(filled, onehot), TEXTS),
-            ("ordinal", ordinal, ["k"]),
-            ("again", "passthrough", ["b"]),
-        ]
-    )
-
-
 def fitted(*steps, classifier=None):
     pipeline = make_pipeline(*steps, classifier or MomentClassifier(choose="moments"))
     rows = frame()
@@ -92,35 +80,22 @@ def fitted(*steps, classifier=None):
         return pipeline.fit(rows, labels(rows))
 
 
-ENCODERS = [
-    (OneHotEncoder(handle_unknown="ignore"), OneHotEncoder(handle_unknown="ignore")),
-    (
-        OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=110, drop="first"),
-        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
-    ),
-    (
-        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-5),
-        OneHotEncoder(drop="if_binary", handle_unknown="ignore"),
-    ),
-]
-
-
 @pytest.mark.filterwarnings("ignore:Found unknown categories:UserWarning")
-@pytest.mark.parametrize("encoders", ENCODERS, ids=["one-hot", "infrequent", "ordinal"])
-def test_a_pipeline_of_everything_is_equal_in_every_row(encoders):
-    pipeline = fitted(transformer(*encoders))
-    rows = frame(1, new=True)
+@pytest.mark.parametrize("name", list(samples.PIPELINES))
+def test_a_pipeline_is_equal_in_every_row(name):
+    pipeline, rows = samples.fitted(name), samples.rows(500, 7, new=True)
     answer = run(to_onnx(pipeline, missing_text="?"), rows)
-    scores = pipeline.decision_function(rows)
-    np.testing.assert_allclose(answer["score"], scores, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(
+        answer["score"], pipeline.decision_function(rows), rtol=1e-11, atol=1e-11
+    )
     np.testing.assert_allclose(answer["probabilities"], pipeline.predict_proba(rows), atol=1e-11)
     assert answer["label"].tolist() == pipeline.predict(rows).tolist()
-    assert scores.min() < 0 < scores.max()
+    assert len(set(answer["label"].tolist())) == len(pipeline.classes_)
 
 
 @pytest.mark.parametrize("encoding", ["thermometer", "onehot", "ordinal"])
 def test_a_binner_before_a_line(encoding):
-    binner = Binner(encoding=encoding, crosses=[("a", "t")], special_values={"b": [2.0]})
+    binner = Binner(encoding=encoding, special_values={"b": [2.0]})
     pipeline = fitted(binner)
     rows = frame(2, new=True)
     rows.loc[3, "a"], rows.loc[4, "a"] = np.inf, -np.inf
@@ -186,38 +161,63 @@ def test_missing_is_a_category_if_training_rows_had_it():
 
 
 def test_a_step_that_cannot_be_written_is_named():
-    steps = ColumnTransformer(
-        [("n", make_pipeline(SimpleImputer(), PolynomialFeatures()), NUMBERS)]
-    )
-    message = "step 'columntransformer: n: polynomialfeatures' of the pipeline is a Polynomial"
+    polynomial = make_pipeline(SimpleImputer(), PolynomialFeatures())
+    message = "step 'columntransformer' > 'n' > 'polynomialfeatures' is a PolynomialFeatures"
     with pytest.raises(TypeError, match=message):
-        to_onnx(fitted(steps))
-    indicator = ColumnTransformer([("n", SimpleImputer(add_indicator=True), NUMBERS)])
-    with pytest.raises(TypeError, match="step 'columntransformer: n': add_indicator"):
-        to_onnx(fitted(indicator))
+        to_onnx(fitted(ColumnTransformer([("n", polynomial, NUMBERS)])))
+    indicator = SimpleImputer(add_indicator=True)
+    with pytest.raises(ValueError, match="step 'columntransformer' > 'n' has add_indicator=True"):
+        to_onnx(fitted(ColumnTransformer([("n", indicator, NUMBERS)])))
+    with pytest.raises(ValueError, match="step 'binner' has crosses"):
+        to_onnx(fitted(Binner(crosses=[("a", "t")])))
     with pytest.raises(ValueError, match="written in float64: leave dtype out"):
-        to_onnx(fitted(transformer(*ENCODERS[0])), dtype="float32")
+        to_onnx(fitted(Binner()), dtype="float32")
+
+
+def filled_texts(fill):
+    filled = SimpleImputer(strategy="constant", fill_value=fill, missing_values=None)
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    return fitted(ColumnTransformer([("t", make_pipeline(filled, encoder), TEXTS)]))
+
+
+def test_the_text_that_stands_for_a_missing_one_is_no_category():
+    pipeline, rows = filled_texts("none"), frame(7, new=True)
     with pytest.raises(ValueError, match="missing_text is 'x', which is a category of column 't'"):
-        to_onnx(fitted(transformer(*ENCODERS[0])), missing_text="x")
+        to_onnx(pipeline, missing_text="x")
+    # It may be the text that missing ones are replaced by.
+    for pipeline in (pipeline, filled_texts("?")):  # noqa: B020 - the first, then another
+        answer = run(to_onnx(pipeline, missing_text="?"), rows)
+        np.testing.assert_allclose(answer["score"], pipeline.decision_function(rows), atol=1e-12)
 
 
-# ── columns ───────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [["c", "a"], [2, 0], [-1, 0], np.array([True, False, True]), slice("b", "c"), slice(1, 3)],
-)
-def test_columns_are_selected_as_by_scikit_learn(columns):
-    rows = pd.DataFrame(np.arange(6.0).reshape(2, 3), columns=list("abc"))
-    chosen = ColumnTransformer([("n", "passthrough", columns)]).fit_transform(rows)[0]
-    table = GraphTable.of_inputs(Graph("abc"), [RawColumn(name) for name in "abc"])
-    found = [block.node for block in table.select(columns).blocks]
-    assert found == ["abc"[int(value)] for value in chosen]
+X = RawColumn(0)
 
 
 def test_a_column_has_one_kind():
-    table = GraphTable.of_inputs(Graph("ab"), [RawColumn("a"), RawColumn("b")])
-    add_step(table, "s", StandardScaler().fit([[0.0, 1.0], [1.0, 2.0]]), "")
+    features = FeatureGraph(Graph("a"), ["a"], "")
+    features.numbers([Calculated(X, "-", 1.0)])
     with pytest.raises(ValueError, match="column 'a' is read as number by one step, and as text"):
-        add_step(table.select([0]), "e", OrdinalEncoder().fit([["x"], ["y"]]), "")
+        features.numbers([Lookup(X, ("x", "y"), (0.0, 1.0), None, None)])
+
+
+def test_texts_must_be_encoded_and_numbers_are_not_texts():
+    with pytest.raises(TypeError, match="texts that a SimpleImputer has filled are to be encoded"):
+        FeatureGraph(Graph("a"), ["a"], "").numbers([Filled(X, "none")])
+    of_numbers = Lookup(Calculated(X, "-", 1.0), ("x",), (0.0,), None, None)
+    with pytest.raises(TypeError, match="reads the numbers that another has made as texts"):
+        FeatureGraph(Graph("a"), ["a"], "").numbers([of_numbers])
+
+
+def test_what_is_missing_is_filled_once():
+    twice = Lookup(Filled(Filled(X, "none"), "other"), ("none", "other"), (1.0, 2.0), None, None)
+    graph = Graph("a")
+    FeatureGraph(graph, ["a"], "").numbers([twice])
+    assert [node.op_type for node in graph.nodes].count("Where") == 1
+
+
+def test_features_that_are_made_in_the_same_way_are_made_together():
+    columns = [RawColumn(k) for k in range(50)]
+    scaled = [Calculated(Filled(column, 0.0), "/", 2.0) for column in columns]
+    graph, names = Graph(), [f"x{k}" for k in range(50)]
+    FeatureGraph(graph, names, "").numbers(scaled)
+    assert [node.op_type for node in graph.nodes] == ["Concat", "IsNaN", "Where", "Div"]
