@@ -154,6 +154,11 @@ class TestBudget:
         X, y = rows(20_000)
         report = DirectClassifier(time_budget=0.05).fit(X, y).report_
         assert "the cost sweep" in report.skipped
+
+    def test_in_no_time_signs_have_no_prices(self):
+        report = DirectClassifier(time_budget=1e-9, signs={0: 1}).fit(*rows(100)).report_
+        assert "the prices of directions" in report.skipped
+        assert np.isnan([price.price for price in report.directions]).all()
         assert "No time was left for" in str(report)
         assert "No time was left for" in report._repr_html_()
         report = DirectClassifier(time_budget=100).fit(*rows(100)).report_

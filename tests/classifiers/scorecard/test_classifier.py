@@ -449,6 +449,17 @@ class TestBudget:
         assert len(ours.report_.tried) < 5
         assert ours.report_.expected.value > 0.8
 
+    def test_in_no_time_directions_have_no_prices_and_points_are_rounded_plainly(self):
+        X, y = bent(200)
+        wishes = {"monotone": {0: "increasing"}, "points": "integer"}
+        ours = card(time_budget=1e-9, **wishes).fit(X, y)
+        skipped = {"the prices of directions", "the search for better points"}
+        assert skipped <= set(ours.report_.skipped)
+        (price,) = ours.report_.directions
+        assert np.isnan(price.price)
+        assert ours.card_.is_whole
+        assert not skipped & set(card(time_budget=1000.0, **wishes).fit(X, y).report_.skipped)
+
     def test_enough_time_changes_nothing(self):
         X, y = bent(150)
         plain, timed = (card(time_budget=time).fit(X, y) for time in (None, 1000.0))

@@ -182,8 +182,13 @@ class DirectFit:
             return candidate.curves
 
         flat = [name for name, k in signs.positions if fitted.fitted.line[k] == 0.0]
-        prices = DirectionPrices(signs.wishes, held_out).of(metric, flat)
-        return fitted._replace(report=replace(fitted.report, directions=prices)), curve
+        prices = DirectionPrices(signs.wishes, held_out, frontier.out_of_time)
+        report = replace(
+            fitted.report,
+            directions=prices.of(metric, flat),
+            skipped=(*fitted.report.skipped, *prices.skipped),
+        )
+        return fitted._replace(report=report), curve
 
 
 def fit_best(

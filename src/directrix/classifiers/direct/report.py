@@ -78,7 +78,7 @@ class DirectionPrice(NamedTuple):
         The direction.
     price : float
         How much better the metric would be without it; below zero if it helps. NaN if there are
-        too many directions to tell.
+        too many directions to tell, or was no time for it.
     flat : bool
         Whether the rows contradict the direction: the column is then left without effect.
     """

@@ -24,6 +24,7 @@ class DirectionPrices:
     """The metric of plain models with all directions, without each, and without any.
 
     Of more than twenty directions only all together have a price: each takes a fit of its own.
+    Without time for these fits there are no prices.
 
     Parameters
     ----------
@@ -31,13 +32,23 @@ class DirectionPrices:
         The column and the direction of each.
     held_out : callable
         From the indices of the directions that are kept to held-out curves.
+    out_of_time : callable, optional
+        Asked before each fit.
     """
 
     wishes: Sequence[tuple[str, str]]
     held_out: Callable[[Sequence[int]], Curves]
+    out_of_time: Callable[[], bool] | None = None
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """What there was no time for."""
+        return ("the prices of directions",) if self.wishes and self._curves is None else ()
 
     def of(self, metric: Metric, flat: Sequence[str]) -> tuple[DirectionPrice, ...]:
         """Return the price of each direction, and of all together last if there are several.
+
+        Without time for prices, those of the directions are NaN, and there is none of all.
 
         Parameters
         ----------
@@ -47,19 +58,31 @@ class DirectionPrices:
         """
         if not self.wishes:
             return ()
+        unknown = [float("nan")] * len(self.wishes)
+        if self._curves is None:
+            return self._prices(unknown, flat)
         with_all, *without = compare(metric, self._curves).losses.tolist()
-        each = without if len(self.wishes) <= _MOST else [float("nan")] * len(self.wishes)
-        prices = [
-            DirectionPrice(column, wish, with_all - loss, column in flat)
-            for (column, wish), loss in zip(self.wishes, each, strict=False)
-        ]
+        each = [with_all - loss for loss in without] if len(self.wishes) <= _MOST else unknown
+        prices = self._prices(each, flat)
         if len(self.wishes) > 1:
-            prices.append(DirectionPrice("all columns", "together", with_all - without[-1]))
-        return tuple(prices)
+            prices += (DirectionPrice("all columns", "together", with_all - without[-1]),)
+        return prices
+
+    def _prices(self, each: Sequence[float], flat: Sequence[str]) -> tuple[DirectionPrice, ...]:
+        return tuple(
+            DirectionPrice(column, wish, price, column in flat)
+            for (column, wish), price in zip(self.wishes, each, strict=False)
+        )
 
     @cached_property
-    def _curves(self) -> list[Curves]:
+    def _curves(self) -> list[Curves] | None:
+        """Curves with all directions, without each, and without any; None if there is no time."""
         every = list(range(len(self.wishes)))
         without = [[k for k in every if k != one] for one in every if len(every) <= _MOST]
         kept = [every, *without, *([[]] if len(every) > 1 else [])]
-        return [self.held_out(some) for some in kept]
+        curves = []
+        for some in kept:
+            if self.out_of_time is not None and self.out_of_time():
+                return None
+            curves.append(self.held_out(some))
+        return curves

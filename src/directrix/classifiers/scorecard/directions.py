@@ -165,4 +165,5 @@ def direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
             scores[tested] = X[tested] @ line[:-1] + line[-1]
         return Curves(rows.positive, scores, rows.weight, fold)
 
-    return DirectionPrices([(each.name, each.wish) for each in every], held_out)
+    wishes = [(each.name, each.wish) for each in every]
+    return DirectionPrices(wishes, held_out, search.out_of_time)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -200,12 +200,13 @@ class CardFit:
             best = candidates.best(metric, rows)
             fit = best.fit
             card = Card.of(design, fit.fitted.line)
+            directions = prices.of(metric, flat_columns(followed, card.columns))
             report = replace(
                 fit.report,
                 straight=straight.gap(metric, fit.report),
                 baseline=_BASELINES[self.train_on],
-                skipped=(*search.skipped, *fit.report.skipped),
-                directions=prices.of(metric, flat_columns(followed, card.columns)),
+                skipped=(*search.skipped, *fit.report.skipped, *prices.skipped),
+                directions=directions,
             )
             best = best._replace(fit=fit._replace(report=report))
             if self.scale is None:
@@ -214,7 +215,9 @@ class CardFit:
             cards: dict[int | None, Card] = {None: card}
             for fold, line in enumerate(best.lines.without):
                 cards[fold] = Card.of(search.design(structure, fold), line)
-            points = PointsFit(self.scale, metric, seen, self.directions)
+            # Better points are worth the time that the search has kept for the end of the fit.
+            used_up = partial(clock.is_over, -1.0)
+            points = PointsFit(self.scale, metric, seen, self.directions, used_up)
             scaled = points.run(best, cards)
             fits.append(
                 Unfinished(

@@ -68,12 +68,15 @@ class PointsFit:
         Rows that the candidates were compared on, with cells as their features.
     directions : sequence of Direction
         Of columns whose points may only rise.
+    out_of_time : callable, optional
+        Asked before each card is rounded in other ways than the plain one.
     """
 
     scale: Scale
     metric: Metric
     seen: TrainingRows
     directions: Sequence[Direction] = ()
+    out_of_time: Callable[[], bool] | None = None
 
     def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
         """Return the best card on the scale.
@@ -86,10 +89,15 @@ class PointsFit:
         """
         aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
         aligned[None] = cards[None]  # with the threshold of the fit at zero
-        tried = [
-            self._designs({fold: restate(card, fold) for fold, card in aligned.items()})
-            for restate in self._ways(best)
-        ]
+        plain, *others = self._ways(best)
+        tried = [self._designs({fold: plain(card, fold) for fold, card in aligned.items()})]
+        skipped = []
+        for restate in others:
+            restated = self._restated(restate, aligned)
+            if restated is None:
+                skipped.append("the search for better points")
+                break
+            tried.append(self._designs(restated))
         lines = Lines(np.array([1.0, 0.0]), [np.array([1.0, 0.0])] * (len(cards) - 1))
         held_out = [lines.aligned(rows).held_out for _, rows in tried]
         rows = self.seen
@@ -109,9 +117,21 @@ class PointsFit:
             best.fit.report,
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
             rounding=Gap(gap, gap - reach, gap + reach) if self._rounds else None,
+            skipped=(*best.fit.report.skipped, *skipped),
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return ScaledFit(card, final.fitted, curve, report)
+
+    def _restated(
+        self, restate: Restate, cards: Mapping[int | None, Card]
+    ) -> dict[int | None, Card] | None:
+        """Return the points of all cards; None if there is no time for them."""
+        made = {}
+        for fold, card in cards.items():
+            if self.out_of_time is not None and self.out_of_time():
+                return None
+            made[fold] = restate(card, fold)
+        return made
 
     @property
     def _rounds(self) -> bool:
