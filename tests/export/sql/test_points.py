@@ -125,6 +125,8 @@ def test_whole_numbers_are_integers_unless_their_sum_could_be_too_large():
     assert points_sql(small, ["x"], "duckdb").endswith("THEN 3\n  ELSE 1073741824 END)")
     large = card_of([[1.0, 2.0, 3.0, 2.0**30]] * 2, bins=(NUMBER, NUMBER))
     assert not has_integer_points(large)
+    assert not has_integer_points(replace(small, intercept=-(2.0**30)))
+    assert not has_integer_points(replace(small, intercept=0.5))
     sql = points_sql(large, ["x", "x"], "duckdb")
     assert answer(sql, pa.table({"x": [5.0]})) == [2.0**31]
 

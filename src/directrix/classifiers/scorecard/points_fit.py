@@ -240,8 +240,7 @@ def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[C
     else:
         unit = largest_unit(card, scale.largest)
         made = rounded_card(card, unit)
-        blocks = [*card.columns, *(cross.points for cross in card.crosses)]
-        lowest = sum(float(points.min()) for points in blocks if points.size)
+        lowest = sum(float(points.min()) for points in card.blocks if points.size)
         at_zero = -unit * (card.intercept + lowest)
     line = np.array([1.0, -at_zero]) / unit
     return finished(made, fitted._replace(line=line))

@@ -54,9 +54,8 @@ def used_columns(cards: Sequence[Card]) -> set[int]:
 
 def has_integer_points(card: Card) -> bool:
     """Return whether all points are integers whose sums a database keeps in 32 bits."""
-    blocks = [np.array(card.intercept), *card.columns, *(cross.points for cross in card.crosses)]
-    whole = all(bool((block == np.rint(block)).all()) for block in blocks)
-    return whole and sum(float(np.abs(block).max()) for block in blocks) <= _LARGEST_SUM
+    largest = sum(float(np.abs(points).max(initial=0.0)) for points in card.blocks)
+    return card.is_whole and abs(card.intercept) + largest <= _LARGEST_SUM
 
 
 def points_sql(card: Card, values: Sequence[str], dialect: str) -> str:

@@ -1,9 +1,12 @@
 """A card is the line of its design, multiplied out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from directrix.classifiers import Card
+from directrix.classifiers.scorecard.card.card import Cross
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.tables import Coding
 
@@ -45,6 +48,30 @@ def test_points_can_be_added_by_hand():
     total = card.intercept + sum(card.columns[k][cells[k]] for k in range(3))
     total += card.crosses[0].points[2, 3] + card.crosses[1].points[1, 3]
     assert card.scores(np.array([cells]))[0] == pytest.approx(total)
+
+
+def test_the_weight_of_a_cross_is_that_of_its_rows():
+    made = design(crosses=True)
+    rng = np.random.default_rng(3)
+    card = Card.of(made, rng.normal(size=made.coding.n_features + 1))
+    cells = np.column_stack([rng.integers(0, size, 80) for size in SIZES])
+    weight = rng.uniform(0.5, 2.0, 80)
+    for cross in card.crosses:
+        weights = cross.weights(cells, weight)
+        assert weights.sum() == pytest.approx(weight.sum())
+        assert (weights * cross.points).sum() == pytest.approx(weight @ cross.scores(cells))
+
+
+@pytest.mark.parametrize("odd", [0.5, np.nan, np.inf])
+def test_a_card_is_whole_if_all_its_points_are(odd):
+    cross = Cross((0, 0), (np.arange(2), np.arange(2)), np.eye(2))
+    whole = Card(-2.0, (np.array([0.0, 3.0]),), (cross,))
+    assert whole.is_whole
+    assert [points.tolist() for points in whole.blocks] == [[0.0, 3.0], [[1.0, 0.0], [0.0, 1.0]]]
+    assert not replace(whole, intercept=odd).is_whole
+    if np.isfinite(odd):
+        assert not replace(whole, columns=(np.array([0.0, odd]),)).is_whole
+        assert not replace(whole, crosses=(replace(cross, points=odd * np.eye(2)),)).is_whole
 
 
 def test_no_rows_have_no_scores():

@@ -46,20 +46,19 @@ class Cross:
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the points of rows, from their cells in all columns."""
-        left, right = (
-            merged[cells[:, k]] for k, merged in zip(self.columns, self.merged, strict=True)
-        )
-        points: FloatArray = self.points[left, right]
+        points: FloatArray = self.points[self._index(cells)]
         return points
 
     def weights(self, cells: IntArray, weight: FloatArray) -> FloatArray:
         """Return the weight of rows in every combination, from their cells in all columns."""
         total = np.zeros(self.points.shape)
-        left, right = (
-            merged[cells[:, k]] for k, merged in zip(self.columns, self.merged, strict=True)
-        )
-        np.add.at(total, (left, right), weight)
+        np.add.at(total, self._index(cells), weight)
         return total
+
+    def _index(self, cells: IntArray) -> tuple[IntArray, IntArray]:
+        """Return where the points of rows are, from their cells in all columns."""
+        (left, right), (rows, columns) = self.columns, self.merged
+        return rows[cells[:, left]], columns[cells[:, right]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +207,7 @@ class Card:
     def is_whole(self) -> bool:
         """Whether all points are whole numbers."""
         whole = all(bool((points == np.rint(points)).all()) for points in self.blocks)
-        return whole and self.intercept == round(self.intercept)
+        return whole and float(self.intercept).is_integer()
 
     def affine(self, factor: float, shift: float) -> Card:
         """Return the card with all points times a factor, and a shift of the sum."""

@@ -46,8 +46,7 @@ def rounded_card(card: Card, unit: float) -> Card:
 
 def largest_unit(card: Card, largest: int) -> float:
     """Return the unit in which the widest column or cross has so many points."""
-    blocks = [*card.columns, *(cross.points for cross in card.crosses)]
-    widest = max((float(np.ptp(points)) for points in blocks if points.size), default=0.0)
+    widest = max((float(np.ptp(points)) for points in card.blocks if points.size), default=0.0)
     return largest / widest if widest > 0 else 1.0
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
     """Return points and counts of all cells one after another, and how crosses merge cells."""
-    points = [block.ravel() for card in cards for block in _blocks(card)]
+    points = [block.ravel() for card in cards for block in card.blocks]
     merged = [part for card in cards for cross in card.crosses for part in cross.merged]
     return {
         "intercept": np.array([card.intercept for card in cards]),
@@ -77,10 +77,6 @@ def restored_cards(state: ModelState) -> dict[str, Any]:
     counts.require_empty()
     merged.require_empty()
     return {"cards_": tuple(cards), "binner_": binner}
-
-
-def _blocks(card: Card) -> list[AnyArray]:
-    return [*card.columns, *(cross.points for cross in card.crosses)]
 
 
 def _restored_binner(state: ModelState) -> Binner:
