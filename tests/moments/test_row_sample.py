@@ -9,7 +9,7 @@ from directrix.moments.tree import tree_sum
 
 def taken(X, y, most=None):
     n = len(y)
-    sample = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), row_hash(as_rows(X)))
+    sample = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), row_hash(as_rows(X)), most or n)
     return sample if most is None else sample.at_most(most)
 
 

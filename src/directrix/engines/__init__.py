@@ -25,7 +25,9 @@ from directrix.engines.sql_dialects import DIALECTS as DIALECTS
 from directrix.engines.sql_dialects import Dialect as Dialect
 from directrix.engines.tables import as_table as as_table
 from directrix.engines.tasks import Counted as Counted
+from directrix.engines.tasks import Fingerprint as Fingerprint
 from directrix.engines.tasks import Histograms as Histograms
+from directrix.engines.tasks import Sampling as Sampling
 from directrix.engines.tasks import Survey as Survey
 from directrix.engines.tasks import Surveyed as Surveyed
 

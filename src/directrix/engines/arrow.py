@@ -78,7 +78,7 @@ def partials(
     needed = plan.needed(opened.columns)
     progress.expect(opened.n_rows)
     read = (opened.positioned if plan.needs_row_keys else None) or opened.batches
-    yield 0, task(plan, Partition(0, progress.counted(rebatched(read(needed)))))
+    yield 0, task(plan, Partition(0, progress.counted(rebatched(read(needed))), 1))
 
 
 def rebatched(batches: Iterator[Any]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from directrix.engines import csv_encoding
 from directrix.engines.plan import Grouped, Plan
 from directrix.engines.progress import progress_bar
 from directrix.engines.tasks import Summaries
-from directrix.moments import tree_sum
+from directrix.moments import TreeSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +100,9 @@ def summarize(  # noqa: PLR0913 - all roles of columns
 def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: bool = True) -> Any:
     """Run a task on all rows of a source and return the sum of its results.
 
-    Results are numbered by partition and added in that order by a fixed tree, so neither the order
-    in which workers finish nor a task that runs twice can change a bit.
+    Results are numbered by partition and added by a fixed tree over these numbers, so neither the
+    order in which workers finish nor a task that runs twice can change a bit. Engines with workers
+    add there; at most `directrix.engines.tree.MOST_PARTS` sums come back.
 
     Parameters
     ----------
@@ -127,7 +128,10 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
         except (TypeError, ValueError) as error:
             csv_encoding.explain(source, error)
             raise
-    return tree_sum(parts[number] for number in sorted(parts))
+    total: TreeSum[Any] = TreeSum()
+    for number in sorted(parts):
+        total.add(number, parts[number])
+    return total.total()
 
 
 def _order(group: Any) -> tuple[str, Any]:

@@ -10,12 +10,17 @@ import numpy as np
 from directrix.engines.memory import IN_CHUNKS, chunk_table
 from directrix.engines.plan import Partition, names_a_column
 from directrix.engines.tables import as_table
+from directrix.engines.tree import group_counts
+from directrix.moments import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from directrix.engines.plan import Plan
 
+#: Results that a worker adds at a time. It holds all of them in memory, so they are fewer than on
+#: engines that add a stream.
+_FAN_IN = 8
 _ROLES = ("target", "weight", "fold", "by")
 
 
@@ -27,22 +32,25 @@ def accepts(source: Any) -> bool:
 def partials(
     source: Any, plan: Plan, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
-    """Yield the number of each partition and the result of the task on it."""
+    """Yield the few sums that are left of the results of the task, with their numbers."""
     import dask
 
     run_on_part = dask.delayed(_run_on_part, pure=False)
+    add = dask.delayed(_add, pure=False)
     named_plan, parts = _parts(source, plan)
     # The plan and the task are put into the graph once, not into every node.
-    shared = dask.delayed((named_plan, plan, task), pure=False, traverse=False)
-    results = dask.compute(*(run_on_part(shared, k, *part) for k, part in enumerate(parts)))
-    for number, (n_rows, result) in enumerate(results):
+    shared = dask.delayed((named_plan, plan, task, len(parts)), pure=False, traverse=False)
+    results = [run_on_part(shared, number, *part) for number, part in enumerate(parts)]
+    for n_groups in group_counts(len(results), _FAN_IN):
+        results = [add(results[k * _FAN_IN : (k + 1) * _FAN_IN]) for k in range(n_groups)]
+    for number, (n_rows, result) in enumerate(dask.compute(*results)):
         progress.add(n_rows)
         yield number, result
 
 
 def _run_on_part(shared: Any, number: int, data: Any, beside: Any) -> tuple[int, Any]:
     """Run a task on a partition, which is a table or a list of chunks; return rows and result."""
-    named_plan, plan, task = shared
+    named_plan, plan, task, count = shared
     chunks = data if isinstance(data, list) else [data]
     if beside is None:
         tables = [chunk_table(chunk, plan) for chunk in chunks]
@@ -51,7 +59,12 @@ def _run_on_part(shared: Any, number: int, data: Any, beside: Any) -> tuple[int,
     if any(isinstance(chunk, tuple) for chunk in chunks):
         named_plan = replace(plan, **{role: (role, "given") for role in IN_CHUNKS})
     n_rows = sum(table.data.shape[0] for table in tables)
-    return n_rows, task(named_plan, Partition(number, tables))
+    return n_rows, task(named_plan, Partition(number, tables, count))
+
+
+def _add(group: list[tuple[int, Any]]) -> tuple[int, Any]:
+    """Return the number of rows and the sum of the results of a group."""
+    return sum(n_rows for n_rows, _ in group), tree_sum(result for _, result in group)
 
 
 def _parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:

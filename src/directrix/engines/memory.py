@@ -32,10 +32,10 @@ def partials(
             msg = "target= is missing: it takes the name or index of a column, or the labels"
             raise ValueError(msg)
         table, plan = _with_extra_columns(source, plan)
-        yield 0, task(plan, Partition(0, progress.counted([table])))
+        yield 0, task(plan, Partition(0, progress.counted([table]), 1))
         return
     named_plan, tables = _chunks(source, plan, progress)
-    yield 0, task(named_plan, Partition(0, tables))
+    yield 0, task(named_plan, Partition(0, tables, 1))
 
 
 def _with_extra_columns(source: Any, plan: Plan) -> tuple[Table, Plan]:

@@ -108,10 +108,13 @@ class Partition:
         Number of the partition, the same whenever the source is read.
     tables : iterable of tables
         The rows.
+    count : int, optional
+        Number of partitions, if the engine knows it before it reads them.
     """
 
     number: int
     tables: Iterable[Any]
+    count: int | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tables)

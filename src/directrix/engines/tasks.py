@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from directrix.engines.plan import Block, Grouped, Partition, Plan
-from directrix.moments import RowSample, ScoreHistogram, as_labels, key_hash, mix_bits, tree_sum
+from directrix.moments import (
+    LARGEST_HASH,
+    RowSample,
+    ScoreHistogram,
+    TreeSum,
+    as_labels,
+    key_hash,
+    mix_bits,
+    tree_sum,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +78,7 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """Result of `Survey`: summaries, a sample of the rows, and their fingerprint."""
+    """Result of `Survey` and `Sampling`: summaries, a sample of the rows, and their fingerprint."""
 
     grouped: Grouped
     sample: RowSample | None = None
@@ -87,10 +97,14 @@ class Surveyed:
 class Survey:
     """Task of the first of two passes: summaries, a sample of the rows, and their fingerprint.
 
+    A partition sends its share of the sample, twice as many rows as if all partitions were equal
+    and a margin for chance. If one has many more rows of a class than others, the sum is too small
+    (the lowest threshold is that of the largest partition), and `Sampling` takes another sample.
+
     Parameters
     ----------
     most : int
-        Largest number of rows of each class in the sample of a partition; 0 for no sample.
+        Largest number of rows of each class in the sample; 0 for no sample.
     apart : int, optional
         A hold-out fold, whose rows are not sampled.
     """
@@ -101,28 +115,87 @@ class Survey:
 
     def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
         """Return summaries, sample and fingerprint of a partition."""
-        grouped, sample, fingerprint = [Grouped({})], None, Fingerprint()
-        for block in plan.blocks(partition):
-            grouped.append(plan.summary_of(block))
+        grouped: TreeSum[Grouped] = TreeSum()
+        grouped.add(0, Grouped({}))
+        sample, fingerprint = None, Fingerprint()
+        for number, block in enumerate(plan.blocks(partition), start=1):
+            grouped.add(number, plan.summary_of(block))
             fingerprint += Fingerprint.of(block)
-            for part in self._sampled(block) if self.most else ():
-                sample = part if sample is None else (sample + part).at_most(self.most)
-        return Surveyed(tree_sum(grouped), sample, fingerprint)
+            for part in _samples(block, self.most, self.apart) if self.most else ():
+                merged = part if sample is None else sample + part
+                sample = merged.at_most(_share(part.most, partition.count))
+        return Surveyed(grouped.total(), sample, fingerprint)
 
-    def _sampled(self, block: Block) -> Iterator[RowSample]:
-        """Yield samples of the rows of a block, some thousands of rows at a time."""
-        labels, keys = as_labels(block.y), block.keys
-        for start in range(0, block.X.shape[0], _ROWS_AT_A_TIME):
-            rows = slice(start, min(start + _ROWS_AT_A_TIME, block.X.shape[0]))
-            n = rows.stop - rows.start
-            part = RowSample.of(
-                np.asarray(block.X.block(rows.start, rows.stop), dtype=np.float64),
-                labels[rows],
-                np.ones(n) if block.weight is None else np.asarray(block.weight[rows], float),
-                np.zeros(n, dtype=np.int32) if block.fold is None else block.fold[rows],
-                np.zeros(n, dtype=np.uint64) if keys is None else keys[rows],
-            )
-            yield (part if self.apart is None else part.without_fold(self.apart)).at_most(self.most)
+
+@dataclass(frozen=True)
+class Sampling:
+    """Task that samples all rows below given thresholds, however they are spread over partitions.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of rows of each class in the sample.
+    thresholds : dict
+        Largest hash of the rows of each class.
+    apart : int, optional
+        A hold-out fold, whose rows are not sampled.
+    """
+
+    most: int
+    thresholds: dict[Any, int]
+    apart: int | None = None
+    name = "sample"
+
+    @classmethod
+    def of_counts(cls, most: int, counts: dict[Any, int], apart: int | None = None) -> Sampling:
+        """Return the task that samples ``most`` rows of each class, in expectation a few more.
+
+        Parameters
+        ----------
+        most, apart
+            As in the constructor.
+        counts : dict
+            Number of rows of each class.
+        """
+        wanted = most + 5.0 * most**0.5  # fewer than ``most`` once in millions
+        thresholds = {
+            label: LARGEST_HASH if count <= wanted else int(wanted / count * LARGEST_HASH)
+            for label, count in counts.items()
+        }
+        return cls(most, thresholds, apart)
+
+    def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
+        """Return sample and fingerprint of a partition."""
+        sample, fingerprint = None, Fingerprint()
+        for block in plan.blocks(partition):
+            fingerprint += Fingerprint.of(block)
+            for part in _samples(block, self.most, self.apart):
+                below = part.below(self.thresholds)
+                sample = below.at_most(below.most) if sample is None else sample + below
+        return Surveyed(Grouped({}), sample, fingerprint)
+
+
+def _share(most: int, n_partitions: int | None) -> int:
+    """Return the largest number of rows of a class that a partition sends."""
+    twice = 2.0 * most / (n_partitions or 1)
+    return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
+
+
+def _samples(block: Block, most: int, apart: int | None) -> Iterator[RowSample]:
+    """Yield all rows of a block but those of a fold, some thousands of rows at a time."""
+    labels, keys = as_labels(block.y), block.keys
+    for start in range(0, block.X.shape[0], _ROWS_AT_A_TIME):
+        rows = slice(start, min(start + _ROWS_AT_A_TIME, block.X.shape[0]))
+        n = rows.stop - rows.start
+        part = RowSample.of(
+            np.asarray(block.X.block(rows.start, rows.stop), dtype=np.float64),
+            labels[rows],
+            np.ones(n) if block.weight is None else np.asarray(block.weight[rows], float),
+            np.zeros(n, dtype=np.int32) if block.fold is None else block.fold[rows],
+            np.zeros(n, dtype=np.uint64) if keys is None else keys[rows],
+            most,
+        )
+        yield part if apart is None else part.without_fold(apart)
 
 
 @dataclass(frozen=True)

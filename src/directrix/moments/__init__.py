@@ -53,6 +53,7 @@ from directrix.moments.row_keys import folds_by_key as folds_by_key
 from directrix.moments.row_keys import hash_with_label as hash_with_label
 from directrix.moments.row_keys import position_keys as position_keys
 from directrix.moments.row_keys import stratified_folds as stratified_folds
+from directrix.moments.row_sample import LARGEST_HASH as LARGEST_HASH
 from directrix.moments.row_sample import RowSample as RowSample
 from directrix.moments.rows import ColumnRows as ColumnRows
 from directrix.moments.rows import FrameRows as FrameRows
@@ -69,6 +70,7 @@ from directrix.moments.shrinkage import shrunk as shrunk
 from directrix.moments.storage import read_parts as read_parts
 from directrix.moments.storage import signed_preamble as signed_preamble
 from directrix.moments.storage import write_whole as write_whole
+from directrix.moments.tree import TreeSum as TreeSum
 from directrix.moments.tree import tree_sum as tree_sum
 
 __all__ = [

@@ -13,11 +13,13 @@ from directrix.moments.rows import as_rows
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
+    Thresholds = dict[object, int]
+
 #: Makes the sample independent of the folds, which are drawn by the same keys.
 _SALT = np.uint64(0xD1B54A32D192ED03)
-#: Largest number of values in a sample, so samples of wide rows have fewer rows.
+#: Largest number of values of a class in a sample, so samples of wide rows have fewer rows.
 _MOST_VALUES = 25_000_000
-_LARGEST_HASH = np.iinfo(np.uint64).max
+LARGEST_HASH = int(np.iinfo(np.uint64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +27,12 @@ class RowSample:
     r"""Rows of each class whose hash is at most a threshold θ, which bounds the sample size.
 
     .. math:: S_c = \{i : y_i = c,\ h_i \le \theta_c\}, \qquad
-              \theta_c(A + B) = \min(\theta_c(A), \theta_c(B))
+              \theta_c(A + B) \le \min(\theta_c(A), \theta_c(B))
 
     A row is in the merged sample if and only if it is in the sample of its part and its hash is at
-    most the smaller θ. So all rows are equally likely to be sampled, however the data are split.
+    most θ of the sum, which is lowered until the sum too has at most ``most`` rows of the class. So
+    all rows are equally likely to be sampled, however the data are split, and a sum is never larger
+    than a sample.
 
     Parameters
     ----------
@@ -44,6 +48,8 @@ class RowSample:
         Hash of each row key.
     thresholds : dict
         θ by label, for the labels that have occurred.
+    most : int
+        Largest number of rows of each class in a sum with another sample.
     """
 
     X: FloatArray
@@ -51,7 +57,8 @@ class RowSample:
     weight: FloatArray
     fold: IntArray
     hashes: AnyArray
-    thresholds: dict[object, int]
+    thresholds: Thresholds
+    most: int
 
     @classmethod
     def of(
@@ -61,8 +68,9 @@ class RowSample:
         weight: FloatArray,
         fold: IntArray,
         keys: AnyArray,
+        most: int,
     ) -> RowSample:
-        """Return the sample that holds all of these rows.
+        """Return the sample that holds all of these rows; only sums with others are cut.
 
         Parameters
         ----------
@@ -71,82 +79,91 @@ class RowSample:
         keys : array of uint64 of shape (n,)
             Row keys, different for copies of equal rows (`directrix.moments.row_keys`). A sample by
             the values alone would hold all copies of some rows and none of others.
+        most : int
+            As in the constructor; wide rows reduce it further.
         """
-        thresholds = dict.fromkeys(np.unique(y).tolist(), int(_LARGEST_HASH))
-        return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds)
+        thresholds = dict.fromkeys(np.unique(y).tolist(), LARGEST_HASH)
+        most = max(1, min(most, _MOST_VALUES // max(X.shape[1], 1)))
+        return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds, most)
 
     def sorted(self) -> RowSample:
         """Return the sample in an order of its rows' values, however the data were split."""
-        order = np.lexsort((self.weight, self.y, row_hash(as_rows(self.X))))
-        return self._kept(order, self.thresholds)
+        return self._kept(np.lexsort((self.weight, self.y, row_hash(as_rows(self.X)))))
+
+    def ordered(self) -> RowSample:
+        """Return the sample sorted by hash, an order that does not depend on how it was merged."""
+        return self._kept(np.lexsort((self.weight, self.hashes)))
 
     def without_fold(self, number: int) -> RowSample:
         """Return the sample without the rows of a fold."""
-        return self._kept(self.fold != number, self.thresholds)
-
-    def __add__(self, other: RowSample) -> RowSample:
-        if not len(other.y):
-            return self
-        if not len(self.y):
-            return other
-        labels = {**self.thresholds, **other.thresholds}
-        lesser = {
-            label: min(
-                self.thresholds.get(label, _LARGEST_HASH),
-                other.thresholds.get(label, _LARGEST_HASH),
-            )
-            for label in labels
-        }
-        merged = RowSample(
-            np.concatenate([self.X, other.X]),
-            np.concatenate([self.y, other.y]),
-            np.concatenate([self.weight, other.weight]),
-            np.concatenate([self.fold, other.fold]),
-            np.concatenate([self.hashes, other.hashes]),
-            lesser,
-        )
-        return merged._at_or_below(lesser)
+        return self._kept(self.fold != number)
 
     def at_most(self, n_per_class: int) -> RowSample:
         """Return a sample of at most ``n_per_class`` rows of each class, those of lowest hash.
 
-        Wide rows reduce the number further. Rows of equal hash are kept or dropped together.
+        Rows of equal hash are kept or dropped together.
         """
-        n_per_class = max(1, min(n_per_class, _MOST_VALUES // max(self.X.shape[1], 1)))
-        thresholds = dict(self.thresholds)
-        for label in thresholds:
-            class_hashes = self.hashes[self.y == label]
-            if len(class_hashes) > n_per_class:
-                # Rows that share a hash by chance are either all sampled or none.
-                edge = np.partition(class_hashes, n_per_class)[n_per_class]
-                kept = class_hashes[class_hashes < edge]
-                thresholds[label] = int(kept.max()) if len(kept) else int(edge)
-        return self._at_or_below(thresholds)
+        return self.below(_lowered(self.thresholds, self.y, self.hashes, n_per_class))
 
-    def ordered(self) -> RowSample:
-        """Return the sample sorted by hash, an order that does not depend on how it was merged."""
-        order = np.lexsort((self.weight, self.hashes))
+    def below(self, thresholds: Thresholds) -> RowSample:
+        """Return the rows whose hash is at most a threshold, given by label."""
+        keep = _at_or_below(thresholds, self.y, self.hashes)
+        return self._kept(slice(None) if keep.all() else keep, thresholds)
+
+    def count(self, label: object) -> int:
+        """Return the number of rows of a class."""
+        return int(np.count_nonzero(self.y == label))
+
+    def __add__(self, other: RowSample) -> RowSample:
+        lesser = {
+            label: min(
+                self.thresholds.get(label, LARGEST_HASH), other.thresholds.get(label, LARGEST_HASH)
+            )
+            for label in {**self.thresholds, **other.thresholds}
+        }
+        most = min(self.most, other.most)
+        y, hashes = (
+            np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("y", "hashes")
+        )
+        thresholds = _lowered(lesser, y, hashes, most)
+        # Rows that are dropped are not copied: they may be most of the values.
+        keep = _at_or_below(thresholds, y, hashes)
+        kept, other_kept = np.split(keep, [len(self.y)])
+        X, weight, fold = (
+            np.concatenate([getattr(self, name)[kept], getattr(other, name)[other_kept]])
+            for name in ("X", "weight", "fold")
+        )
+        return RowSample(X, y[keep], weight, fold, hashes[keep], thresholds, most)
+
+    def _kept(self, rows: AnyArray | slice, thresholds: Thresholds | None = None) -> RowSample:
+        """Return the sample with a selection of its rows, or with its rows in another order."""
         return RowSample(
-            self.X[order],
-            self.y[order],
-            self.weight[order],
-            self.fold[order],
-            self.hashes[order],
-            self.thresholds,
+            self.X[rows],
+            self.y[rows],
+            self.weight[rows],
+            self.fold[rows],
+            self.hashes[rows],
+            self.thresholds if thresholds is None else thresholds,
+            self.most,
         )
 
-    def _at_or_below(self, thresholds: dict[object, int]) -> RowSample:
-        keep = np.zeros(len(self.y), dtype=bool)
-        for label, threshold in thresholds.items():
-            keep |= (self.y == label) & (self.hashes <= np.uint64(threshold))
-        return self if keep.all() else self._kept(keep, thresholds)
 
-    def _kept(self, keep: AnyArray, thresholds: dict[object, int]) -> RowSample:
-        return RowSample(
-            self.X[keep],
-            self.y[keep],
-            self.weight[keep],
-            self.fold[keep],
-            self.hashes[keep],
-            thresholds,
-        )
+def _lowered(thresholds: Thresholds, y: AnyArray, hashes: AnyArray, most: int) -> Thresholds:
+    """Return thresholds that leave at most ``most`` rows of each class."""
+    lowered = dict(thresholds)
+    for label, threshold in thresholds.items():
+        class_hashes = hashes[(y == label) & (hashes <= np.uint64(threshold))]
+        if len(class_hashes) > most:
+            # Rows that share a hash by chance are either all sampled or none.
+            edge = np.partition(class_hashes, most)[most]
+            kept = class_hashes[class_hashes < edge]
+            lowered[label] = int(kept.max()) if len(kept) else int(edge)
+    return lowered
+
+
+def _at_or_below(thresholds: Thresholds, y: AnyArray, hashes: AnyArray) -> AnyArray:
+    """Return which rows have a hash of at most the threshold of their class."""
+    keep = np.zeros(len(y), dtype=bool)
+    for label, threshold in thresholds.items():
+        keep |= (y == label) & (hashes <= np.uint64(threshold))
+    return keep

@@ -1,12 +1,13 @@
-"""Summation in a fixed pairwise tree.
+"""Summation in a fixed binary tree over the numbers of the terms.
 
-The shape of the tree depends only on the number of terms. So the same terms in the same order give
-identical bits, and the rounding error grows with the logarithm of the number of terms.
+Terms whose numbers differ only in the last bit are added first, then sums whose numbers differ in
+the last two bits, and so on. So the same numbered terms give identical bits, wherever and in
+however many steps they are added, and the rounding error grows with the logarithm of their number.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,22 +22,51 @@ class Addable(Protocol):
 T = TypeVar("T", bound=Addable)
 
 
-def tree_sum(terms: Iterable[T]) -> T:
-    """Return the sum of at least one term, with at most log₂ n partial sums in memory.
+class TreeSum(Generic[T]):
+    """Running sum of terms that come in the order of their numbers.
 
-    It works like a binary counter: a sum of 2ᵏ terms waits until the next 2ᵏ terms are summed.
+    The sum of all terms whose numbers begin with the same bits is a subtree. A term with another
+    beginning completes it, so at most one sum for each bit of the numbers is in memory. Numbers may
+    be left out; a number that comes twice counts once.
     """
-    waiting: list[tuple[int, T]] = []
-    for term in terms:
-        size, total = 1, term
-        while waiting and waiting[-1][0] == size:
-            total = waiting.pop()[1] + total
-            size *= 2
-        waiting.append((size, total))
-    if not waiting:
-        msg = "nothing to add up"
-        raise ValueError(msg)
-    result = waiting.pop()[1]
-    while waiting:
-        result = waiting.pop()[1] + result
-    return result
+
+    def __init__(self) -> None:
+        #: Sums, each with the height of the subtree that it shares with the sum before it.
+        self._waiting: list[tuple[int, T]] = []
+        self._last = -1
+
+    def add(self, number: int, term: T) -> None:
+        """Add the next term; it is ignored if it has the number of the last one."""
+        if number < max(self._last, 0):
+            msg = f"term {number} comes after term {self._last}: give terms in order"
+            raise ValueError(msg)
+        if number == self._last:
+            return
+        # No term before it, no subtree to complete.
+        height = (number ^ self._last).bit_length() if self._waiting else 0
+        while len(self._waiting) > 1 and self._waiting[-1][0] < height:
+            self._join_last_two()
+        self._waiting.append((height, term))
+        self._last = number
+
+    def total(self) -> T:
+        """Return the sum of all terms, of which there is at least one."""
+        if not self._waiting:
+            msg = "nothing to add up"
+            raise ValueError(msg)
+        while len(self._waiting) > 1:
+            self._join_last_two()
+        return self._waiting[0][1]
+
+    def _join_last_two(self) -> None:
+        _, right = self._waiting.pop()
+        height, left = self._waiting.pop()
+        self._waiting.append((height, left + right))
+
+
+def tree_sum(terms: Iterable[T]) -> T:
+    """Return the sum of at least one term, numbered as they come, by a `TreeSum`."""
+    running: TreeSum[T] = TreeSum()
+    for number, term in enumerate(terms):
+        running.add(number, term)
+    return running.total()

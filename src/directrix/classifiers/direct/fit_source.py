@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
     from directrix.moments import Moments, RowSample
 
-#: Rows of each class in the sample that both frontiers are built on: in all, and per partition.
-MOST_ROWS, MOST_OF_PART = 200_000, 20_000
+#: Rows of each class in the sample that both frontiers are built on, however many partitions.
+MOST_ROWS = 20_000
 #: Candidates that the second pass counts: the best on the sample.
 _COUNTED = 32
 
@@ -60,7 +60,7 @@ class DirectSource:
 
     def survey(self) -> Surveyed:
         """Make the first pass."""
-        return self.two.survey(MOST_ROWS, MOST_OF_PART, self._apart)
+        return self.two.survey(MOST_ROWS, self._apart)
 
     @property
     def _apart(self) -> int | None:

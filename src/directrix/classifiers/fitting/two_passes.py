@@ -14,13 +14,23 @@ from directrix.classifiers.fitting.finalize import FittedLine, fitted_line
 from directrix.classifiers.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.classifiers.fitting.intervals import Sizes
 from directrix.classifiers.fitting.operating_point import Assessment
-from directrix.engines import Counted, HashFolds, Histograms, Plan, Survey, Surveyed, run
+from directrix.engines import (
+    Counted,
+    HashFolds,
+    Histograms,
+    Plan,
+    Sampling,
+    Survey,
+    Surveyed,
+    run,
+)
 from directrix.frontier import LeastLoss, PartCurves
 from directrix.metrics import Curve
 from directrix.moments import Moments, ScoreHistogram, centres, edges, project, tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
+    from directrix.engines import Fingerprint
     from directrix.metrics import Metric
 
 
@@ -96,13 +106,16 @@ class TwoPasses:
             msg = "fit_source holds rows out by a hash: give fold=HashFolds(5, key=...), or none"
             raise TypeError(msg)
 
-    def survey(self, most: int = 0, most_of_part: int = 0, apart: int | None = None) -> Surveyed:
+    def survey(self, most: int = 0, apart: int | None = None) -> Surveyed:
         """Return the moments of the folds and a sample of the rows: the first pass.
+
+        If the rows are spread so unequally over partitions that the sample of the pass has less
+        than half of the rows it should have of a class, another pass takes a full sample.
 
         Parameters
         ----------
-        most, most_of_part : int
-            Rows of each class in the sample: in all, and per partition; 0 for no sample.
+        most : int
+            Rows of each class in the sample; 0 for no sample.
         apart : int, optional
             Fold whose rows are not sampled.
         """
@@ -110,13 +123,20 @@ class TwoPasses:
         if plan.by is not None:
             msg = "fit_source makes one classifier; call it for each group, without by="
             raise TypeError(msg)
-        surveyed: Surveyed = run(self.source, plan, Survey(most_of_part, apart), **reading)
+        surveyed: Surveyed = run(self.source, plan, Survey(most, apart), **reading)
         if None not in surveyed.grouped.by_group:
             msg = "there are no rows to learn from"
             raise ValueError(msg)
-        if surveyed.sample is None:
+        sample = surveyed.sample
+        if sample is None:
             return surveyed
-        return replace(surveyed, sample=surveyed.sample.at_most(most).ordered())
+        counts = _class_counts(surveyed.grouped.by_group[None], apart)
+        if any(2 * sample.count(label) < min(sample.most, n) for label, n in counts.items()):
+            sampling = Sampling.of_counts(sample.most, counts, apart)
+            again: Surveyed = run(self.source, plan, sampling, **reading)
+            _require_same_rows(surveyed.fingerprint, again.fingerprint)
+            sample = sample if again.sample is None else again.sample
+        return replace(surveyed, sample=sample.ordered())
 
     def histograms(self, lines: list[FloatArray], surveyed: Surveyed) -> tuple[ScoreHistogram, ...]:
         """Return the held-out scores of the candidates, fold by fold: the second pass.
@@ -131,17 +151,7 @@ class TwoPasses:
         plan, reading = self._plan()
         positive = surveyed.grouped.by_group[None].classes[-1]
         counted: Counted = run(self.source, plan, Histograms(np.stack(lines), positive), **reading)
-        if counted.fingerprint != surveyed.fingerprint:
-            msg = (
-                f"the second pass did not find the rows of the first: it read "
-                f"{counted.fingerprint.rows:,} rows where the first read "
-                f"{surveyed.fingerprint.rows:,}, and they or their folds differ. A stream can be "
-                "read only once; rows that are written meanwhile, and columns made by chance "
-                "(rand()), change between passes: give something that stays the same (a saved "
-                "table, a cached data frame). If only the order of the rows changes, name a key "
-                "column: fold=HashFolds(5, key=...)"
-            )
-            raise ValueError(msg)
+        _require_same_rows(surveyed.fingerprint, counted.fingerprint)
         return counted.folds
 
     def _plan(self) -> tuple[Plan, dict[str, Any]]:
@@ -152,6 +162,29 @@ class TwoPasses:
         }
         plan = Plan.of(target=self.target, fold=self.fold, **roles)
         return replace(plan, identified=True), reading
+
+
+def _class_counts(moments: Moments, apart: int | None) -> dict[Any, int]:
+    """Return the number of rows of each class, without those of a fold."""
+    folds = [part for number, part in enumerate(moments.parts) if number != apart]
+    return {
+        label: sum(part[index].count for part in folds)
+        for index, label in enumerate(moments.classes.tolist())
+    }
+
+
+def _require_same_rows(first: Fingerprint, second: Fingerprint) -> None:
+    """Raise an error if a later pass did not read the rows of the first."""
+    if first == second:
+        return
+    msg = (
+        f"the second pass did not find the rows of the first: it read {second.rows:,} rows where "
+        f"the first read {first.rows:,}, and they or their folds differ. A stream can be read only "
+        "once; rows that are written meanwhile, and columns made by chance (rand()), change "
+        "between passes: give something that stays the same (a saved table, a cached data frame). "
+        "If only the order of the rows changes, name a key column: fold=HashFolds(5, key=...)"
+    )
+    raise ValueError(msg)
 
 
 def select_from_histograms(
