@@ -10,7 +10,10 @@ from nearness import distance
 from scipy import sparse
 
 from directrix import Moments, summarize
-from directrix.engines import HashFolds
+from directrix.engines import HashFolds, Plan, run
+from directrix.engines.plan import Partition
+from directrix.engines.tasks import Summaries
+from directrix.moments import tree_sum
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array")
@@ -158,6 +161,29 @@ def test_what_holds_no_rows_is_refused():
         summarize(dd.from_pandas(FRAME["a"], npartitions=2), target="y")
     with pytest.raises(TypeError, match=r"cannot read rows from Delayed\w*: give a Dask array"):
         summarize(dask.delayed(FRAME), target="y")
+
+
+# ── sums ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("n_parts", [1, 4, 5, 70, 300])
+def test_the_sum_is_that_of_the_tree_in_memory(n_parts, monkeypatch):
+    pieces = np.array_split(np.arange(N), n_parts)
+    rows = dd.from_map(lambda k: FRAME.iloc[pieces[k]], range(n_parts), meta=FRAME[:0])
+    plan = Plan.of(**ROLES, weight="w", fold=HashFolds(3))
+    expected = tree_sum(
+        Summaries()(plan, Partition(k, [FRAME.iloc[piece]])) for k, piece in enumerate(pieces)
+    )
+    computed, compute = [], dask.compute
+
+    def watched(*results):
+        computed.append(len(results))
+        return compute(*results)
+
+    monkeypatch.setattr(dask, "compute", watched)
+    assert run(rows, plan, Summaries(), progress=False) == expected
+    assert computed == [n_parts if n_parts <= 4 else 1]
 
 
 # ── a cluster, and workers that die ───────────────────────────────────────────────────────────────

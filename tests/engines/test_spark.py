@@ -12,9 +12,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summarize
-from directrix.engines import HashFolds
+from directrix.engines import HashFolds, Plan, run
 from directrix.engines import spark as engine
+from directrix.engines.plan import Partition
+from directrix.engines.tasks import Summaries
+from directrix.engines.tree import packed, unpacked
 from directrix.exceptions import NotNumericError
+from directrix.moments import tree_sum
 
 pytestmark = [
     pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not())),
@@ -297,20 +301,67 @@ def test_two_runs_over_the_same_partitions_give_the_same_bits(session):
     assert summarize(frame, **roles) == summarize(frame, **roles)
 
 
-def test_neither_order_nor_repetition_of_answers_matters(session, monkeypatch):
-    frame = numbered(session, 7)
-    undisturbed = summarize(frame, target="y", features=["a", "b"])
-    partials = engine.partials
-    seen = []
+def as_values(rows):
+    """Return numbers and values of the parts in rows of a data frame of pieces."""
+    ordered = sorted(map(tuple, rows))
+    return [(number, unpacked(part)) for number, part in engine._whole_parts(ordered)]
 
-    def disturbed(*arguments):
-        answers = list(partials(*arguments))
-        seen.extend(number for number, _ in answers)
-        yield from [*answers[3:], *answers[::-1], answers[5]]
 
-    monkeypatch.setattr(engine, "partials", disturbed)
-    assert summarize(frame, target="y", features=["a", "b"]) == undisturbed
-    assert seen == list(range(7))
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+def test_neither_order_nor_repetition_of_parts_matters(session, known):
+    # 70 parts are two levels; some come twice, cut into pieces, in any order.
+    numbers = RNG.normal(size=70) * 10.0 ** RNG.integers(-8, 8, 70)
+    pieces = [
+        (number, piece, packed(np.float64(value))[piece * 30 : piece * 30 + 30])
+        for number, value in enumerate(numbers)
+        for piece in range(1 + len(packed(np.float64(value))) // 30)
+    ]
+    rows = [pieces[k] for k in RNG.permutation([*range(len(pieces)), *range(0, len(pieces), 3)])]
+    parts = session.createDataFrame(rows, engine._PIECES)
+    [(number, total)] = as_values(engine._summed(parts, 70 if known else None).collect())
+    assert number == 0
+    assert total == tree_sum(numbers)
+    assert total != sum(numbers)
+
+
+@pytest.mark.parametrize("partitions", [4, 5, 70])
+def test_the_sum_is_that_of_the_tree_in_memory(session, partitions, monkeypatch):
+    frame = numbered(session, partitions)
+    rows = frame.toPandas()
+    plan = Plan.of(target="y", features=("a", "b"), fold=HashFolds(3))
+    expected = tree_sum(
+        Summaries()(plan, Partition(k, [rows[40 * k : 40 * k + 40]])) for k in range(partitions)
+    )
+    seen, partials = [], engine.partials
+
+    def watched(*arguments):
+        for number, part in partials(*arguments):
+            seen.append(number)
+            yield number, part
+
+    monkeypatch.setattr(engine, "partials", watched)
+    assert run(frame, plan, Summaries()) == expected
+    assert seen == ([0, 1, 2, 3] if partitions == 4 else [0])
+
+
+def test_the_number_of_partitions_is_known_where_nothing_runs_to_know_it(session):
+    tracker = session.sparkContext.statusTracker()
+    session.sparkContext.setJobGroup("count", "the number of partitions")
+    frame = numbered(session, 6)
+    assert engine._partition_count(frame) == 6
+    assert engine._partition_count(frame.filter("a > 3").select("b")) == 6
+    assert engine._partition_count(frame.union(frame)) == 12
+    assert engine._partition_count(frame.coalesce(2)) == 2
+    assert engine._partition_count(frame.repartition(3)) is None
+    assert engine._partition_count(frame.groupBy("y").count()) is None
+    assert not tracker.getJobIdsForGroup("count")
+    cached = frame.repartition(5).cache()
+    assert engine._partition_count(cached) == 5
+    cached.unpersist()
+
+
+def test_data_frames_of_spark_connect_have_no_java_object():
+    assert engine._partition_count(object()) is None
 
 
 @pytest.mark.parametrize("empty", ["known to Spark", "found out"])

@@ -9,7 +9,8 @@ from directrix.moments.tree import tree_sum
 
 def taken(X, y, most=None):
     n = len(y)
-    sample = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), row_hash(as_rows(X)), most or n)
+    keys = row_hash(as_rows(X))
+    sample = RowSample.of(X, y, np.ones(n), np.zeros(n, dtype=np.int32), keys, most or 10**6)
     return sample if most is None else sample.at_most(most)
 
 
@@ -27,11 +28,52 @@ def same(sample, other):
 def test_parts_add_up_to_the_sample_of_the_whole(parts):
     X, y = rows()
     cuts = np.array_split(np.random.default_rng(1).permutation(len(y)), parts)
-    total = tree_sum(taken(X[part], y[part], 100) for part in cuts).at_most(100)
+    total = tree_sum(taken(X[part], y[part], 100) for part in cuts)
     whole = taken(X, y, 100)
     same(total, whole)
     np.testing.assert_array_equal(total.ordered().X, whole.ordered().X)
     assert np.bincount(total.y).tolist() == [100, 100]
+
+
+def test_a_sum_is_cut_at_once():
+    X, y = rows(20_000)
+    total, largest = None, 0
+    for part in np.array_split(np.arange(len(y)), 100):
+        sample = taken(X[part], y[part], 120)
+        total = sample if total is None else total + sample
+        largest = max(largest, *(total.count(label) for label in (0, 1)))
+    assert largest == 120
+    same(total, taken(X, y, 120))
+
+
+def test_parts_of_other_sizes_than_the_sum_are_cut_to_the_same_rows():
+    X, y = rows()
+    low, high = taken(X[:2500], y[:2500], 1000), taken(X[2500:], y[2500:], 1000)
+    few = taken(X, y, 1000).at_most(30)
+    assert [few.count(label) for label in (0, 1)] == [30, 30]
+    assert few.most == 1000
+    same(few, (low + high).at_most(30))
+    # The rows between the thresholds of the parts are in neither sum.
+    merged = few + taken(X[:0], y[:0], 1000)
+    same(merged, few)
+    assert merged.thresholds == few.thresholds
+
+
+def test_explicit_thresholds_take_the_same_rows_from_any_parts():
+    X, y = rows()
+    thresholds = {0: 2**64 // 10, 1: 2**64 // 2}
+    whole = taken(X, y).below(thresholds)
+    order = np.argsort(y, kind="stable")
+    parts = np.split(order, [10, 4000, 4900])
+    same(tree_sum(taken(X[part], y[part]).below(thresholds) for part in parts), whole)
+    share = np.array([whole.count(label) for label in (0, 1)]) / np.bincount(y)
+    assert share == pytest.approx([0.1, 0.5], abs=0.1)
+
+
+def test_wide_rows_are_fewer():
+    X = np.broadcast_to(0.0, (3, 10_000_000))
+    sample = RowSample.of(X, *np.ones((3, 3)), np.arange(3, dtype=np.uint64), 9)
+    assert sample.most == 2
 
 
 def test_unequal_parts_are_sampled_at_one_rate():

@@ -1,0 +1,1 @@
+"""Sums over thousands of partitions: memory of the driver, and lost executors."""
