@@ -1,3 +1,5 @@
+import struct
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -6,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from directrix.moments.row_hash import row_hash
+from directrix.moments.row_hash import mix_bits, row_hash
 from directrix.moments.rows import as_rows
 
 
@@ -105,3 +107,35 @@ def test_half_of_the_bits_are_set():
     # Each bit of 20,000 hashes: its mean is within five deviations, 0.018, of one half.
     bits = np.unpackbits(hashed(rows(20_000)).view(np.uint8).reshape(-1, 8), axis=1)
     assert np.abs(bits.mean(axis=0) - 0.5).max() < 0.018
+
+
+def by_hand(row):
+    """Return the hash of a row in Python's integers, by the formula of the documentation."""
+    bits = [struct.unpack("<Q", struct.pack("<d", value + 0.0))[0] for value in row]
+    multipliers = [mixed(STEP * (k + 1) % 2**64) | 1 for k in range(len(row))]
+    pairs = zip(bits, multipliers, strict=True)
+    return mixed(sum((value ^ value >> 29) * factor for value, factor in pairs) % 2**64)
+
+
+STEP = 0x9E3779B97F4A7C15
+
+
+def mixed(bits):
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
+    return bits ^ bits >> 31
+
+
+@pytest.mark.parametrize("holder", [np.asarray, np.asfortranarray], ids=["by row", "by column"])
+def test_folds_that_were_drawn_by_the_hash_never_change(holder):
+    X = rows(40, 5) * 1e3
+    assert hashed(holder(X)).tolist() == [by_hand(row) for row in X.tolist()]
+
+
+def test_many_hashes_are_mixed_as_one():
+    bits = np.random.default_rng(3).integers(0, 2**63, 40_000, dtype=np.uint64)
+    kept = bits.copy()
+    many = mix_bits(bits)
+    np.testing.assert_array_equal(bits, kept)
+    for k in (0, 16_383, 16_384, 39_999):
+        assert int(many[k]) == int(mix_bits(bits[k])) == mixed(int(bits[k]))

@@ -121,3 +121,19 @@ def test_sorted_samples_are_equal_however_the_rows_came():
     )
     np.testing.assert_array_equal(one.X, two.X)
     np.testing.assert_array_equal(one.y, two.y)
+
+
+def test_only_rows_that_may_be_held_need_to_be_added():
+    X, y = rows()
+    first, rest = slice(0, 2000), slice(2000, None)
+    sample, keys = taken(X[first], y[first], 100), row_hash(as_rows(X[rest]))
+    may = sample.may_hold(y[rest], keys)
+    assert 0 < may.sum() < len(may) / 2
+    some = sample + taken(X[rest][may], y[rest][may])
+    same(some.at_most(100), (sample + taken(X[rest], y[rest])).at_most(100))
+
+
+def test_rows_of_a_class_that_has_not_occurred_may_be_held():
+    X, _ = rows(400)
+    sample = taken(X[:200], np.zeros(200, dtype=int), 10)
+    assert sample.may_hold(np.ones(200, dtype=int), row_hash(as_rows(X[200:]))).all()

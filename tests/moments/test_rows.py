@@ -61,6 +61,13 @@ def test_any_block_can_be_read_from_any_holder(holder):
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("index", [[], [0], [1, 2], [0, 2], [0, 1, 2]], ids=str)
+def test_any_rows_can_be_taken_from_any_holder(holder, index):
+    index = np.array(index, dtype=np.int64)
+    np.testing.assert_array_equal(as_rows(HOLDERS[holder][0]()).take(index), TABLE[index])
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
 def test_all_that_is_stored_can_be_listed(holder):
     read = np.zeros(TABLE.shape)
     for row, column, value in as_rows(HOLDERS[holder][0]()).stored():

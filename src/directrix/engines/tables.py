@@ -6,6 +6,7 @@ Types are recognised by their methods, so that none of these libraries is import
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,6 +184,16 @@ class ArrowRows(Rows):
             for index, values in enumerate(self.chunks[chunk]):
                 block[low - start : high - start, index] = values[low - offset : high - offset]
         return block
+
+    def take(self, index: AnyArray) -> AnyArray:  # noqa: D102 - inherited
+        rows = np.empty((len(index), self.shape[1]), dtype=self.dtype, order="F")
+        limits = np.searchsorted(index, self.starts)
+        for chunk, (low, high) in enumerate(pairwise(limits.tolist())):
+            if low < high:
+                within = index[low:high] - self.starts[chunk]
+                for column, values in enumerate(self.chunks[chunk]):
+                    rows[low:high, column] = values[within]
+        return rows
 
 
 def is_arrow(data: Any) -> bool:

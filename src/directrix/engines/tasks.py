@@ -67,9 +67,12 @@ class Fingerprint:
     def of(cls, block: Block) -> Fingerprint:
         """Return the fingerprint of a block that has row hashes."""
         hashes = block.hashes if block.hashes is not None else np.empty(0, dtype=np.uint64)
-        extra_columns = [column for column in (block.weight, block.fold) if column is not None]
-        if extra_columns and len(hashes):
-            hashes = mix_bits(hashes ^ key_hash([np.asarray(column) for column in extra_columns]))
+        if block.weight is not None and len(hashes):
+            hashes = mix_bits(hashes ^ key_hash([np.asarray(block.weight)]))
+        if block.fold is not None and len(hashes):
+            # The multipliers are odd, so that no row is lost, and pseudorandom.
+            numbers = np.arange(int(block.fold.max()) + 1, dtype=np.uint64)
+            hashes = hashes * (mix_bits(numbers + np.uint64(1)) | np.uint64(1))[block.fold]
         return cls(len(hashes), int(np.add.reduce(hashes, dtype=np.uint64)))
 
     def __add__(self, other: Fingerprint) -> Fingerprint:
@@ -117,14 +120,14 @@ class Survey:
         """Return summaries, sample and fingerprint of a partition."""
         grouped: TreeSum[Grouped] = TreeSum()
         grouped.add(0, Grouped({}))
-        sample, fingerprint = None, Fingerprint()
+        running = RunningSample(self.most, partition.count, self.apart)
+        fingerprint = Fingerprint()
         for number, block in enumerate(plan.blocks(partition), start=1):
             grouped.add(number, plan.summary_of(block))
             fingerprint += Fingerprint.of(block)
-            for part in _samples(block, self.most, self.apart) if self.most else ():
-                merged = part if sample is None else sample + part
-                sample = merged.at_most(_share(part.most, partition.count))
-        return Surveyed(grouped.total(), sample, fingerprint)
+            if self.most:
+                running.add(block)
+        return Surveyed(grouped.total(), running.sample(), fingerprint)
 
 
 @dataclass(frozen=True)
@@ -166,36 +169,83 @@ class Sampling:
 
     def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
         """Return sample and fingerprint of a partition."""
-        sample, fingerprint = None, Fingerprint()
+        running = RunningSample(self.most, None, self.apart, self.thresholds)
+        fingerprint = Fingerprint()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            for part in _samples(block, self.most, self.apart):
-                below = part.below(self.thresholds)
-                sample = below.at_most(below.most) if sample is None else sample + below
-        return Surveyed(Grouped({}), sample, fingerprint)
+            running.add(block)
+        return Surveyed(Grouped({}), running.sample(), fingerprint)
+
+
+class RunningSample:
+    """The sample of a partition while its blocks are read.
+
+    Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of rows of each class in the sample of all partitions.
+    n_partitions : int, optional
+        A partition sends its share of the rows, with a margin; None for all that may be sampled.
+    apart : int, optional
+        A hold-out fold, whose rows are not sampled.
+    thresholds : dict, optional
+        Largest hash of the rows of each class.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        n_partitions: int | None,
+        apart: int | None = None,
+        thresholds: dict[Any, int] | None = None,
+    ) -> None:
+        self._most = most if n_partitions is None else _share(most, n_partitions)
+        self._limit = most
+        self._apart = apart
+        self._thresholds = thresholds
+        self._parts: list[RowSample] = []
+
+    def add(self, block: Block) -> None:
+        """Sample the rows of one more block."""
+        labels, n = as_labels(block.y), block.X.shape[0]
+        keys = np.zeros(n, dtype=np.uint64) if block.keys is None else block.keys
+        fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
+        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
+        parts = self._parts
+        for start in range(0, n, _ROWS_AT_A_TIME):
+            chunk = slice(start, min(start + _ROWS_AT_A_TIME, n))
+            kept = np.ones(chunk.stop - start, dtype=bool)
+            if parts:
+                kept = parts[0].may_hold(labels[chunk], keys[chunk])
+            if self._apart is not None:
+                kept &= fold[chunk] != self._apart
+            rows = start + np.flatnonzero(kept)
+            if not len(rows):
+                continue
+            X = np.asarray(block.X.take(rows), dtype=np.float64)
+            columns = labels[rows], weight[rows], fold[rows], keys[rows]
+            part = RowSample.of(X, *columns, self._limit)
+            parts.append(part if self._thresholds is None else part.below(self._thresholds))
+            if sum(len(part.y) for part in parts[1:]) >= self._most or len(parts) == 1:
+                self._add_up()
+
+    def sample(self) -> RowSample | None:
+        """Return the sample; None if there were no rows."""
+        if not self._parts:
+            return None
+        self._add_up()
+        return self._parts[0]
+
+    def _add_up(self) -> None:
+        self._parts[:] = [tree_sum(self._parts).at_most(self._most)]
 
 
 def _share(most: int, n_partitions: int | None) -> int:
     """Return the largest number of rows of a class that a partition sends."""
     twice = 2.0 * most / (n_partitions or 1)
     return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
-
-
-def _samples(block: Block, most: int, apart: int | None) -> Iterator[RowSample]:
-    """Yield all rows of a block but those of a fold, some thousands of rows at a time."""
-    labels, keys = as_labels(block.y), block.keys
-    for start in range(0, block.X.shape[0], _ROWS_AT_A_TIME):
-        rows = slice(start, min(start + _ROWS_AT_A_TIME, block.X.shape[0]))
-        n = rows.stop - rows.start
-        part = RowSample.of(
-            np.asarray(block.X.block(rows.start, rows.stop), dtype=np.float64),
-            labels[rows],
-            np.ones(n) if block.weight is None else np.asarray(block.weight[rows], float),
-            np.zeros(n, dtype=np.int32) if block.fold is None else block.fold[rows],
-            np.zeros(n, dtype=np.uint64) if keys is None else keys[rows],
-            most,
-        )
-        yield part if apart is None else part.without_fold(apart)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArr
     classes : array or None
         All possible classes; None takes those that occur.
     """
-    small_integers = _close_integers(labels)
+    small_integers = close_integers(labels)
     if small_integers is not None:
         offsets, lowest = small_integers
         offsets_seen = _distinct_offsets(offsets)
@@ -135,7 +135,7 @@ def _class_indices(occurring: AnyArray, classes: AnyArray) -> AnyArray:
     return np.searchsorted(classes, occurring)
 
 
-def _close_integers(labels: AnyArray) -> tuple[AnyArray, int] | None:
+def close_integers(labels: AnyArray) -> tuple[AnyArray, int] | None:
     """Return whole-number labels in a small range as int8 offsets from the lowest, else None."""
     if not labels.size or labels.dtype.kind not in "bif":
         return None

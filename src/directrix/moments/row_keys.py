@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from directrix.moments.key_hash import key_hash
+from directrix.moments.labels import close_integers
 from directrix.moments.row_hash import mix_bits
 
 if TYPE_CHECKING:
@@ -37,8 +38,19 @@ def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
     y : array of shape (n,)
         Labels.
     """
-    hashes_with_label: AnyArray = mix_bits(hashes ^ key_hash([y]))
+    hashes_with_label: AnyArray = mix_bits(hashes ^ _label_hash(y))
     return hashes_with_label
+
+
+def _label_hash(y: AnyArray) -> AnyArray:
+    """Return the `key_hash` of each label; that of few whole numbers from a table."""
+    small = close_integers(y)
+    if small is None:
+        return key_hash([y])
+    offsets, lowest = small
+    table = key_hash([np.arange(lowest, lowest + int(offsets.max()) + 1)])
+    label_hashes: AnyArray = table[offsets]
+    return label_hashes
 
 
 def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:

@@ -86,6 +86,22 @@ class RowSample:
         most = max(1, min(most, _MOST_VALUES // max(X.shape[1], 1)))
         return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds, most)
 
+    def may_hold(self, y: AnyArray, keys: AnyArray) -> AnyArray:
+        """Return which of other rows are at or below the thresholds, and so must be added.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Labels of the rows.
+        keys : array of uint64 of shape (n,)
+            Their row keys.
+        """
+        hashes = mix_bits(keys ^ _SALT)
+        may: AnyArray = np.ones(len(y), dtype=bool)
+        for label, threshold in self.thresholds.items():
+            may &= (y != label) | (hashes <= np.uint64(threshold))
+        return may
+
     def sorted(self) -> RowSample:
         """Return the sample in an order of its rows' values, however the data were split."""
         return self._kept(np.lexsort((self.weight, self.y, row_hash(as_rows(self.X)))))

@@ -41,6 +41,14 @@ class Rows(ABC):
     def block(self, start: int, stop: int) -> AnyArray:
         """Return rows ``start`` to ``stop`` (not included) as a two-dimensional array."""
 
+    def take(self, index: AnyArray) -> AnyArray:
+        """Return the rows of these indices, which must be sorted, as a two-dimensional array."""
+        if not len(index):
+            return self.block(0, 0)
+        first = int(index[0])
+        rows: AnyArray = self.block(first, int(index[-1]) + 1)[index - first]
+        return rows
+
     def stored(self) -> Iterator[tuple[AnyArray, AnyArray, FloatArray]]:
         """Yield row indices, column indices and values of all stored entries, in chunks."""
         n, d = self.shape
