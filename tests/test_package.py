@@ -186,7 +186,6 @@ TESTED_THROUGH_OTHERS = {
     "classifiers/smooth/initialization.py",
     "displays/scored.py",
     "displays/style.py",
-    "engines/tasks.py",
     "export/_checks.py",
     "integrations/spark_columns.py",
     "moments/_column_sizes.py",

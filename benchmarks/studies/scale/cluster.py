@@ -93,7 +93,7 @@ def _claims(runs: dict[str, Row]) -> list[str]:
     ratio = float(many["both MB"]) / float(few["both MB"])
     claims = [
         f"- Memory of the driver at {many['partitions']} partitions within 10 % of that at "
-        + f"{few['partitions']} (ratio {ratio:.2f}): {holds(ratio <= ALLOWED)}.",
+        f"{few['partitions']} (ratio {ratio:.2f}): {holds(ratio <= ALLOWED)}.",
     ]
     if DISTURBED.name in runs:
         disturbed = runs[DISTURBED.name]

@@ -37,6 +37,7 @@ from directrix.moments.columns import checked_names as checked_names
 from directrix.moments.key_hash import key_hash as key_hash
 from directrix.moments.labels import as_labels as as_labels
 from directrix.moments.labels import fold_numbers as fold_numbers
+from directrix.moments.line_histograms import LineHistograms as LineHistograms
 from directrix.moments.moments import Moments, Standardized
 from directrix.moments.projection import Partials as Partials
 from directrix.moments.projection import ScoreMoments as ScoreMoments
@@ -62,9 +63,8 @@ from directrix.moments.rows import SparseRows as SparseRows
 from directrix.moments.rows import as_rows as as_rows
 from directrix.moments.rows import canonical_csr as canonical_csr
 from directrix.moments.rows import is_frame as is_frame
-from directrix.moments.score_histogram import ScoreHistogram as ScoreHistogram
-from directrix.moments.score_histogram import centres as centres
-from directrix.moments.score_histogram import edges as edges
+from directrix.moments.score_bins import centres as centres
+from directrix.moments.score_bins import edges as edges
 from directrix.moments.shrinkage import oas as oas
 from directrix.moments.shrinkage import shrunk as shrunk
 from directrix.moments.storage import read_parts as read_parts

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from directrix import DirectClassifier
+from directrix.classifiers.direct.fit_source import _worth_counting
 from directrix.engines import HashFolds
+from directrix.frontier import Comparison
 from directrix.metrics import AUC, RecallAtFPR
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
@@ -95,3 +97,36 @@ def test_what_it_cannot_do_is_said():
         DirectClassifier(RecallAtFPR(0.1), time_budget=9.0).fit_source(frame(), target="y")
     with pytest.raises(ValueError, match="too few for folds by a hash"):
         DirectClassifier().fit_source(frame().iloc[:8], target="y", fold=HashFolds(5))
+
+
+# ── which candidates the second pass counts ───────────────────────────────────────────────────────
+
+
+def compared(losses, error, seed=0):
+    """Return a comparison in which differences to the first candidate have a standard error."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=(len(losses), 5))
+    noise -= noise.mean(axis=1, keepdims=True)
+    noise *= error * np.sqrt(5) / noise.std(axis=1, ddof=1, keepdims=True)
+    noise[0] = 0.0
+    losses = np.asarray(losses, dtype=float)
+    return Comparison(-losses, losses, losses[:, None] + noise)
+
+
+def test_candidates_within_two_standard_errors_of_the_best_are_counted():
+    losses = np.linspace(0.0, 1.0, 50)
+    no_logistic = [False] * 50
+    assert _worth_counting(compared(losses, 0.1), no_logistic) == list(range(10))  # up to 0.2
+    assert _worth_counting(compared(losses, 0.2), no_logistic) == list(range(20))
+    assert _worth_counting(compared(losses, 0.0), no_logistic) == [0, 1, 2, 3]
+    assert _worth_counting(compared(losses, 9.0), no_logistic) == list(range(32))
+    assert _worth_counting(compared(losses[:3], 0.0), no_logistic[:3]) == [0, 1, 2]
+
+
+def test_the_best_logistic_regression_is_always_counted_and_once():
+    losses = np.linspace(0.0, 1.0, 50)
+    for place in (0, 3, 30):
+        logistic = [k in (place, 40) for k in range(50)]
+        counted = _worth_counting(compared(losses, 0.1), logistic)
+        assert counted[0] == place
+        assert sorted(counted) == sorted({place, *range(10)})

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 #: Rows of each class in the sample that both frontiers are built on, however many partitions.
 MOST_ROWS = 20_000
-#: Candidates that the second pass counts: the best on the sample.
-_COUNTED = 32
+#: Candidates that the second pass counts: those within so many standard errors of the best on the
+#: sample, at least and at most so many.
+_STANDARD_ERRORS, _FEWEST, _MOST = 2.0, 4, 32
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,31 @@ class DirectSource:
         from_moments = partial(moment_candidates, moments, *rows_of_sample)
         narrow = sample.X.shape[1] <= MOST_FEATURES
         search = Search(rows, self.metric, from_moments if narrow else None)
-        order = np.argsort(search.run().losses, kind="stable")
-        logistic = [k for k in order if search.candidates[k].complexity == 0.0][:1]
-        return [search.candidates[k] for k in dict.fromkeys([*logistic, *order[:_COUNTED]])]
+        comparison = search.run()
+        logistic = [candidate.complexity == 0.0 for candidate in search.candidates]
+        return [search.candidates[k] for k in _worth_counting(comparison, logistic)]
+
+
+def _worth_counting(comparison: Comparison, logistic: list[bool]) -> list[int]:
+    """Return the candidates that all rows may show to be the best, the best first.
+
+    Every candidate costs time on every row. One that is worse on the sample by more than two
+    standard errors of its difference to the best, over folds, is hardly the best on all rows.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Losses on the sample.
+    logistic : list of bool
+        Which candidates are logistic regression; the best of them is always among the result.
+    """
+    losses = comparison.losses
+    order = np.argsort(losses, kind="stable")
+    behind = losses - losses[comparison.best]
+    near = behind <= _STANDARD_ERRORS * comparison.standard_errors(comparison.best)
+    count = min(max(int(near.sum()), _FEWEST), _MOST)
+    counted = [*order[near[order]], *order[~near[order]]][:count]
+    return [int(k) for k in dict.fromkeys([*[k for k in order if logistic[k]][:1], *counted])]
 
 
 def _weights_of_sample(weight: FloatArray, positive: AnyArray, moments: Moments) -> FloatArray:

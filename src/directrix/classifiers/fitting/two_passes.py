@@ -26,7 +26,7 @@ from directrix.engines import (
 )
 from directrix.frontier import LeastLoss, PartCurves
 from directrix.metrics import Curve
-from directrix.moments import Moments, ScoreHistogram, centres, edges, project, tree_sum
+from directrix.moments import LineHistograms, Moments, centres, edges, project, tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -138,7 +138,7 @@ class TwoPasses:
             sample = sample if again.sample is None else again.sample
         return replace(surveyed, sample=sample.ordered())
 
-    def histograms(self, lines: list[FloatArray], surveyed: Surveyed) -> tuple[ScoreHistogram, ...]:
+    def histograms(self, lines: list[FloatArray], surveyed: Surveyed) -> tuple[LineHistograms, ...]:
         """Return the held-out scores of the candidates, fold by fold: the second pass.
 
         Parameters
@@ -188,14 +188,14 @@ def _require_same_rows(first: Fingerprint, second: Fingerprint) -> None:
 
 
 def select_from_histograms(
-    metric: Metric, folds: tuple[ScoreHistogram, ...], factors: tuple[float, float]
+    metric: Metric, folds: tuple[LineHistograms, ...], factors: tuple[float, float]
 ) -> HistogramChoice:
     """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
     Parameters
     ----------
     metric : Metric
-    folds : tuple of ScoreHistogram
+    folds : tuple of LineHistograms
         Held-out scores of all candidates, fold by fold.
     factors : tuple of float
         Class weights of the negatives and of the positives.
@@ -232,7 +232,7 @@ def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None
 
 
 def guaranteed_threshold(
-    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, chosen: HistogramChoice
+    metric: Metric, guarantee: Guarantee, apart: LineHistograms, chosen: HistogramChoice
 ) -> tuple[float, Assessment]:
     """Return the threshold at which the histogram of rows set apart keeps the limits.
 
