@@ -11,6 +11,7 @@ from nearness import distance
 
 from directrix import Moments, summarize
 from directrix.engines import HashFolds, arrow
+from directrix.engines.doors import open_source, opened
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")
@@ -199,15 +200,15 @@ def test_rows_are_split_by_their_width(monkeypatch):
     assert sizes([wide])[0] == 100
     wider = pa.record_batch({"v": pa.FixedSizeListArray.from_arrays(np.zeros(8 * 4000), 4000)})
     assert sizes([wider]) == [5, 3]
-    assert arrow._batch_rows(20) == arrow.BATCH_ROWS
-    assert arrow._batch_rows(1000) * 1000 <= arrow._READ_VALUES
+    assert opened.batch_rows(20) == opened.BATCH_ROWS
+    assert opened.batch_rows(1000) * 1000 <= opened.READ_VALUES
 
 
 @pytest.mark.parametrize("row_group", [1, 10, 333, N])
 def test_bits_do_not_depend_on_row_groups(tmp_path, row_group, monkeypatch):
     monkeypatch.setattr(arrow, "_VALUES", 5 * 300)
     monkeypatch.setattr(arrow, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(arrow, "BATCH_ROWS", 64)
+    monkeypatch.setattr(opened, "BATCH_ROWS", 64)
     parquet.write_table(TABLE, tmp_path / "rows.parquet", row_group_size=row_group)
     roles = ROLES | {"fold": HashFolds(3)}
     read = summarize(pl.scan_parquet(tmp_path / "rows.parquet"), **roles)
@@ -221,7 +222,7 @@ def test_bits_do_not_depend_on_row_groups(tmp_path, row_group, monkeypatch):
 
 
 def test_row_groups_may_be_larger_than_a_batch(path, monkeypatch):
-    monkeypatch.setattr(arrow, "BATCH_ROWS", 64)
+    monkeypatch.setattr(opened, "BATCH_ROWS", 64)
     for scan in SCANS.values():
         assert distance(summarize(scan(path), **ROLES), EXPECTED) < SCALED
 
@@ -454,9 +455,8 @@ def test_a_lazy_frame_of_an_older_polars_is_collected(path, monkeypatch):
 
 
 def test_rows_are_counted_only_for_a_bar(path):
-    opened = arrow._open(path)
-    assert opened.n_rows() == N
-    assert arrow._open(pl.scan_parquet(path)).n_rows is None
+    assert open_source(path).n_rows() == N
+    assert open_source(pl.scan_parquet(path)).n_rows is None
     FRAME.to_csv(path.with_suffix(".csv"), index=False)
-    assert arrow._open(path.with_suffix(".csv")).n_rows is None
-    assert arrow._open(TABLE).n_rows() == N
+    assert open_source(path.with_suffix(".csv")).n_rows is None
+    assert open_source(TABLE).n_rows() == N

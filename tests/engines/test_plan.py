@@ -208,7 +208,7 @@ def test_an_engine_may_be_named():
 
 
 def test_an_unknown_engine_is_refused():
-    with pytest.raises(ValueError, match="no engine named 'ray': give 'auto' or one of 'arrow'"):
+    with pytest.raises(ValueError, match="no engine named 'ray': give 'auto' or one of 'spark'"):
         summarize(FRAME, target="y", engine="ray")
 
 

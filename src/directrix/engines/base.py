@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ from directrix.engines.tasks import Summaries
 from directrix.moments import TreeSum
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from directrix.moments import Moments
 
-#: Engines in the order in which they are asked to accept a source; memory accepts everything.
-_ENGINES = ("arrow", "spark", "dask", "memory")
+#: Engines in the order in which they are asked to accept a source. Spark data frames can be read as
+#: Arrow streams too; memory accepts everything.
+_ENGINES = ("spark", "dask", "arrow", "memory")
 
 
 def summarize(  # noqa: PLR0913 - all roles of columns
@@ -30,6 +32,7 @@ def summarize(  # noqa: PLR0913 - all roles of columns
     by: Any = None,
     transform: Any = None,
     classes: Any = None,
+    where: Any = None,
     engine: str = "auto",
     progress: bool = True,
 ) -> Moments | dict[Any, Moments]:
@@ -39,10 +42,13 @@ def summarize(  # noqa: PLR0913 - all roles of columns
     ----------
     source : array, sparse matrix, data frame, iterable of chunks, path, or a source of an engine
         Paths: a Parquet, Arrow or CSV file, a list of them, a pattern such as ``part-*.parquet``,
-        or a folder of partitions. Arrow tables, readers and datasets, polars lazy frames and
-        duckdb relations are read as streams. Spark data frames and Dask collections are
-        summarised on their workers. A chunk is a table, or a tuple ``(X, y)``, ``(X, y, weight)``
-        or ``(X, y, weight, fold)``; chunks are read one at a time.
+        a folder of partitions, or the folder of a Delta table. Arrow tables, readers and datasets,
+        polars lazy frames, duckdb relations, Delta and Iceberg tables, ADBC cursors and every
+        object that exports an Arrow stream are read as streams. Spark data frames and Dask
+        collections are summarised on their workers. A chunk is a table, or a tuple ``(X, y)``,
+        ``(X, y, weight)`` or ``(X, y, weight, fold)``; chunks are read one at a time. A function
+        without arguments that returns a source is called once for each pass; what it returns is
+        closed after the pass if it is a context manager, as cursors are.
     target : str, int, array or None
         The labels: the name of a column (in arrays its index), or an array of labels if all rows
         are in memory. None if the chunks are tuples that contain their labels.
@@ -60,6 +66,11 @@ def summarize(  # noqa: PLR0913 - all roles of columns
         fitted `Binner` takes raw columns: texts, dates, missing values.
     classes : array, optional
         All possible labels; by default those that occur.
+    where : list of tuples, optional
+        Conditions that rows must meet, all of them: ``[("year", ">=", 2024), ("country", "in",
+        ["DE", "FR"])]``, by ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in`` and ``not in``.
+        Missing values meet none. Sources that can skip rows before they are read do so. A column
+        that is compared is a feature only if ``features`` names it.
     engine : str
         "auto" selects by the type of the source; or the name of an engine: "memory", "arrow",
         "spark" or "dask".
@@ -87,6 +98,7 @@ def summarize(  # noqa: PLR0913 - all roles of columns
         by=by,
         classes=classes,
         transform=transform,
+        where=where,
     )
     grouped: Grouped = run(source, plan, Summaries(), engine=engine, progress=progress)
     if by is not None:
@@ -113,6 +125,9 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
     engine, progress
         As in `summarize`.
     """
+    if callable(source):
+        with _opened(source) as rows:
+            return run(rows, plan, task, engine=engine, progress=progress)
     if engine != "auto" and engine not in _ENGINES:
         msg = f"no engine named {engine!r}: give 'auto' or one of {', '.join(map(repr, _ENGINES))}"
         raise ValueError(msg)
@@ -132,6 +147,12 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
     for number in sorted(parts):
         total.add(number, parts[number])
     return total.total()
+
+
+def _opened(source: Callable[[], Any]) -> AbstractContextManager[Any]:
+    """Return the context of what a function opens, such as a cursor, which is closed at its end."""
+    rows = source()
+    return rows if isinstance(rows, AbstractContextManager) else nullcontext(rows)
 
 
 def _order(group: Any) -> tuple[str, Any]:

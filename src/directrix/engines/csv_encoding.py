@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from directrix.engines.arrow import COMPRESSED, file_format, matching_files
+from directrix.engines.doors.files import COMPRESSED, file_format, matching_files
 from directrix.exceptions import NotUtf8Error
 
 #: Number of bytes decoded at a time; Arrow infers column types from about as many.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.engines.filters import RowFilter
 from directrix.engines.tables import as_table
 from directrix.exceptions import (
     USE_SCORECARD,
@@ -170,6 +171,8 @@ class Plan:
         Applied to the feature columns of each block, as a pandas data frame.
     identified : bool
         Whether blocks have row hashes and row keys even if the folds do not need them.
+    where : RowFilter, optional
+        Conditions that rows must meet; others are skipped.
     """
 
     target: Any
@@ -180,18 +183,20 @@ class Plan:
     classes: Any = field(default=None, compare=False)
     transform: Any = field(default=None, compare=False)
     identified: Any = False
+    where: Any = None
 
     @classmethod
-    def of(cls, *, features: Any = None, **roles: Any) -> Plan:
+    def of(cls, *, features: Any = None, where: Any = None, **roles: Any) -> Plan:
         """Return a plan; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
-        return cls(features=features, **roles)
+        return cls(features=features, where=RowFilter.of(where), **roles)
 
     def roles(self) -> list[Any]:
         """Return the columns that have a role other than feature."""
         given = [self.target, self.weight, self.by]
         given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
+        given += () if self.where is None else self.where.columns
         return [name for name in given if name is not None]
 
     def feature_columns(self, names: Any) -> tuple[Any, ...]:
@@ -223,10 +228,12 @@ class Plan:
         return drawn or self.identified
 
     def blocks(self, partition: Partition) -> Iterator[Block]:
-        """Yield a block for each table of a partition."""
+        """Yield a block for each table of a partition, of the rows that ``where`` lets pass."""
         copies = CopyCounter(partition.number)
-        for table in partition:
-            yield self.block(table, copies)
+        for data in partition:
+            table = data if self.where is None else as_table(data).where(self.where)
+            if table is not None:
+                yield self.block(table, copies)
 
     def block(self, data: Any, copies: CopyCounter | None = None) -> Block:
         """Return a table as a block.

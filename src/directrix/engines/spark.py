@@ -53,6 +53,8 @@ def partials(
     needed = plan.needed(source.columns)
     if plan.transform is None:  # a transformer may take text
         _require_numbers(source, plan.feature_columns(source.columns))
+    if plan.where is not None:
+        source = source.where(plan.where.spark(dict(source.dtypes)))
     chosen = source.select(*(f"`{name.replace('`', '``')}`" for name in needed))
     # Spark parses dots and backticks in names, so columns are sent under their numbers.
     numbered = chosen.toDF(*map(str, range(len(needed))))

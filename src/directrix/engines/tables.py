@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from directrix.engines.filters import RowFilter
 from directrix.engines.vectors import arrow_values, vector_rows
 from directrix.exceptions import ColumnNotFoundError, NotNumericError
 from directrix.moments import ColumnRows, FrameRows, Rows, as_rows, is_frame
@@ -53,6 +54,12 @@ class Table(ABC):
     def in_pandas(self, names: Sequence[Any]) -> Any:
         """Return some columns as input of a transformer: a pandas data frame, or an array."""
 
+    def require(self, names: Sequence[Any]) -> None:
+        """Raise ColumnNotFoundError if a column is missing."""
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise ColumnNotFoundError(missing[0], self.columns)
+
     def canonical(self, name: Any) -> Any:
         """Return the canonical name of a column (a negative index has a positive one)."""
         return name
@@ -64,6 +71,20 @@ class Table(ABC):
         if name not in self.columns:
             raise ColumnNotFoundError(name, self.columns)
         return self._values(name)
+
+    def where(self, row_filter: RowFilter) -> Table | None:
+        """Return a table of the rows that pass a filter; None if no row does."""
+        passes = self._mask(row_filter)
+        if passes.all() or not passes.any():
+            return self if passes.any() else None
+        beside = {name: _passing(name, values, passes) for name, values in self.beside.items()}
+        return type(self)(self._passing(passes), beside)
+
+    def _mask(self, row_filter: RowFilter) -> AnyArray:
+        return row_filter.mask(self.values)
+
+    def _passing(self, passes: AnyArray) -> Any:
+        return self.data[passes]
 
 
 class FrameTable(Table):
@@ -84,6 +105,17 @@ class FrameTable(Table):
         chosen = self.data[list(names)]
         return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
 
+    def _mask(self, row_filter: RowFilter) -> AnyArray:
+        if not hasattr(self.data, "get_column"):
+            return super()._mask(row_filter)
+        # NumPy has no missing whole numbers, so polars compares its columns itself.
+        self.require(row_filter.columns)
+        passes: AnyArray = self.data.select(row_filter.polars(self.data.schema)).to_numpy()[:, 0]
+        return passes
+
+    def _passing(self, passes: AnyArray) -> Any:
+        return self.data.filter(passes) if hasattr(self.data, "get_column") else self.data[passes]
+
 
 class ArrowTable(Table):
     """Table of an Arrow table or record batch."""
@@ -96,9 +128,7 @@ class ArrowTable(Table):
         return arrow_values(self.data.column(name))
 
     def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
-        missing = [name for name in names if name not in self.columns]
-        if missing:
-            raise ColumnNotFoundError(missing[0], self.columns)
+        self.require(names)
         if len(names) == 1:
             rows = vector_rows(self.data.column(names[0]))
             if rows is not None:
@@ -107,6 +137,16 @@ class ArrowTable(Table):
 
     def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
         return self.data.select(list(names)).to_pandas()
+
+    def _mask(self, row_filter: RowFilter) -> AnyArray:
+        self.require(row_filter.columns)
+        passes = row_filter.arrow(self.data.schema, self.data.column).fill_null(False)  # noqa: FBT003
+        return np.asarray(passes, dtype=bool)
+
+    def _passing(self, passes: AnyArray) -> Any:
+        import pyarrow as pa
+
+        return self.data.filter(pa.array(passes))
 
 
 class ArrayTable(Table):
@@ -194,6 +234,16 @@ class ArrowRows(Rows):
                 for column, values in enumerate(self.chunks[chunk]):
                     rows[low:high, column] = values[within]
         return rows
+
+
+def _passing(name: Any, values: Any, passes: AnyArray) -> Any:
+    """Return the values of an extra column in the rows that pass."""
+    if values is None:
+        return None
+    if len(values) != len(passes):
+        msg = f"{name[0]}= has {len(values):,} values, but there are {len(passes):,} rows"
+        raise ValueError(msg)
+    return np.asarray(values)[passes]
 
 
 def is_arrow(data: Any) -> bool:

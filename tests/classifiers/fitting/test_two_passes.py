@@ -121,18 +121,18 @@ class Counted:
     """Counts how often the rows of a dataset are read."""
 
     def __init__(self, monkeypatch):
-        from directrix.engines import arrow
+        from directrix.engines.doors import files
 
         self.scans, self.rows = 0, 0
-        really = arrow._dataset
+        really = files.open_dataset
 
         def opened(rows):
             known = really(rows)
 
             def counted(read):
-                def batches(columns):
+                def batches(*asked):
                     self.scans += 1
-                    for batch in read(columns):
+                    for batch in read(*asked):
                         self.rows += batch.num_rows
                         yield batch
 
@@ -142,7 +142,7 @@ class Counted:
                 batches=counted(known.batches), positioned=counted(known.positioned)
             )
 
-        monkeypatch.setattr(arrow, "_dataset", opened)
+        monkeypatch.setattr(files, "open_dataset", opened)
 
 
 @pytest.mark.parametrize(
