@@ -149,7 +149,7 @@ def test_a_column_made_by_chance_is_refused(session):
     # Not Spark's rand(), whose seed is part of the plan: it is the same in both passes.
     chance = udf(lambda: SystemRandom().random(), "double").asNondeterministic()
     frame = session.createDataFrame(columns()).withColumn("chance", chance())
-    with pytest.raises(ValueError, match="second pass did not find the rows of the first"):
+    with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
         MomentClassifier("auc").fit_source(frame, target="y", features=[*NAMES, "chance"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class Block(NamedTuple):
     Parameters
     ----------
     X : Rows
-        Features.
+        Features; whatever `Plan.read_features` returns.
     y : array
         Labels.
     weight, fold, group : array, optional
@@ -139,7 +139,7 @@ class Block(NamedTuple):
         the plan needs them.
     """
 
-    X: Rows
+    X: Any
     y: AnyArray
     weight: FloatArray | None
     fold: IntArray | None
@@ -186,7 +186,7 @@ class Plan:
     where: Any = None
 
     @classmethod
-    def of(cls, *, features: Any = None, where: Any = None, **roles: Any) -> Plan:
+    def of(cls, *, features: Any = None, where: Any = None, **roles: Any) -> Self:
         """Return a plan; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
@@ -257,18 +257,12 @@ class Plan:
         if columns is None:
             used = {POSITION, *(table.canonical(name) for name in self.roles())}
             columns = tuple(name for name in table.columns if name not in used)
-        names = None
-        if self.transform is None:
-            X = _features(table, columns)
-        else:
-            X = as_rows(self.transform.transform(table.in_pandas(columns)))
-            if X.names is None and hasattr(self.transform, "get_feature_names_out"):
-                names = tuple(str(name) for name in self.transform.get_feature_names_out())
+        X, names = self.read_features(table, columns)
         hashes = keys = None
         if self.needs_row_keys:
             positioned = POSITION in table.columns
             if self.identified or not positioned:
-                hashes = hash_with_label(row_hash(X), as_labels(y))
+                hashes = hash_with_label(self.content_hashes(X), as_labels(y))
             if positioned:
                 keys = table.values(POSITION)
             elif hashes is not None:
@@ -276,6 +270,26 @@ class Plan:
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
         return Block(X, y, weight, fold, group, names, hashes, keys)
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether feature columns may hold other values than numbers."""
+        return self.transform is not None
+
+    def read_features(
+        self, table: Table, columns: tuple[Any, ...]
+    ) -> tuple[Any, tuple[str, ...] | None]:
+        """Return the features of a table, and their names if a transformer gives them."""
+        if self.transform is None:
+            return _features(table, columns), None
+        X, names = as_rows(self.transform.transform(table.in_pandas(columns))), None
+        if X.names is None and hasattr(self.transform, "get_feature_names_out"):
+            names = tuple(str(name) for name in self.transform.get_feature_names_out())
+        return X, names
+
+    def content_hashes(self, X: Any) -> AnyArray:
+        """Return a hash of the features of each row."""
+        return row_hash(X)
 
     def summary_of(self, block: Block) -> Grouped:
         """Return the summary of a block, by group."""

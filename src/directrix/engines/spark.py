@@ -51,7 +51,7 @@ def partials(
     if type(source).__module__.startswith("pyspark.pandas"):  # its index is not a column
         source = source.to_spark()
     needed = plan.needed(source.columns)
-    if plan.transform is None:  # a transformer may take text
+    if not plan.takes_texts:
         _require_numbers(source, plan.feature_columns(source.columns))
     if plan.where is not None:
         source = source.where(plan.where.spark(dict(source.dtypes)))

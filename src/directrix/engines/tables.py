@@ -60,6 +60,10 @@ class Table(ABC):
         if missing:
             raise ColumnNotFoundError(missing[0], self.columns)
 
+    @abstractmethod
+    def raw(self, names: Sequence[Any]) -> Any:
+        """Return some columns as they are, in the library of the table."""
+
     def canonical(self, name: Any) -> Any:
         """Return the canonical name of a column (a negative index has a positive one)."""
         return name
@@ -101,8 +105,11 @@ class FrameTable(Table):
     def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
         return FrameRows(self.data, names)
 
+    def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        return self.data[list(names)]
+
     def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
-        chosen = self.data[list(names)]
+        chosen = self.raw(names)
         return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
 
     def _mask(self, row_filter: RowFilter) -> AnyArray:
@@ -135,8 +142,11 @@ class ArrowTable(Table):
                 return rows
         return ArrowRows(self.data, names)
 
+    def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        return self.data.select(list(names))
+
     def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
-        return self.data.select(list(names)).to_pandas()
+        return self.raw(names).to_pandas()
 
     def _mask(self, row_filter: RowFilter) -> AnyArray:
         self.require(row_filter.columns)
@@ -189,8 +199,11 @@ class ArrayTable(Table):
             return as_rows(self.data[:, columns])
         return ColumnRows(self.data, columns)
 
-    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+    def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
         return self.data[:, list(names)]
+
+    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        return self.raw(names)
 
 
 class ArrowRows(Rows):

@@ -206,7 +206,7 @@ class RunningSample:
         apart: int | None = None,
         thresholds: dict[Any, int] | None = None,
     ) -> None:
-        self._most = most if n_partitions is None else _share(most, n_partitions)
+        self._most = share_of_partition(most, n_partitions)
         self._limit = most
         self._apart = apart
         self._thresholds = thresholds
@@ -247,8 +247,16 @@ class RunningSample:
         self._parts[:] = [tree_sum(self._parts).at_most(self._most)]
 
 
-def _share(most: int, n_partitions: int | None) -> int:
-    """Return the largest number of rows of a class that a partition sends."""
+def share_of_partition(most: int, n_partitions: int | None) -> int:
+    """Return the largest number of rows of a class that a partition sends.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of rows of each class in the sample of all partitions.
+    n_partitions : int, optional
+        None if it is not known; a partition then sends as many as there may be in all.
+    """
     twice = 2.0 * most / (n_partitions or 1)
     return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
 

@@ -32,6 +32,7 @@ from directrix.frontier.compare import held_out_scores as held_out_scores
 from directrix.frontier.compare import rescaled_weights as rescaled_weights
 from directrix.frontier.compare import round_scores as round_scores
 from directrix.frontier.compare import scores_of as scores_of
+from directrix.frontier.corrected_candidate import CorrectedCandidate as CorrectedCandidate
 from directrix.frontier.fold_designs import FoldDesigns as FoldDesigns
 from directrix.frontier.fold_designs import design_without as design_without
 from directrix.frontier.moment_candidates import MomentCandidate as MomentCandidate
@@ -42,11 +43,13 @@ from directrix.frontier.recipes import GAMMAS as GAMMAS
 from directrix.frontier.recipes import RIDGES as RIDGES
 from directrix.frontier.recipes import Recipe as Recipe
 from directrix.frontier.recipes import Sweep as Sweep
+from directrix.frontier.recipes import balance_factor as balance_factor
 from directrix.frontier.recipes import cost_sweep as cost_sweep
 from directrix.frontier.recipes import path as path
 from directrix.frontier.recipes import ranking_continuation as ranking_continuation
 from directrix.frontier.ridge_candidates import RidgeCandidate as RidgeCandidate
 from directrix.frontier.ridge_candidates import ridge_candidates as ridge_candidates
+from directrix.frontier.ridge_candidates import ridge_name as ridge_name
 from directrix.frontier.ridge_candidates import ridge_settings as ridge_settings
 from directrix.frontier.ridge_moments import RidgeMoments as RidgeMoments
 from directrix.frontier.row_candidate import RowCandidate as RowCandidate

@@ -225,5 +225,10 @@ def _rounded(number: float) -> float:
 def balanced(positive: AnyArray, weight: FloatArray, ratio: float) -> FloatArray:
     """Return weights with which the negatives have `ratio` times the weight of the positives."""
     n_pos = float(weight @ positive)
-    factor = ratio * n_pos / (float(weight.sum()) - n_pos)
+    factor = balance_factor(float(weight.sum()) - n_pos, n_pos, ratio)
     return np.where(positive, weight, factor * weight)
+
+
+def balance_factor(negatives: float, positives: float, ratio: float) -> float:
+    """Return the factor of the negatives' weight that makes it `ratio` times the positives'."""
+    return ratio * positives / negatives

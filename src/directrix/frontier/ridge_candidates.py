@@ -57,9 +57,8 @@ class RidgeCandidate:
     @property
     def name(self) -> str:
         """What a report calls the candidate."""
-        share = f"{2.0 * self.angle / np.pi:.2g}"
         source = "bin counts" if self.signs is None else "class moments with signs"
-        return f"linear discriminant from {source} (ridge {self.ridge:.2g}, trade-off {share})"
+        return ridge_name(source, self.ridge, self.angle)
 
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of the same ridge and trade-off from the moments of these rows."""
@@ -68,6 +67,12 @@ class RidgeCandidate:
         moments = RidgeMoments.of(design_without(X, None), positive, weight, self.signs)
         line: FloatArray = moments.lines([(self.ridge, self.angle)])[0]
         return line
+
+
+def ridge_name(source: str, ridge: float, angle: float) -> str:
+    """Return what a report calls a line of class moments under a ridge."""
+    share = f"{2.0 * angle / np.pi:.2g}"
+    return f"linear discriminant from {source} (ridge {ridge:.2g}, trade-off {share})"
 
 
 def ridge_settings(ridges: Sequence[float]) -> list[tuple[float, float]]:

@@ -269,7 +269,7 @@ class RowFrontier:
 
     def solve(
         self,
-        objective: DataObjective,
+        objective: Any,
         start: FloatArray,
         callback: Callback | None = None,
         iterations: int = ITERATIONS,

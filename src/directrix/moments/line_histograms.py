@@ -10,6 +10,8 @@ import numpy as np
 from directrix.moments.score_bins import BINS, bins_of_sums
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray, FloatArray, IntArray
 
 #: Scores that are made at a time, few enough to stay in the cache.
@@ -57,7 +59,34 @@ class LineHistograms:
         weight : array of shape (n,), optional
             Sample weights.
         """
-        bins = _bins(X, positive, lines)
+        return cls._of_bins(_bins(X, positive, lines), positive, weight)
+
+    @classmethod
+    def of_scores(
+        cls, scores: AnyArray, positive: AnyArray, weight: FloatArray | None = None
+    ) -> LineHistograms:
+        """Return the histograms of scores.
+
+        Parameters
+        ----------
+        scores : array of shape (k, n)
+            By each candidate.
+        positive, weight : arrays of shape (n,)
+        """
+        offset = np.where(positive, BINS, 0)
+        bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
+        return cls._of_bins(bins, positive, weight)
+
+    @classmethod
+    def side_by_side(cls, histograms: Sequence[LineHistograms]) -> LineHistograms:
+        """Return the histograms of several groups of candidates on the same rows as one."""
+        counts = np.concatenate([each.counts for each in histograms])
+        return cls(counts, histograms[0].weight, histograms[0].weight_sq)
+
+    @classmethod
+    def _of_bins(
+        cls, bins: IntArray, positive: AnyArray, weight: FloatArray | None
+    ) -> LineHistograms:
         counts = [np.bincount(of_line, weight, 2 * BINS) for of_line in bins]
         if weight is None:
             n_positive = np.count_nonzero(positive)
@@ -66,7 +95,7 @@ class LineHistograms:
             by_class = [weight[~positive], weight[positive]]
             sums = np.array([part.sum() for part in by_class])
             squares = np.array([part @ part for part in by_class])
-        stacked = np.array(counts, dtype=np.float64).reshape(len(lines), 2, BINS)
+        stacked = np.array(counts, dtype=np.float64).reshape(len(bins), 2, BINS)
         return cls(stacked, sums, squares)
 
     def __add__(self, other: LineHistograms) -> LineHistograms:

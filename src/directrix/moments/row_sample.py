@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from directrix.moments.row_hash import mix_bits, row_hash
 from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from directrix._typing import AnyArray, FloatArray, IntArray
 
     Thresholds = dict[object, int]
@@ -110,6 +112,10 @@ class RowSample:
         """Return the sample sorted by hash, an order that does not depend on how it was merged."""
         return self._kept(np.lexsort((self.weight, self.hashes)))
 
+    def take(self, rows: AnyArray) -> RowSample:
+        """Return some of the rows, given by index or mask."""
+        return self._kept(rows, self.thresholds)
+
     def without_fold(self, number: int) -> RowSample:
         """Return the sample without the rows of a fold."""
         return self._kept(self.fold != number)
@@ -125,6 +131,16 @@ class RowSample:
         """Return the rows whose hash is at most a threshold, given by label."""
         keep = _at_or_below(thresholds, self.y, self.hashes)
         return self._kept(slice(None) if keep.all() else keep, thresholds)
+
+    def is_too_small(self, counts: Mapping[Any, int]) -> bool:
+        """Return whether it has less than half of the rows that it should have of a class.
+
+        Parameters
+        ----------
+        counts : mapping
+            Number of all rows of each class.
+        """
+        return any(2 * self.count(label) < min(self.most, n) for label, n in counts.items())
 
     def count(self, label: object) -> int:
         """Return the number of rows of a class."""

@@ -190,7 +190,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("classifier", [MomentClassifier, DirectClassifier])
 def test_rows_that_change_between_the_passes_are_refused(classifier, change):
-    with pytest.raises(ValueError, match="second pass did not find the rows of the first"):
+    with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
         classifier("auc").fit_source(Changing(change), target="y")
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
-import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +15,7 @@ from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.fitting.signs import Signs
-from directrix.classifiers.metric_classifier import FOLDS, MetricClassifier
+from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
@@ -177,8 +176,7 @@ class DirectClassifier(MetricClassifier):
             `summarize`.
         """
         from directrix.classifiers.direct.fit_source import DirectSource
-        from directrix.classifiers.fitting.two_passes import TwoPasses
-        from directrix.engines import HashFolds
+        from directrix.classifiers.fitting.two_passes import TwoPasses, source_folds
 
         metric = resolve(self.metric)
         self._check_parameters([metric])
@@ -189,11 +187,7 @@ class DirectClassifier(MetricClassifier):
             msg = "fit_source has no signs=: leave them out, or use fit"
             raise ValueError(msg)
         guarantees = self._guarantees([metric])
-        folds = (
-            HashFolds(int(self.cv) if isinstance(self.cv, int | np.integer) else FOLDS)
-            if fold is None
-            else fold
-        )
+        folds = source_folds(fold, self.cv)
         if guarantees is not None:
             if options.get("weight") is not None:
                 msg = "guarantee= counts rows, each once: leave weight= out"

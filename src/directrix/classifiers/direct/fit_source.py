@@ -116,8 +116,9 @@ class DirectSource:
         """Return the candidates that are best on the sample, logistic regression among them."""
         sample = sample.sorted()  # or sums in single precision would depend on the partitions
         positive = sample.y == moments.classes[-1]
-        _require_all_folds(sample.fold, positive, len(moments.folds))
-        weight = _weights_of_sample(sample.weight, positive, moments)
+        require_all_folds(sample.fold, positive, len(moments.folds))
+        class_weights = np.array([moments.negative.weight, moments.positive.weight])
+        weight = weights_of_sample(sample.weight, positive, class_weights)
         units = Standardization.of(sample.X, weight)
         rows = RowFrontier(
             units.rows(sample.X),
@@ -159,15 +160,24 @@ def _worth_counting(comparison: Comparison, logistic: list[bool]) -> list[int]:
     return [int(k) for k in dict.fromkeys([*[k for k in order if logistic[k]][:1], *counted])]
 
 
-def _weights_of_sample(weight: FloatArray, positive: AnyArray, moments: Moments) -> FloatArray:
-    """Return weights of a sample, scaled so that each class has the weight of all its rows."""
-    total = np.where(positive, weight[positive].sum(), weight[~positive].sum())
-    share = np.where(positive, moments.prior, 1.0 - moments.prior)
-    scaled: FloatArray = weight / total * share * moments.weight
+def weights_of_sample(
+    weight: FloatArray, positive: AnyArray, class_weights: FloatArray
+) -> FloatArray:
+    """Return weights of a sample, scaled so that each class has the weight of all its rows.
+
+    Parameters
+    ----------
+    weight : array of shape (n,)
+    positive : array of bool of shape (n,)
+    class_weights : array of shape (2,)
+        Weight of all negatives, and of all positives.
+    """
+    total = np.array([weight[~positive].sum(), weight[positive].sum()])
+    scaled: FloatArray = weight * (class_weights / total)[positive.astype(np.intp)]
     return scaled
 
 
-def _require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
+def require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
     """Refuse so few rows that a fold has none of a class."""
     for number in range(n_folds):
         classes = positive[fold == number]

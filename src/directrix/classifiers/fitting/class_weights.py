@@ -57,6 +57,11 @@ def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
     return negative, positive
 
 
+def factors_of(class_weight: Any, classes: AnyArray, weights: FloatArray) -> FloatArray:
+    """Return the weight of each class, as `class_factors` does, from the weight of its rows."""
+    return np.array(_factors(class_weight, classes.tolist(), weights.tolist()))
+
+
 def weights_by_class(
     class_weight: Any, classes: AnyArray, code: AnyArray, weight: FloatArray
 ) -> FloatArray:

@@ -16,6 +16,7 @@ from directrix.classifiers.fitting.intervals import Sizes
 from directrix.classifiers.fitting.operating_point import Assessment
 from directrix.engines import (
     Counted,
+    Fingerprint,
     HashFolds,
     Histograms,
     Plan,
@@ -26,7 +27,15 @@ from directrix.engines import (
 )
 from directrix.frontier import LeastLoss, PartCurves
 from directrix.metrics import Curve
-from directrix.moments import LineHistograms, Moments, centres, edges, project, tree_sum
+from directrix.moments import (
+    LineHistograms,
+    Moments,
+    ScoreMoments,
+    centres,
+    edges,
+    project,
+    tree_sum,
+)
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -60,7 +69,7 @@ class HistogramChoice:
         self,
         metric: Metric,
         line: FloatArray,
-        moments: Moments,
+        moments: Moments | None = None,
         guaranteed: tuple[float, Assessment] | None = None,
     ) -> FittedLine:
         """Return the line with its threshold, operating point and calibration.
@@ -70,8 +79,8 @@ class HistogramChoice:
         metric : Metric
         line : array of shape (d + 1,)
             Of the candidate, made from all rows.
-        moments : Moments
-            Summary of the rows, which predicts the rates.
+        moments : Moments, optional
+            Summary of the rows, which predicts the rates; by default the held-out scores do.
         guaranteed : tuple of float and Assessment, optional
             Another threshold, which rows set apart have set.
         """
@@ -79,8 +88,15 @@ class HistogramChoice:
         line = line.copy()
         line[-1] -= threshold
         calibrate = partial(_calibrated, self.counts, threshold)
-        scores = project(moments, line)
-        return fitted_line(metric, line, scores, moments.weight, calibrate, assessment)
+        scores = self._score_moments(threshold) if moments is None else project(moments, line)
+        weight = float(self.counts.sum()) if moments is None else moments.weight
+        return fitted_line(metric, line, scores, weight, calibrate, assessment)
+
+    def _score_moments(self, threshold: float) -> ScoreMoments:
+        """Return mean and variance of the held-out scores of each class."""
+        scores = np.tile(centres() - threshold, 2)
+        positive = np.repeat([False, True], len(centres()))
+        return ScoreMoments.of_scores(positive, scores, self.counts.ravel())
 
 
 @dataclass(frozen=True)
@@ -131,10 +147,10 @@ class TwoPasses:
         if sample is None:
             return surveyed
         counts = _class_counts(surveyed.grouped.by_group[None], apart)
-        if any(2 * sample.count(label) < min(sample.most, n) for label, n in counts.items()):
+        if sample.is_too_small(counts):
             sampling = Sampling.of_counts(sample.most, counts, apart)
             again: Surveyed = run(self.source, plan, sampling, **reading)
-            _require_same_rows(surveyed.fingerprint, again.fingerprint)
+            require_same_rows(surveyed.fingerprint, again.fingerprint)
             sample = sample if again.sample is None else again.sample
         return replace(surveyed, sample=sample.ordered())
 
@@ -151,7 +167,7 @@ class TwoPasses:
         plan, reading = self._plan()
         positive = surveyed.grouped.by_group[None].classes[-1]
         counted: Counted = run(self.source, plan, Histograms(np.stack(lines), positive), **reading)
-        _require_same_rows(surveyed.fingerprint, counted.fingerprint)
+        require_same_rows(surveyed.fingerprint, counted.fingerprint)
         return counted.folds
 
     def _plan(self) -> tuple[Plan, dict[str, Any]]:
@@ -173,13 +189,23 @@ def _class_counts(moments: Moments, apart: int | None) -> dict[Any, int]:
     }
 
 
-def _require_same_rows(first: Fingerprint, second: Fingerprint) -> None:
-    """Raise an error if a later pass did not read the rows of the first."""
-    if first == second:
+def source_folds(fold: Any, cv: Any) -> HashFolds:
+    """Return how the rows of a source are held out: in as many folds as `cv` if it is a number."""
+    if fold is None:
+        return HashFolds(int(cv)) if isinstance(cv, int | np.integer) else HashFolds()
+    if not isinstance(fold, HashFolds):
+        msg = "fit_source holds rows out by a hash: give fold=HashFolds(5, key=...), or none"
+        raise TypeError(msg)
+    return fold
+
+
+def require_same_rows(first: Fingerprint, later: Fingerprint) -> None:
+    """Raise ValueError if a later pass did not read the rows of the first."""
+    if first == later:
         return
     msg = (
-        f"the second pass did not find the rows of the first: it read {second.rows:,} rows where "
-        f"the first read {first.rows:,}, and they or their folds differ. A stream can be read only "
+        f"a later pass did not find the rows of the first: it read {later.rows:,} rows where the "
+        f"first read {first.rows:,}, and they or their folds differ. A stream can be read only "
         "once; rows that are written meanwhile, and columns made by chance (rand()), change "
         "between passes: give something that stays the same (a saved table, a cached data frame). "
         "If only the order of the rows changes, name a key column: fold=HashFolds(5, key=...)"

@@ -16,7 +16,7 @@ from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.scorecard.card.model import CardModel
 from directrix.classifiers.scorecard.card.scales import scale_of
 from directrix.classifiers.scorecard.directions import Direction, directions_of
-from directrix.classifiers.scorecard.fit import CardFit, FittedCard
+from directrix.classifiers.scorecard.fit import CardFit, CardSettings, FittedCard
 from directrix.classifiers.scorecard.fit_counts import cards_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
 from directrix.exceptions import (
@@ -182,6 +182,65 @@ class ScorecardClassifier(CardModel):
         progress.end()
         return self
 
+    def fit_source(
+        self,
+        source: Any,
+        *,
+        target: Any,
+        features: Sequence[Any] | None = None,
+        weight: Any = None,
+        fold: Any = None,
+        counts: BinCounts | None = None,
+        refine: int = 1,
+        engine: str = "auto",
+        progress: bool = True,
+    ) -> Self:
+        """Fit to rows wherever they are, in three passes over them; for two classes.
+
+        The first pass samples rows of each class: from the sample come bins, crosses and candidates
+        as `fit` makes them. The second corrects the best candidates by their gradients over all
+        rows or, with ``train_on="counts"``, counts pairs of bins. The third counts held-out scores
+        in histograms of all rows, which give the card, the threshold, the rates and the
+        probabilities. With a guarantee, one more fold is set apart in all passes.
+
+        With ``refine=0`` there is no second pass, nor with ``train_on="counts"`` and a binner that
+        is fitted (see `binner`): its cells are counted in the first. With `counts` there is only
+        the last.
+
+        Parameters
+        ----------
+        source : whatever `summarize` reads
+        target : str, int or array
+        features : sequence, optional
+            Columns of the card; by default all that have no other role.
+        weight : str, int or array, optional
+            Sample weights. A row of whole weight k stays in one fold here.
+        fold : HashFolds, optional
+            How rows are held out; by default each row independently, in as many folds as `cv`.
+        counts : BinCounts, optional
+            Counts of all these rows, with the same folds: the card is made from them in closed
+            form, with their bins.
+        refine : int
+            Number of corrections by all rows, each of one pass.
+        engine : str
+        progress : bool
+            As in `summarize`.
+        """
+        from directrix.classifiers.scorecard.source.fit_source import fit_source
+
+        metric = resolve(self.metric)
+        self._check_parameters([metric])
+        roles = {"target": target, "features": features, "weight": weight, "fold": fold}
+        reading = {"engine": engine, "progress": progress}
+        made = fit_source(self, metric, source, roles, reading, counts=counts, refine=refine)
+        self.classes_, self.binner_ = made.classes, made.binner
+        self._copy_features_of_binner(made.binner)
+        self.cards_ = (made.card,)
+        self.operating_points_ = (made.fitted.operating_point,)
+        self.calibrations_ = (made.fitted.calibration,)
+        self.reports_ = (made.report,)
+        return self
+
     def fit_moments(self, counts: BinCounts) -> Self:
         """Fit to counts of bins alone: an additive card in closed form, from no row.
 
@@ -209,11 +268,7 @@ class ScorecardClassifier(CardModel):
         present = [label for label in labels.tolist() if counts.class_moments(label).weight > 0]
         self.classes_ = labels if len(present) > 2 else two_classes(np.array(present))
         self.binner_ = counts.binner
-        self.n_features_in_ = len(counts.bins)
-        if counts.named:
-            self.feature_names_in_ = np.array(counts.column_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._copy_features_of_binner(self.binner_)
         classes = self.classes_.tolist()
         positives = classes[1:] if len(classes) == 2 else classes
         directions, scale = self._directions(counts.bins), scale_of(self.points)
@@ -223,6 +278,14 @@ class ScorecardClassifier(CardModel):
         self.calibrations_ = tuple(card.fitted.calibration for card in cards)
         self.reports_ = ()
         return self
+
+    def _copy_features_of_binner(self, binner: Any) -> None:
+        """Copy number and names of the columns of a binner."""
+        self.n_features_in_ = binner.n_features_in_
+        if hasattr(binner, "feature_names_in_"):
+            self.feature_names_in_ = binner.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _fit_metrics(
         self,
@@ -247,13 +310,8 @@ class ScorecardClassifier(CardModel):
             n_folds,
             [CellKinds.of(bins) for bins in binner.bins_],
             to_cells,
-            self.train_on,
+            self._settings(binner.bins_),
             self._guarantees(metrics),
-            self.max_crosses,
-            self._directions(binner.bins_),
-            self.max_columns,
-            scale_of(self.points),
-            self.n_jobs,
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
         by_class = table.cell_counts(binner)
@@ -283,6 +341,17 @@ class ScorecardClassifier(CardModel):
                 raise ValueError(msg)
         scale_of(self.points)
         super()._check_parameters(metrics)
+
+    def _settings(self, bins: Sequence[Bins]) -> CardSettings:
+        """Return how a card of these bins is made."""
+        return CardSettings(
+            self.train_on,
+            self.max_crosses,
+            self._directions(bins),
+            self.max_columns,
+            scale_of(self.points),
+            self.n_jobs,
+        )
 
     def _directions(self, bins: Sequence[Bins]) -> list[Direction]:
         """Return the directions that were asked for; refuse them with more than two classes."""

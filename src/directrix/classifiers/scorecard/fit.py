@@ -19,6 +19,8 @@ from directrix.classifiers.scorecard.structure import Structure, StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.frontier import (
     MOST_ROWS,
+    Candidate,
+    Comparison,
     Recipe,
     RidgeCandidate,
     RowCandidate,
@@ -51,7 +53,7 @@ _NEAR_CLOSED = (30.0, 10.0, 3.0)
 #: With more features, closed-form candidates cost more than those of the rows.
 _MOST_FEATURES = 300
 #: What a report compares cards with, by `train_on`.
-_BASELINES = {
+BASELINES = {
     "rows": "the logistic card of the same bins",
     "counts": "the closed-form card of equal trade-off",
 }
@@ -112,6 +114,55 @@ class Unfinished(NamedTuple):
 
 
 @dataclass(frozen=True)
+class CardSettings:
+    """How a card is made, whatever it is trained for.
+
+    Parameters
+    ----------
+    train_on : "rows" or "counts"
+    max_crosses : int, optional
+    directions : sequence of Direction
+        Of columns whose points may only rise.
+    max_columns : int or "auto", optional
+    scale : Scale, optional
+        What a point is worth; by default points are those of the trained line.
+    n_jobs : int, optional
+    """
+
+    train_on: str
+    max_crosses: int | None = None
+    directions: Sequence[Direction] = ()
+    max_columns: int | str | None = None
+    scale: Scale | None = None
+    n_jobs: int | None = None
+
+    def structure_search(
+        self, kinds: Sequence[CellKinds], rows: TrainingRows, clock: Clock
+    ) -> StructureSearch:
+        """Return the search for the structure of a card.
+
+        Parameters
+        ----------
+        kinds : sequence of CellKinds
+        rows : TrainingRows
+            With cells as their features.
+        clock : Clock
+        """
+        trainer: Trainer = RowTrainer(rows, _COARSE_FALL, clock.is_over, self.n_jobs)
+        if self.train_on == "counts":
+            trainer = CountTrainer(rows, clock.is_over)
+        return StructureSearch(
+            kinds,
+            rows,
+            trainer,
+            clock.is_over,
+            self.max_crosses,
+            self.directions,
+            self.max_columns,
+        )
+
+
+@dataclass(frozen=True)
 class CardFit:
     """A fit to rows in memory.
 
@@ -125,29 +176,17 @@ class CardFit:
         What the cells of each column are.
     to_cells : callable
         From values of rows, as `Table` has them, to their cells.
-    train_on : "rows" or "counts"
+    settings : CardSettings
     guarantees : sequence of Guarantee, optional
         For each metric the limits to keep on new rows.
-    max_crosses : int, optional
-    directions : sequence of Direction
-        Of columns whose points may only rise.
-    max_columns : int or "auto", optional
-    scale : Scale, optional
-        What a point is worth; by default points are those of the trained line.
-    n_jobs : int, optional
     """
 
     metrics: Sequence[Metric]
     n_folds: int
     kinds: Sequence[CellKinds]
     to_cells: Callable[[FloatArray], IntArray]
-    train_on: str
+    settings: CardSettings
     guarantees: Sequence[Guarantee] | None = None
-    max_crosses: int | None = None
-    directions: Sequence[Direction] = ()
-    max_columns: int | str | None = None
-    scale: Scale | None = None
-    n_jobs: int | None = None
 
     def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[FittedCard]:
         """Fit a card for each metric, with one class against the others."""
@@ -173,15 +212,8 @@ class CardFit:
     def _fits(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Unfinished]:
         seen = keyed.training_rows(label, self.n_folds, MOST_ROWS)
         seen = seen._replace(X=self.to_cells(seen.X))
-        search = StructureSearch(
-            self.kinds,
-            seen,
-            self._trainer(seen, clock),
-            clock.is_over,
-            self.max_crosses,
-            self.directions,
-            self.max_columns,
-        )
+        settings = self.settings
+        search = settings.structure_search(self.kinds, seen, clock)
         structure = search.run()
         design = search.design(structure, None)
         folds = [] if seen.fold is None else range(int(seen.fold.max()) + 1)
@@ -190,11 +222,11 @@ class CardFit:
         if len(seen.positive) < len(keyed.index):  # the design is learned from a sample
             rows = keyed.all_rows(label)
             rows = rows._replace(X=design.rows(self.to_cells(rows.X)))
-        candidates = Candidates(coded, structure.ridge, self.train_on, clock, self.n_jobs)
-        straight = StraightLines(self.kinds, seen, self.n_jobs)
+        candidates = Candidates(coded, structure.ridge, settings.train_on, clock, settings.n_jobs)
+        straight = StraightLines(self.kinds, seen, settings.n_jobs)
         prices = direction_prices(search, structure.ridge)
         kept = search.kept(structure.n_columns, None)
-        followed = [each for each in self.directions if each.column in kept]
+        followed = [each for each in settings.directions if each.column in kept]
         fits = []
         for metric in self.metrics:
             best = candidates.best(metric, rows)
@@ -204,12 +236,12 @@ class CardFit:
             report = replace(
                 fit.report,
                 straight=straight.gap(metric, fit.report),
-                baseline=_BASELINES[self.train_on],
+                baseline=BASELINES[settings.train_on],
                 skipped=(*search.skipped, *fit.report.skipped, *prices.skipped),
                 directions=directions,
             )
             best = best._replace(fit=fit._replace(report=report))
-            if self.scale is None:
+            if settings.scale is None:
                 fits.append(Unfinished(fit.fitted, best.curve, report, structure, design))
                 continue
             cards: dict[int | None, Card] = {None: card}
@@ -217,7 +249,7 @@ class CardFit:
                 cards[fold] = Card.of(search.design(structure, fold), line)
             # Better points are worth the time that the search has kept for the end of the fit.
             used_up = partial(clock.is_over, -1.0)
-            points = PointsFit(self.scale, metric, seen, self.directions, used_up)
+            points = PointsFit(settings.scale, metric, seen, settings.directions, used_up)
             scaled = points.run(best, cards)
             fits.append(
                 Unfinished(
@@ -226,10 +258,21 @@ class CardFit:
             )
         return fits
 
-    def _trainer(self, rows: TrainingRows, clock: Clock) -> Trainer:
-        if self.train_on == "counts":
-            return CountTrainer(rows, clock.is_over)
-        return RowTrainer(rows, _COARSE_FALL, clock.is_over, self.n_jobs)
+
+class Compared(NamedTuple):
+    """Candidates, and their comparison.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    comparison : Comparison
+    skipped : sequence of str
+        Steps of the search for which there was no time.
+    """
+
+    candidates: Sequence[Candidate]
+    comparison: Comparison
+    skipped: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -255,30 +298,28 @@ class Candidates:
 
     def best(self, metric: Metric, rows: TrainingRows) -> BestFit:
         """Choose a candidate for a metric, and fit it to all rows; see `fit_best`."""
+        compared = self.compared(metric)
+        return fit_best(
+            metric,
+            compared.candidates,
+            compared.comparison,
+            self.rows,
+            rows,
+            skipped=compared.skipped,
+            plain_ridge=self.ridge,
+        )
+
+    def compared(self, metric: Metric) -> Compared:
+        """Compare candidates for a metric."""
         if self.train_on == "counts":
             comparison = compare(metric, [candidate.curves for candidate in self._closed])
-            return fit_best(
-                metric,
-                self._closed,
-                comparison,
-                self.rows,
-                rows,
-                plain_ridge=self.ridge,
-            )
+            return Compared(self._closed, comparison)
         moments = None
         if self.rows.X.shape[1] <= _MOST_FEATURES:
             moments = lambda: self._closed  # noqa: E731 - not before the search has time for it
         search = Search(self._frontier, metric, moments, Sweep((self.ridge,), np.inf))
         comparison = search.run()
-        return fit_best(
-            metric,
-            search.candidates,
-            comparison,
-            self.rows,
-            rows,
-            skipped=search.skipped,
-            plain_ridge=self.ridge,
-        )
+        return Compared(search.candidates, comparison, search.skipped)
 
     @cached_property
     def _closed(self) -> list[RidgeCandidate]:

@@ -99,15 +99,15 @@ def card_of_counts(
     directions : sequence of Direction
         Of columns whose points may only rise.
     """
-    coding = _coding(counts, directions)
+    coding = coding_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
-    whole, prior = _moments(counts, coding, label)
+    whole, prior = coded_moments(counts, coding, label)
     if counts.n_folds > 1:
         settings = ridge_settings(CountTrainer.ridges)
         risks = np.zeros(len(settings))
         for number, fold in enumerate(counts.folds):
-            lines = _moments(counts.without_fold(number), coding, label)[0].lines(settings)
-            held_out, fold_prior = _moments(fold, coding, label)
+            lines = coded_moments(counts.without_fold(number), coding, label)[0].lines(settings)
+            held_out, fold_prior = coded_moments(fold, coding, label)
             values, _ = risk.profile(*held_out.line_scores(lines), fold_prior)
             risks += np.asarray(values) / counts.n_folds
     else:
@@ -127,7 +127,7 @@ def card_of_counts(
     return CountedCard(fitted, card, *settings[best], held_out_risk)
 
 
-def _coding(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
+def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
     """Return the coding of all columns; it looks at no label."""
     rank = CountTrainer.rank_of(len(counts.bins))
     weights = [counts.cells(k).sum(axis=0).astype(np.float64) for k in range(len(counts.bins))]
@@ -136,7 +136,7 @@ def _coding(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
     return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
 
 
-def _moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
+def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
     """Return the class moments of coded bins, and the share of positives."""
     matrix = coding.main_matrix
     others = [each for each in counts.classes.tolist() if each != label]

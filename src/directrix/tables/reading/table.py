@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions import ColumnKindError, ColumnNotFoundError
-from directrix.moments import is_frame
+from directrix.moments import is_frame, key_hash, mix_bits
 from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
 from directrix.tables.reading._objects import (
     Reading,
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _READ_AS = {"number": {"boolean", "text"}, "boolean": {"number", "text"}}
 #: Kinds that texts can be read as: services and CSV files write dates and booleans as text.
 _OF_TEXTS = {"boolean": number_of_boolean, "date": number_of_date}
+#: Bits of a missing value in hashes.
+_MISSING = np.uint64(0xA0761D6478BD642F)
 _NOUNS = {"number": "numbers", "boolean": "booleans", "text": "texts", "date": "dates"}
 
 
@@ -132,6 +134,24 @@ class Table:
     def take(self, rows: AnyArray) -> Table:
         """Return some rows, given by index or mask, with the same columns and levels."""
         return Table(self.columns, np.asfortranarray(self.values[rows]), self.named)
+
+    def row_hashes(self) -> AnyArray:
+        """Return an unsigned 64-bit hash of each row, which does not depend on the other rows.
+
+        Texts hash by their characters, whatever the levels of the table; a missing value hashes
+        like no other value.
+        """
+        hashes = np.zeros(len(self), dtype=np.uint64)
+        for column, values in zip(self.columns, self.values.T, strict=True):
+            bits = (values + 0.0).view(np.uint64)  # minus zero plus zero is zero
+            if column.kind == "text":
+                of_levels = key_hash([np.array(column.levels, dtype=object)])
+                codes = np.nan_to_num(values, nan=len(column.levels)).astype(np.intp)
+                bits = np.append(of_levels, _MISSING)[codes]
+            else:
+                bits[np.isnan(values)] = _MISSING
+            hashes = mix_bits(hashes + bits)
+        return hashes
 
     def with_levels_of(self, rows: AnyArray) -> Table:
         """Return all rows with the levels of some of them only; other texts become missing.

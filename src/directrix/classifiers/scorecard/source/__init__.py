@@ -1,0 +1,1 @@
+"""The fit of ScorecardClassifier to rows wherever they are, in a few passes."""

@@ -1,0 +1,112 @@
+"""Candidates in closed form from counts of bins over all rows, with folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.fit_counts import coded_moments, coding_of_counts
+from directrix.classifiers.scorecard.trainers import CountTrainer
+from directrix.frontier import RidgeMoments, ridge_name, ridge_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import FloatArray
+    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.metrics import Metric
+    from directrix.tables import BinCounts
+
+#: Number of candidates whose held-out scores are worth counting.
+_MOST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class CountedCandidate:
+    """A line of the class moments of all rows; see `Candidate`.
+
+    Parameters
+    ----------
+    ridge, angle : float
+    complexity : float
+    line : array of shape (d + 1,)
+    fold_lines : list of arrays of shape (d + 1,)
+    """
+
+    ridge: float
+    angle: float
+    complexity: float
+    line: FloatArray
+    fold_lines: list[FloatArray]
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        return ridge_name("bin counts", self.ridge, self.angle)
+
+
+class CountedCandidates(NamedTuple):
+    """Candidates of additive cards, and their design.
+
+    Parameters
+    ----------
+    design : CardDesign
+    candidates : list of CountedCandidate
+    """
+
+    design: CardDesign
+    candidates: list[CountedCandidate]
+
+
+def counted_candidates(
+    metric: Metric,
+    counts: BinCounts,
+    label: Any,
+    directions: Sequence[Direction],
+    n_folds: int,
+    *,
+    baseline: bool,
+) -> CountedCandidates:
+    """Return the candidates of least predicted risk on held-out counts.
+
+    Parameters
+    ----------
+    metric : Metric
+    counts : BinCounts
+        With folds.
+    label : label
+        The positive class.
+    directions : sequence of Direction
+    n_folds : int
+        Folds that are held out; a later one does not count.
+    baseline : bool
+        Whether the cards of equal trade-off are the simplest candidates, of complexity zero; the
+        best of them is then always returned.
+    """
+    kept = replace(counts, parts=counts.parts[:n_folds])
+    coding = coding_of_counts(kept, directions)
+    settings = ridge_settings(CountTrainer.ridges)
+    lines = coded_moments(kept, coding, label)[0].lines(settings)
+    risk, risks, fold_lines = metric.risk(kept.weight), np.zeros(len(settings)), []
+    for number in range(n_folds):
+        others = coded_moments(kept.without_fold(number), coding, label)[0]
+        fold_lines.append(others.lines(settings))
+        held_out, prior = coded_moments(kept.folds[number], coding, label)
+        risks += np.asarray(risk.profile(*held_out.line_scores(fold_lines[-1]), prior)[0])
+    candidates = [
+        CountedCandidate(
+            ridge,
+            angle,
+            0.0 if baseline and angle == RidgeMoments.equal_angle else 1.0,
+            lines[k],
+            [of_fold[k] for of_fold in fold_lines],
+        )
+        for k, (ridge, angle) in enumerate(settings)
+    ]
+    order = np.argsort(risks, kind="stable")
+    plain = [k for k in order if candidates[k].complexity == 0.0][:1]
+    chosen = dict.fromkeys([*plain, *order[:_MOST]])
+    return CountedCandidates(CardDesign(coding), [candidates[k] for k in chosen])

@@ -1,0 +1,441 @@
+"""The fit of ScorecardClassifier to rows that live elsewhere: a few passes, however many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from directrix.classifiers.base import two_classes
+from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers.direct.fit import gap_to_logistic
+from directrix.classifiers.direct.fit_source import require_all_folds, weights_of_sample
+from directrix.classifiers.direct.report import DirectReport
+from directrix.classifiers.fitting.class_weights import factors_of
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.fitting.two_passes import (
+    guaranteed_threshold,
+    select_from_histograms,
+    source_folds,
+)
+from directrix.classifiers.scorecard.card.card import Card
+from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
+from directrix.classifiers.scorecard.points_fit import scaled_without_rows
+from directrix.classifiers.scorecard.source.counted_candidates import counted_candidates
+from directrix.classifiers.scorecard.source.passes import CardPasses
+from directrix.classifiers.scorecard.source.table_plan import TablePlan
+from directrix.classifiers.scorecard.source.tasks import (
+    CardModels,
+    CardSlopes,
+    ScoreCards,
+    TableSurvey,
+)
+from directrix.frontier import (
+    MOST_ROWS,
+    Comparison,
+    CorrectedCandidate,
+    RowCandidate,
+    balance_factor,
+)
+from directrix.moments import LineHistograms
+from directrix.tables import Binner, CellKinds
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.fitting.finalize import FittedLine
+    from directrix.classifiers.fitting.guarantee import Guarantee
+    from directrix.classifiers.scorecard.design import CardDesign
+    from directrix.classifiers.scorecard.source.class_totals import ClassTotals
+    from directrix.classifiers.scorecard.source.table_sample import TableSample
+    from directrix.metrics import Metric
+    from directrix.tables import BinCounts
+
+#: Candidates whose held-out scores are counted: the best on the sample, or by predicted risk.
+_COUNTED = 12
+#: Candidates of the sample that are corrected by all rows.
+_CORRECTED = 3
+#: Cells whose pairs are counted, for cards in closed form beside those of the rows.
+_MOST_CELLS = 2_000
+
+
+class FittedSource(NamedTuple):
+    """A card that was fitted in passes over a source.
+
+    Parameters
+    ----------
+    fitted : FittedLine
+    report : DirectReport
+    card : Card
+        With its bins, and the weight of the rows in each.
+    binner : Binner
+    classes : array
+    """
+
+    fitted: FittedLine
+    report: DirectReport
+    card: Card
+    binner: Binner
+    classes: AnyArray
+
+
+class Family(NamedTuple):
+    """Candidates of one structure: their designs, learned without each fold, and their lines.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    design : CardDesign
+        Of all rows.
+    fold_designs : list of CardDesign
+    """
+
+    candidates: list[Any]
+    design: CardDesign
+    fold_designs: list[CardDesign]
+
+    def models(self, fold: int) -> CardModels:
+        """Return the cards that score the rows of a fold, which were made without it.
+
+        The rows of a fold that is set apart are scored by the cards of all other rows.
+        """
+        if fold < len(self.fold_designs):
+            lines = [each.fold_lines[fold] for each in self.candidates]
+            return CardModels(self.fold_designs[fold], np.stack(lines), fold)
+        return CardModels(self.design, np.stack([each.line for each in self.candidates]), fold)
+
+
+class Slopes(NamedTuple):
+    """Gradients of candidates that are made without a fold.
+
+    Parameters
+    ----------
+    fold : int, optional
+        None for candidates of all rows.
+    task : CardSlopes
+    weights : array of shape (k,)
+        Weight of all rows that count, for each candidate.
+    """
+
+    fold: int | None
+    task: CardSlopes
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class CardSource:
+    """A fit in passes.
+
+    From a sample come the bins, the structure and the candidates of the rows, as from a table in
+    memory. A second pass counts bins and corrects the best candidates by their gradients over all
+    rows; with ``train_on="counts"``, the counts of pairs of bins give closed-form candidates. A
+    third pass counts held-out scores in histograms, which choose the card, set its threshold and
+    calibrate it.
+
+    Parameters
+    ----------
+    metric : Metric
+    passes : CardPasses
+    settings : callable
+        From bins to the settings of the card.
+    binner : "auto" or Binner
+        One that is fitted is kept.
+    train_on : "rows" or "counts"
+    class_weight : dict, "balanced" or None
+    refine : int
+        Corrections of the candidates of the sample by all rows, each with one pass.
+    guarantee : Guarantee, optional
+        The last fold is then set apart: nothing is built from it or chosen by it.
+    """
+
+    metric: Metric
+    passes: CardPasses
+    settings: Callable[[Sequence[Any]], CardSettings]
+    binner: Any
+    train_on: str
+    class_weight: Any
+    refine: int
+    guarantee: Guarantee | None = None
+
+    @property
+    def _apart(self) -> int | None:
+        """The last fold, if it only sets the threshold."""
+        return None if self.guarantee is None else self.passes.fold.n_folds - 1
+
+    @property
+    def _n_folds(self) -> int:
+        """Number of folds that are held out to compare candidates."""
+        return self.passes.fold.n_folds - (self._apart is not None)
+
+    def fit(self) -> FittedSource:
+        """Make the passes."""
+        binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
+        known = hasattr(binner, "bins_")  # frozen
+        if known:
+            self.passes.read_as(binner.bins_)
+        by_counts = self.train_on == "counts"
+        survey = TableSurvey(MOST_ROWS, self._apart, binner if known and by_counts else None)
+        totals, sample, counts = self.passes.survey(survey)
+        classes = two_classes(totals.classes)
+        if not known:
+            binner.fit_table(sample.table, _row_weights(sample, totals))
+        if not by_counts:
+            return self._fit_rows(binner, classes, sample, totals)
+        if counts is None:
+            counts = self.passes.count(binner, classes[-1])
+        return self.fit_counts(counts, binner, classes)
+
+    def fit_counts(self, counts: BinCounts, binner: Binner, classes: AnyArray) -> FittedSource:
+        """Compare closed-form cards on held-out rows, in one pass; see `fit`.
+
+        Parameters
+        ----------
+        counts : BinCounts
+            Of all rows, with their folds.
+        binner : Binner
+        classes : array of two labels
+        """
+        settings = self.settings(binner.bins_)
+        family = self._counted(counts, classes[-1], settings, baseline=True)
+        kept = counts.folds[: self._n_folds]
+        weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
+        return self._choose([family], settings, binner, classes, np.array(weights), ())
+
+    def _counted(
+        self, counts: BinCounts, label: Any, settings: CardSettings, *, baseline: bool
+    ) -> Family:
+        """Return the candidates in closed form of additive cards."""
+        design, candidates = counted_candidates(
+            self.metric, counts, label, settings.directions, self._n_folds, baseline=baseline
+        )
+        return Family(candidates, design, [design] * self._n_folds)
+
+    def _fit_rows(
+        self, binner: Binner, classes: AnyArray, sample: TableSample, totals: ClassTotals
+    ) -> FittedSource:
+        rows, positive = sample.rows, sample.rows.y == classes[-1]
+        require_all_folds(rows.fold, positive, self._n_folds)
+        weights = totals.weights(classes[-1], without_folds=(self._apart,))
+        factors = factors_of(self.class_weight, classes, weights)
+        weight = weights_of_sample(rows.weight, positive, weights * factors)
+        seen = TrainingRows(binner.cells(sample.table), positive, weight, rows.fold)
+        settings = self.settings(binner.bins_)
+        clock = Clock(None)
+        search = settings.structure_search(
+            [CellKinds.of(bins) for bins in binner.bins_], seen, clock
+        )
+        structure = search.run()
+        folds = range(self._n_folds)
+        coded = seen._replace(X=search.designs(structure, [None, *folds]))
+        compared = Candidates(coded, structure.ridge, "rows", clock, settings.n_jobs).compared(
+            self.metric
+        )
+        chosen = _promising(compared.comparison, compared.candidates)
+        family = Family(
+            [compared.candidates[k] for k in chosen],
+            search.design(structure, None),
+            [search.design(structure, fold) for fold in folds],
+        )
+        corrected = [
+            CorrectedCandidate.of(each)
+            for each in family.candidates
+            if isinstance(each, RowCandidate) and each.recipe.loss.separable
+        ][:_CORRECTED]
+        families = [family]
+        is_countable = sum(bins.n_cells for bins in binner.bins_) <= _MOST_CELLS
+        for step in range(self.refine):
+            slopes = self._slopes(family, corrected, classes[-1], totals, factors)
+            task = ScoreCards(
+                binner,
+                classes[-1],
+                slopes=[each.task for each in slopes],
+                count=step == 0 and is_countable and settings.max_columns is None,
+            )
+            scored = self.passes.score(task)
+            corrected = _corrected(corrected, slopes, scored.gradients)
+            family.candidates.extend(corrected)
+            if scored.counts is not None:
+                label = classes[-1]
+                families.append(self._counted(scored.counts, label, settings, baseline=False))
+        skipped = *search.skipped, *compared.skipped
+        return self._choose(families, settings, binner, classes, weights, skipped)
+
+    def _slopes(
+        self,
+        family: Family,
+        candidates: Sequence[CorrectedCandidate],
+        label: Any,
+        totals: ClassTotals,
+        factors: FloatArray,
+    ) -> list[Slopes]:
+        """Return the gradients to add up: without each fold, and of all rows."""
+        slopes = []
+        left_out: list[int | None] = [*range(self._n_folds), None]
+        for fold, design in zip(left_out, [*family.fold_designs, family.design], strict=True):
+            without = tuple(each for each in {fold, self._apart} if each is not None)
+            weights = totals.weights(label, without_folds=without)
+            of_fold = np.array([factors] * len(candidates))
+            for k, each in enumerate(candidates):
+                if each.recipe.ratio is not None:
+                    negatives, positives = (weights * factors).tolist()
+                    of_fold[k, 0] *= balance_factor(negatives, positives, each.recipe.ratio)
+            task = CardSlopes(
+                design,
+                np.stack([each.coefs[fold] for each in candidates]),
+                [each.recipe.loss for each in candidates],
+                of_fold,
+                without,
+            )
+            slopes.append(Slopes(fold, task, of_fold @ weights))
+        return slopes if candidates else []
+
+    def _choose(
+        self,
+        families: Sequence[Family],
+        settings: CardSettings,
+        binner: Binner,
+        classes: AnyArray,
+        weights: FloatArray,
+        skipped: Sequence[str],
+    ) -> FittedSource:
+        """Compare candidates on held-out rows of the whole source, in one pass, and finish one."""
+        metric = self.metric
+        candidates = [each for family in families for each in family.candidates]
+        designs = [family.design for family in families for _ in family.candidates]
+        negative, positive = factors_of(self.class_weight, classes, weights).tolist()
+        n_folds = self.passes.fold.n_folds
+        models = [family.models(fold) for fold in range(n_folds) for family in families]
+        scored = self.passes.score(ScoreCards(binner, classes[-1], models))
+        by_fold = [
+            LineHistograms.side_by_side(scored.histograms[k : k + len(families)])
+            for k in range(0, len(models), len(families))
+        ]
+        held_out = tuple(by_fold[: self._n_folds])
+        chosen = select_from_histograms(metric, held_out, (negative, positive))
+        guaranteed = None
+        if self.guarantee is not None:
+            guaranteed = guaranteed_threshold(metric, self.guarantee, by_fold[-1], chosen)
+        best = candidates[chosen.index]
+        fitted = chosen.finalize(metric, best.line, guaranteed=guaranteed)
+        sign = -1.0 if metric.greater_is_better else 1.0
+        comparison = Comparison(chosen.values, sign * chosen.values, np.empty((len(candidates), 0)))
+        simplest = np.flatnonzero([each.complexity == 0.0 for each in candidates])
+        gap = gap_to_logistic(chosen.assessment, simplest) if best.complexity > 0.0 else 0.0
+        report = DirectReport.of(
+            metric,
+            "all rows, held out",
+            candidates,
+            comparison,
+            chosen.index,
+            chosen.assessment,
+            gap,
+            skipped=skipped,
+        )
+        report = replace(report, baseline=BASELINES[self.train_on])
+        card = Card.of(designs[chosen.index], fitted.line)
+        if settings.scale is not None:
+            card, fitted = scaled_without_rows(settings.scale, card, fitted)
+        card = replace(card, bins=tuple(binner.bins_), counts=scored.cells)
+        return FittedSource(fitted, report, card, binner, classes)
+
+
+def _corrected(
+    candidates: Sequence[CorrectedCandidate],
+    slopes: Sequence[Slopes],
+    gradients: Sequence[FloatArray],
+) -> list[CorrectedCandidate]:
+    """Return candidates of the sample after one correction by gradients over all rows."""
+    means = {
+        each.fold: gradient / each.weights[:, None]
+        for each, gradient in zip(slopes, gradients, strict=True)
+    }
+    return [
+        each.corrected({fold: mean[k] for fold, mean in means.items()})
+        for k, each in enumerate(candidates)
+    ]
+
+
+def fit_source(
+    classifier: Any,
+    metric: Metric,
+    source: Any,
+    roles: dict[str, Any],
+    reading: dict[str, Any],
+    *,
+    counts: BinCounts | None,
+    refine: int,
+) -> FittedSource:
+    """Fit a `ScorecardClassifier` to a source; see its method of this name.
+
+    Parameters
+    ----------
+    classifier : ScorecardClassifier
+        Its parameters have been checked.
+    metric : Metric
+    source : whatever `summarize` reads
+    roles, reading : dict
+        Roles of the columns, and how they are read.
+    counts : BinCounts, optional
+    refine : int
+    """
+    if classifier.time_budget is not None:
+        msg = "fit_source has no time_budget=: leave it out, or use fit"
+        raise ValueError(msg)
+    if isinstance(refine, bool) or refine < 0:
+        msg = f"refine must be a whole number, 0 or more, not {refine!r}"
+        raise ValueError(msg)
+    guarantees = classifier._guarantees([metric])  # noqa: SLF001 - made by this very classifier
+    folds = source_folds(roles["fold"], classifier.cv)
+    if guarantees is not None:
+        if roles["weight"] is not None:
+            msg = "guarantee= counts rows, each once: leave weight= out"
+            raise ValueError(msg)
+        folds = replace(folds, n_folds=folds.n_folds + 1)
+    plan = TablePlan.of(**roles | {"fold": folds}, identified=True)
+    direct = CardSource(
+        metric,
+        CardPasses(source, plan, **reading),
+        classifier._settings,  # noqa: SLF001
+        classifier.binner,
+        classifier.train_on,
+        classifier.class_weight,
+        refine,
+        guarantees[0] if guarantees else None,
+    )
+    if counts is None:
+        return direct.fit()
+    if counts.n_folds != folds.n_folds:
+        msg = (
+            f"counts= have {counts.n_folds} folds and the rows {folds.n_folds}: give counts of the "
+            "same folds, fold=HashFolds(...)"
+        )
+        raise ValueError(msg)
+    return direct.fit_counts(counts, counts.binner, two_classes(counts.classes))
+
+
+def _row_weights(sample: TableSample, totals: ClassTotals) -> FloatArray:
+    """Return weights with which sampled rows stand for all, as many in all as are sampled.
+
+    A bin then needs as many sampled rows as it would need rows of a table in memory.
+    """
+    labels, codes, sampled = np.unique(sample.rows.y, return_inverse=True, return_counts=True)
+    of_class = totals.counts()
+    rows = np.array([of_class[label.item()] for label in labels])
+    weight = (rows / sampled)[codes]
+    standing: FloatArray = weight * (len(weight) / weight.sum())
+    return standing
+
+
+def _promising(comparison: Comparison, candidates: Sequence[Any]) -> list[int]:
+    """Return the candidates within two standard errors of the best, best first.
+
+    The best logistic regression is always among them.
+    """
+    errors = comparison.standard_errors(comparison.best)
+    order = np.argsort(comparison.losses, kind="stable")
+    near = comparison.losses <= comparison.losses.min() + 2.0 * errors
+    plain = [k for k in order if candidates[k].complexity == 0.0][:1]
+    good = [k for k in order if near[k]][:_COUNTED]
+    return [int(k) for k in dict.fromkeys([*good, *plain])]

@@ -1,0 +1,96 @@
+"""TableSample: a random sample of the rows of each class of a raw table, which can be merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from directrix.moments import RowSample
+from directrix.tables import Column, Table
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray
+
+
+@dataclass(frozen=True, eq=False)
+class TableSample:
+    """Sampled rows of a raw table; the sum of two samples has the levels of both.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        With the levels of the sampled rows.
+    named : bool
+        Whether the columns had names.
+    rows : RowSample
+        Its features are values as `Table` has them.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool
+    rows: RowSample
+
+    @classmethod
+    def of(cls, table: Table, rows: RowSample) -> TableSample:
+        """Return a sample of the rows of a table, with their levels only."""
+        everything = np.ones(len(rows.y), dtype=bool)
+        used = Table(table.columns, np.asfortranarray(rows.X), table.named)
+        used = used.with_levels_of(everything)
+        return cls(used.columns, table.named, replace(rows, X=np.ascontiguousarray(used.values)))
+
+    @property
+    def table(self) -> Table:
+        """The sampled rows as a table."""
+        return Table(self.columns, np.asfortranarray(self.rows.X), self.named)
+
+    def at_most(self, n_per_class: int) -> TableSample:
+        """Return a sample of at most so many rows of each class, those of lowest hash."""
+        return TableSample.of(self.table, self.rows.at_most(n_per_class))
+
+    def ordered(self) -> TableSample:
+        """Return the sample in an order of its rows' values, however the data were split."""
+        rows = self.rows
+        order = np.lexsort((rows.weight, rows.y, self.table.row_hashes()))
+        return replace(self, rows=rows.take(order))
+
+    def __add__(self, other: TableSample) -> TableSample:
+        if not len(other.rows.y):
+            return self
+        if not len(self.rows.y):
+            return other
+        first, second = _same_kinds(self.table, other.table)
+        columns, of_first, of_second = _union(first, second)
+        rows = replace(self.rows, X=of_first) + replace(other.rows, X=of_second)
+        return TableSample.of(Table(columns, of_first, self.named), rows)
+
+
+def _same_kinds(first: Table, second: Table) -> tuple[Table, Table]:
+    """Return both tables with the same kinds of columns.
+
+    A column that is missing in all sampled rows of one table has the kind of the other.
+    """
+    kinds = []
+    for k, (left, right) in enumerate(zip(first.columns, second.columns, strict=True)):
+        absent = left.kind != right.kind and np.isnan(first.values[:, k]).all()
+        is_text = right.kind == "text" and left.kind != "date"
+        kinds.append(Column(left.name, right.kind if absent or is_text else left.kind))
+    return Table.of(first, kinds), Table.of(second, kinds)
+
+
+def _union(first: Table, second: Table) -> tuple[tuple[Column, ...], AnyArray, AnyArray]:
+    """Return columns with the levels of both tables, and the values of both with these."""
+    values = first.values.copy(), second.values.copy()
+    columns = list(first.columns)
+    for k, (left, right) in enumerate(zip(first.columns, second.columns, strict=True)):
+        if left.kind != "text" or left.levels == right.levels:
+            continue
+        levels = tuple(sorted({*left.levels, *right.levels}))
+        index = {level: float(number) for number, level in enumerate(levels)}
+        for array, column in zip(values, (left, right), strict=True):
+            present = ~np.isnan(array[:, k])
+            codes = np.array([index[level] for level in column.levels])
+            array[present, k] = codes[array[present, k].astype(np.intp)]
+        columns[k] = replace(left, levels=levels)
+    return tuple(columns), *values

@@ -1,0 +1,276 @@
+"""What the passes of a card compute from the rows of a partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.classifiers.scorecard.source.class_totals import ClassTotals
+from directrix.classifiers.scorecard.source.table_sample import TableSample
+from directrix.engines import Fingerprint, share_of_partition
+from directrix.moments import LineHistograms, RowSample, as_labels
+from directrix.tables import BinCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.classifiers.scorecard.design import CardDesign
+    from directrix.engines import Block, Partition, Plan
+    from directrix.losses import Loss
+    from directrix.tables import Binner
+
+#: Rows that are coded at a time.
+_ROWS_AT_A_TIME = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class TableSurveyed:
+    """Result of `TableSurvey`; results add up.
+
+    Parameters
+    ----------
+    totals : ClassTotals
+    sample : TableSample, optional
+    fingerprint : Fingerprint
+    counts : BinCounts, optional
+        If the bins are known.
+    """
+
+    totals: ClassTotals
+    sample: TableSample | None
+    fingerprint: Fingerprint
+    counts: BinCounts | None = None
+
+    def __add__(self, other: TableSurveyed) -> TableSurveyed:
+        return TableSurveyed(
+            self.totals + other.totals,
+            _sum(self.sample, other.sample),
+            self.fingerprint + other.fingerprint,
+            _sum(self.counts, other.counts),
+        )
+
+
+@dataclass(frozen=True)
+class TableSurvey:
+    """Task of the first pass: totals of the classes, a sample of the rows, their fingerprint.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of rows of each class in the sample.
+    apart : int, optional
+        A hold-out fold, whose rows are not sampled.
+    binner : Binner, optional
+        Bins that are known, whose cells are counted in the same pass.
+    thresholds : dict, optional
+        Largest hash of the sampled rows of each class; by default a partition samples its share.
+    """
+
+    most: int
+    apart: int | None = None
+    binner: Binner | None = None
+    thresholds: dict[Any, int] | None = None
+    name = "sample"
+
+    def __call__(self, plan: Plan, partition: Partition) -> TableSurveyed:
+        """Return what the first pass needs to know of a partition."""
+        totals, fingerprint, counts = ClassTotals(), Fingerprint(), None
+        sample: TableSample | None = None
+        for block in plan.blocks(partition):
+            totals += ClassTotals.of(block)
+            fingerprint += Fingerprint.of(block)
+            sample = self._extended(sample, block, partition.count)
+            if self.binner is not None:
+                counts = _sum(counts, counted(self.binner, block))
+        return TableSurveyed(totals, sample, fingerprint, counts)
+
+    def _extended(
+        self, sample: TableSample | None, block: Block, n_partitions: int | None
+    ) -> TableSample:
+        """Return a sample with the rows of one more block; few of them need to be copied."""
+        n, y = len(block.X), as_labels(block.y)
+        keys = np.zeros(n, dtype=np.uint64) if block.keys is None else block.keys
+        fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
+        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
+        kept = np.ones(n, dtype=bool) if sample is None else sample.rows.may_hold(y, keys)
+        if self.apart is not None:
+            kept &= fold != self.apart
+        rows = np.flatnonzero(kept)
+        table = block.X.take(rows)
+        columns = y[rows], weight[rows], fold[rows], keys[rows]
+        part = RowSample.of(table.values, *columns, self.most)
+        if self.thresholds is None:
+            part = part.at_most(share_of_partition(self.most, n_partitions))
+        else:
+            part = part.below(self.thresholds)
+        extended = (
+            TableSample.of(table, part) if sample is None else sample + TableSample.of(table, part)
+        )
+        if self.thresholds is not None:
+            return extended
+        return extended.at_most(share_of_partition(self.most, n_partitions))
+
+
+@dataclass(frozen=True, eq=False)
+class CardModels:
+    """Cards of one design that a pass scores rows with.
+
+    Parameters
+    ----------
+    design : CardDesign
+    lines : array of shape (k, d + 1)
+    fold : int
+        The fold whose rows are scored.
+    """
+
+    design: CardDesign
+    lines: FloatArray
+    fold: int
+
+    def scores(self, cells: IntArray) -> FloatArray:
+        """Return the scores of rows by each card, of shape (k, n)."""
+        scores: FloatArray = self.design.rows(cells) @ self.lines[:, :-1].T + self.lines[:, -1]
+        return scores.T
+
+
+@dataclass(frozen=True, eq=False)
+class CardSlopes:
+    """Losses of cards whose gradients a pass adds up.
+
+    Parameters
+    ----------
+    design : CardDesign
+    coefs : array of shape (k, d + 1)
+    losses : sequence of Loss
+        For each line of coefficients; means over rows.
+    factors : array of shape (k, 2)
+        Factors of the weights of the negatives and of the positives.
+    without : tuple of int
+        Folds whose rows do not count.
+    """
+
+    design: CardDesign
+    coefs: FloatArray
+    losses: Sequence[Loss]
+    factors: FloatArray
+    without: tuple[int, ...] = ()
+
+    def sums(self, cells: IntArray, positive: AnyArray, weight: Any, fold: AnyArray) -> FloatArray:
+        """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
+        rows = np.flatnonzero(~np.isin(fold, self.without))
+        X, positive, weight = self.design.rows(cells[rows]), positive[rows], weight[rows]
+        scores = X @ self.coefs[:, :-1].T + self.coefs[:, -1]
+        slopes = np.zeros_like(scores)
+        for k, loss in enumerate(self.losses if len(rows) else ()):
+            effective = weight * self.factors[k, positive.astype(np.intp)]
+            mean = loss.value_and_grad(positive, scores[:, k], effective)[1]
+            slopes[:, k] = mean * float(effective.sum())
+        return np.column_stack([(X.T @ slopes).T, slopes.sum(axis=0)])
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Result of `ScoreCards`; results add up.
+
+    Parameters
+    ----------
+    fingerprint : Fingerprint
+    histograms : tuple of LineHistograms
+    gradients : tuple of arrays of shape (k, d + 1)
+    cells : tuple of arrays of shape (2, cells)
+        For each column the weight of the negatives and of the positives in its cells; empty unless
+        cards are scored.
+    counts : BinCounts, optional
+    """
+
+    fingerprint: Fingerprint
+    histograms: tuple[LineHistograms, ...] = ()
+    gradients: tuple[FloatArray, ...] = ()
+    cells: tuple[FloatArray, ...] = ()
+    counts: BinCounts | None = None
+
+    def __add__(self, other: Scored) -> Scored:
+        return Scored(
+            self.fingerprint + other.fingerprint,
+            _sums(self.histograms, other.histograms),
+            _sums(self.gradients, other.gradients),
+            _sums(self.cells, other.cells),
+            _sum(self.counts, other.counts),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCards:
+    """Task of the later passes: score histograms, gradients and counts of cells.
+
+    Parameters
+    ----------
+    binner : Binner
+    positive : label
+        The positive class.
+    models : sequence of CardModels
+        Cards whose scores are counted in histograms.
+    slopes : sequence of CardSlopes
+        Cards whose gradients are added up.
+    count : bool
+        Whether cells and pairs of cells are counted.
+    """
+
+    binner: Binner
+    positive: Any
+    models: Sequence[CardModels] = ()
+    slopes: Sequence[CardSlopes] = ()
+    count: bool = False
+    name = "score"
+
+    def __call__(self, plan: Plan, partition: Partition) -> Scored:
+        """Return histograms, gradients and counts of the rows of a partition."""
+        sizes = [bins.n_cells for bins in self.binner.bins_] if self.models else []
+        histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
+        gradients = [np.zeros(slope.coefs.shape) for slope in self.slopes]
+        by_cell = [np.zeros((2, size)) for size in sizes]
+        fingerprint, counts = Fingerprint(), None
+        for block in plan.blocks(partition):
+            fingerprint += Fingerprint.of(block)
+            counts = _sum(counts, counted(self.binner, block) if self.count else None)
+            for cells, positive, weight, fold in self._parts(block):
+                for k, size in enumerate(sizes):
+                    codes = cells[:, k] + size * positive
+                    by_cell[k] += np.bincount(codes, weight, 2 * size).reshape(2, size)
+                for k, model in enumerate(self.models):
+                    rows = np.flatnonzero(fold == model.fold)
+                    scores = model.scores(cells[rows])
+                    histograms[k] += LineHistograms.of_scores(scores, positive[rows], weight[rows])
+                for k, slope in enumerate(self.slopes):
+                    gradients[k] += slope.sums(cells, positive, weight, fold)
+        return Scored(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
+
+    def _parts(self, block: Block) -> Iterator[tuple[IntArray, AnyArray, FloatArray, AnyArray]]:
+        """Yield cells, classes, weights and folds of some thousands of rows at a time."""
+        if not self.models and not self.slopes:
+            return
+        cells, n = self.binner.cells(block.X), len(block.X)
+        positive = as_labels(block.y) == self.positive
+        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
+        fold = np.zeros(n, dtype=np.int32) if block.fold is None else np.asarray(block.fold)
+        for start in range(0, n, _ROWS_AT_A_TIME):
+            rows = slice(start, start + _ROWS_AT_A_TIME)
+            yield cells[rows], positive[rows], weight[rows], fold[rows]
+
+
+def counted(binner: Binner, block: Block) -> BinCounts:
+    """Return the counts of the cells of a block, by fold."""
+    return BinCounts.of(binner, block.X, block.y, block.weight, fold=block.fold)
+
+
+def _sum(first: Any, second: Any) -> Any:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
+
+
+def _sums(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a + b for a, b in zip(first, second, strict=True))
