@@ -16,18 +16,36 @@ _DENSE = 1  # type code of a dense vector in Spark ML
 _UNEQUAL_LENGTHS = "the vectors of features are not all of one length"
 
 
+_TEXTS = {"string", "large_string", "string_view"}
+#: Number and length of texts up to which a column of them, such as labels, is an array of texts.
+_FEW_TEXTS, _SHORT_TEXT = 100, 40
+
+
 def arrow_values(column: Any) -> AnyArray:
     """Return the values of an Arrow array; nulls become NaN, or None in text."""
     if hasattr(column, "chunks"):
         parts = [arrow_values(chunk) for chunk in column.chunks]
         return np.concatenate(parts) if parts else np.empty(0)
     array, type_name = column, str(column.type)
+    if type_name in _TEXTS and not column.null_count:
+        return _texts(column)
     if type_name == "bool":
         array = array.cast("int8")
     elif type_name.startswith("decimal"):
         array = array.cast("float64")
     values: AnyArray = array.to_numpy(zero_copy_only=False)
     return values.astype(bool) if type_name == "bool" and values.dtype.kind == "i" else values
+
+
+def _texts(column: Any) -> AnyArray:
+    """Return texts as an array of NumPy's, which knows their type, if there are only a few."""
+    encoded = column.dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    if len(distinct) > _FEW_TEXTS or max(map(len, distinct), default=0) > _SHORT_TEXT:
+        objects: AnyArray = column.to_numpy(zero_copy_only=False)
+        return objects
+    texts: AnyArray = np.array(distinct, dtype=str)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return texts
 
 
 def vector_rows(column: Any) -> Rows | None:

@@ -43,10 +43,12 @@ def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
 
 
 def _label_hash(y: AnyArray) -> AnyArray:
-    """Return the `key_hash` of each label; that of few whole numbers from a table."""
+    """Return the `key_hash` of each label; every distinct one is hashed once."""
     small = close_integers(y)
     if small is None:
-        return key_hash([y])
+        distinct, index = np.unique(y, return_inverse=True)
+        of_label: AnyArray = key_hash([distinct])[index]
+        return of_label
     offsets, lowest = small
     table = key_hash([np.arange(lowest, lowest + int(offsets.max()) + 1)])
     label_hashes: AnyArray = table[offsets]

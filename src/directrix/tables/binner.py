@@ -173,6 +173,8 @@ class Binner(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = [Column(bins.name, bins.kind) for bins in self.bins_]
+        if isinstance(X, Table) and [Column(c.name, c.kind) for c in X.columns] == columns:
+            return X
         return Table.of(X, columns, by_name=hasattr(self, "feature_names_in_"))
 
     def cells(self, X: Any) -> AnyArray:

@@ -109,13 +109,17 @@ class Coding:
             Cells of both columns of each pair.
         """
         first, left, right = self._main.shape[0], self._left.shape[1], self._right.shape[1]
-        numbers = np.empty((len(cells), cells.shape[1] + len(pair_cells) + 1), dtype=np.int32)
-        numbers[:, : cells.shape[1]] = cells + self.starts[:-1]
-        for index, (one, other) in enumerate(pair_cells):
-            start = first + index * left * right
-            numbers[:, cells.shape[1] + index] = start + one * right + other
-        numbers[:, -1] = self.n_cells - 1
-        return numbers
+        # Block by block, each contiguous, and turned once: much faster than rows with gaps.
+        n_columns = cells.shape[1]
+        numbers = np.empty((n_columns + len(pair_cells) + 1, len(cells)), dtype=np.int32)
+        for index, start in enumerate(self.starts[:-1]):
+            np.add(cells[:, index], start, out=numbers[index], casting="unsafe")
+        for index, (one, other) in enumerate(pair_cells, start=n_columns):
+            np.multiply(one, right, out=numbers[index], casting="unsafe")
+            numbers[index] += other
+            numbers[index] += first + (index - n_columns) * left * right
+        numbers[-1] = self.n_cells - 1
+        return np.ascontiguousarray(numbers.T)
 
     def points(self, coef: AnyArray) -> AnyArray:
         """Return the points of every cell, of shape (cells, k).

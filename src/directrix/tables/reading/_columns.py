@@ -123,9 +123,8 @@ def _arrow_texts(values: Any, column: str) -> Reading:
     texts: list[str | None] = []
     for chunk in values.chunks if hasattr(values, "chunks") else [values]:
         encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
-        index = _numpy(encoded.indices).astype(np.float64)  # NaN where it is missing
-        index[np.isnan(index)] = -1 - len(texts)
-        codes.append(index.astype(np.int64) + len(texts))
+        index = _numpy(encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices)
+        codes.append(np.where(index < 0, -1, index + len(texts)) if texts else index)
         distinct = encoded.dictionary.to_pylist()
         texts += [None if value is None else text_of(value, column) for value in distinct]
     return sorted_levels(np.concatenate(codes), texts)

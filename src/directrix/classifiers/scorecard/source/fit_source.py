@@ -56,9 +56,9 @@ if TYPE_CHECKING:
 #: Candidates whose held-out scores are counted: the best on the sample, or by predicted risk.
 _COUNTED = 12
 #: Candidates of the sample that are corrected by all rows.
-_CORRECTED = 3
-#: Cells whose pairs are counted, for cards in closed form beside those of the rows.
-_MOST_CELLS = 2_000
+_CORRECTED = 2
+#: Pairs of columns, and cells, that are counted for cards in closed form beside those of the rows.
+_MOST_PAIRS, _MOST_CELLS = 300, 2_000
 
 
 class FittedSource(NamedTuple):
@@ -244,14 +244,19 @@ class CardSource:
             if isinstance(each, RowCandidate) and each.recipe.loss.separable
         ][:_CORRECTED]
         families = [family]
-        is_countable = sum(bins.n_cells for bins in binner.bins_) <= _MOST_CELLS
+        n_columns, n_cells = len(binner.bins_), sum(bins.n_cells for bins in binner.bins_)
+        is_countable = (
+            settings.max_columns is None
+            and n_columns * (n_columns - 1) // 2 <= _MOST_PAIRS
+            and n_cells <= _MOST_CELLS
+        )
         for step in range(self.refine):
             slopes = self._slopes(family, corrected, classes[-1], totals, factors)
             task = ScoreCards(
                 binner,
                 classes[-1],
                 slopes=[each.task for each in slopes],
-                count=step == 0 and is_countable and settings.max_columns is None,
+                count=step == 0 and is_countable,
             )
             scored = self.passes.score(task)
             corrected = _corrected(corrected, slopes, scored.gradients)

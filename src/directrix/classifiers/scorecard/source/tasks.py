@@ -132,7 +132,8 @@ class CardModels:
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the scores of rows by each card, of shape (k, n)."""
-        scores: FloatArray = self.design.rows(cells) @ self.lines[:, :-1].T + self.lines[:, -1]
+        lines = self.lines.astype(np.float32)  # bins of scores are wider than its rounding
+        scores: FloatArray = self.design.rows(cells) @ lines[:, :-1].T + lines[:, -1]
         return scores.T
 
 
@@ -162,13 +163,15 @@ class CardSlopes:
         """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
         rows = np.flatnonzero(~np.isin(fold, self.without))
         X, positive, weight = self.design.rows(cells[rows]), positive[rows], weight[rows]
-        scores = X @ self.coefs[:, :-1].T + self.coefs[:, -1]
+        coefs = self.coefs.astype(np.float32)  # a sum over many rows needs no more digits of each
+        scores = X @ coefs[:, :-1].T + coefs[:, -1]
         slopes = np.zeros_like(scores)
         for k, loss in enumerate(self.losses if len(rows) else ()):
             effective = weight * self.factors[k, positive.astype(np.intp)]
-            mean = loss.value_and_grad(positive, scores[:, k], effective)[1]
+            column = scores[:, k].astype(np.float64)
+            mean = loss.value_and_grad(positive, column, effective)[1]
             slopes[:, k] = mean * float(effective.sum())
-        return np.column_stack([(X.T @ slopes).T, slopes.sum(axis=0)])
+        return np.column_stack([(X.T @ slopes).T, slopes.sum(axis=0, dtype=np.float64)])
 
 
 @dataclass(frozen=True, eq=False)
