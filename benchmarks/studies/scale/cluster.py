@@ -74,7 +74,7 @@ def lines() -> list[str]:
     return [
         "# Memory of Spark's driver",
         "",
-        f"Commit {rows[-1]['commit']}. A standalone cluster (a master, two workers of one core each)",
+        f"Commit {rows[-1]['commit']}. A standalone cluster (a master, two workers of one core)",
         "runs the first pass of `DirectClassifier.fit_source`: moments, a sample and a fingerprint",
         f"of {ROWS:,} rows a partition, {COLUMNS} columns, {FOLDS} folds. All settings of the",
         "driver are Spark's defaults (1 GB of memory, results of at most 1 GB). Sizes are the",
@@ -91,10 +91,11 @@ def lines() -> list[str]:
 def _claims(runs: dict[str, Row]) -> list[str]:
     few, many = runs[FEW.name], runs[MANY.name]
     ratio = float(many["both MB"]) / float(few["both MB"])
-    claims = [
+    memory = (
         f"- Memory of the driver at {many['partitions']} partitions within 10 % of that at "
-        f"{few['partitions']} (ratio {ratio:.2f}): {holds(ratio <= ALLOWED)}.",
-    ]
+        f"{few['partitions']} (ratio {ratio:.2f}): {holds(ratio <= ALLOWED)}."
+    )
+    claims = [memory]
     if DISTURBED.name in runs:
         disturbed = runs[DISTURBED.name]
         claims.append(
