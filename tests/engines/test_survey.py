@@ -141,7 +141,9 @@ def test_rows_that_change_before_the_second_sample_are_refused(partitioned):
 
 def test_a_class_with_few_rows_is_taken_whole(partitioned):
     rows = frame(5_000, share=0.01)
-    sample = two_passes(partitioned(cut(rows, "sorted"))).survey(MOST).sample
+    source = partitioned([*cut(rows, "sorted"), *[rows[:0]] * 80])
+    sample = two_passes(source).survey(MOST).sample
+    assert source.passes == ["summarize", "sample"]
     assert sample.count(1) == rows["y"].sum() < MOST
     assert sample.count(0) >= MOST / 2
 

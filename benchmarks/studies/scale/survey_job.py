@@ -97,7 +97,8 @@ def digest(surveyed: Surveyed) -> str:
     for part in moments.parts:
         for group in part:
             bits.update(repr((group.count, group.weight, group.weight_sq)).encode())
-            bits.update(group.mean.tobytes() + group.scatter.tobytes())
+            for values in (group.mean, group.mean_tail, group.scatter):
+                bits.update(values.tobytes())
     for values in (sample.X, sample.y, sample.weight, sample.fold, sample.hashes):
         bits.update(values.tobytes())
     return bits.hexdigest()[:16]

@@ -133,14 +133,17 @@ class RowSample:
         return self._kept(slice(None) if keep.all() else keep, thresholds)
 
     def is_too_small(self, counts: Mapping[Any, int]) -> bool:
-        """Return whether it has less than half of the rows that it should have of a class.
+        """Return whether it lacks rows of a class.
+
+        A class that fits into a sample must be there as a whole, of others half of the rows.
 
         Parameters
         ----------
         counts : mapping
             Number of all rows of each class.
         """
-        return any(2 * self.count(label) < min(self.most, n) for label, n in counts.items())
+        needed = {label: n if n <= self.most else self.most // 2 for label, n in counts.items()}
+        return any(self.count(label) < n for label, n in needed.items())
 
     def count(self, label: object) -> int:
         """Return the number of rows of a class."""

@@ -125,8 +125,9 @@ class TwoPasses:
     def survey(self, most: int = 0, apart: int | None = None) -> Surveyed:
         """Return the moments of the folds and a sample of the rows: the first pass.
 
-        If the rows are spread so unequally over partitions that the sample of the pass has less
-        than half of the rows it should have of a class, another pass takes a full sample.
+        Another pass takes a full sample if the rows of a class are spread so unequally over
+        partitions that the sample has less than half of the rows it should have, or not all of a
+        class that has no more.
 
         Parameters
         ----------
