@@ -126,6 +126,15 @@ def test_the_second_sample_is_the_same_however_the_rows_are_cut():
     assert [whole.count(label) for label in (0, 1)] == [MOST, MOST]
 
 
+def test_partitions_send_no_more_than_the_second_sample_needs():
+    rows = frame(20_000)
+    task = Sampling.of_counts(MOST, dict(enumerate(np.bincount(rows["y"]).tolist())))
+    parts = [task(PLAN, Partition(k, [part])) for k, part in enumerate(cut(rows, "equal"))]
+    for label in (0, 1):
+        sent = sum(part.sample.count(label) for part in parts)
+        assert MOST <= sent <= MOST + 10 * MOST**0.5
+
+
 def test_rows_that_change_before_the_second_sample_are_refused(partitioned):
     source = partitioned([*cut(frame(4_000), "sorted"), *[frame(0)] * 80])
     passes = source.partials

@@ -1,0 +1,44 @@
+"""The studies of many partitions add what they say they add."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow", reason="the Spark engine needs it")
+
+from benchmarks.studies.scale import cluster, partials, survey_job
+from directrix.engines.tree import unpacked
+from directrix.moments import tree_sum
+
+
+@pytest.mark.parametrize("task", partials.TASKS)
+def test_the_study_adds_all_parts(task):
+    part_of = partials.TASKS[task](70, 300)
+    total = partials.added(part_of, 70)
+    expected = tree_sum(unpacked(part_of(number)) for number in range(70))
+    if task == "moments":
+        assert total == expected
+        assert total.by_group[None].count == 70 * 300
+    elif task == "survey with sample":
+        assert survey_job.digest(total) == survey_job.digest(expected)
+        assert total.fingerprint.rows == 70 * 300
+        # Sampled rows of different parts are different ones.
+        assert len(np.unique(total.sample.hashes)) == len(total.sample.y) > 1000
+    else:
+        assert total.fingerprint == expected.fingerprint
+
+
+def test_a_run_measures_memory_and_time():
+    result = partials.one("survey with sample", 20, 100)
+    assert set(result) == set(partials.MEASURED)
+    assert 0 < result["MB before"] <= result["MB at most"] < 4000
+
+
+def test_reports_say_what_holds():
+    row = dict.fromkeys(cluster.MEASURED, "1")
+    few, many = row | {"both MB": "100"}, row | {"both MB": "109"}
+    disturbed = many | {"executor killed after": "3 of 32 groups"}
+    said = cluster._claims({"few": few, "many": many, "disturbed": disturbed})
+    assert [line.endswith(" holds.") for line in said] == [True, True]
+    grown = many | {"both MB": "111"}
+    said = cluster._claims({"few": few, "many": grown, "disturbed": disturbed | {"digest": "2"}})
+    assert [line.endswith("does not hold.") for line in said] == [True, True]
