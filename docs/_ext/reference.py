@@ -25,7 +25,7 @@ ROOMS = {
     "directrix.export": ("Exports", "A fitted model as a file, and for use without Python."),
     "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),
     "directrix.classifiers": ("Results of classifiers", "Attributes of fitted classifiers."),
-    "directrix.moments": ("Moments", "Errors of summaries, and very wide summaries."),
+    "directrix.moments": ("Moments", "Score histograms, and what summaries raise."),
     "directrix.tables": ("Tables", "Raw tables, and the bins of their columns."),
     "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
     "directrix.losses": ("Losses", "Metrics of all scores, smoothed."),

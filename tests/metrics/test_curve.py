@@ -3,6 +3,7 @@ import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from directrix.metrics import AUC, TABLE, Curve, Error, PrecisionAtK, RecallAtFPR
+from directrix.moments import ScoreHistogram
 
 LABELS = {
     "0 and 1": [0, 1],
@@ -172,3 +173,17 @@ def test_a_limit_can_be_changed(row):
         assert not hasattr(row.example, "with_limit")
     else:
         assert row.example.with_limit(0.5).limit.value == 0.5
+
+
+def test_the_curve_of_a_histogram_is_that_of_its_bins():
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.3
+    scores, weight = rng.normal(size=500) + y, rng.choice([0.5, 2.0], 500)
+    histogram = ScoreHistogram.of_scores(y, scores, weight, center=0.2, scale=0.5)
+    ours = Curve.of_histogram(histogram)
+    rounded = histogram.centers[np.searchsorted(histogram.edges, scores) - 1]
+    theirs = Curve.of(y, rounded, weight)
+    at = np.searchsorted(-ours.levels, -theirs.levels) + 1
+    np.testing.assert_allclose(ours.true_positives[at], theirs.true_positives[1:], rtol=1e-12)
+    np.testing.assert_allclose(ours.false_positives[at], theirs.false_positives[1:], rtol=1e-12)
+    assert ours.prior == pytest.approx(theirs.prior)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.calibration import Calibration
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.operating_point import OperatingPoint
-    from directrix.moments import Moments
+    from directrix.moments import Moments, ScoreHistogram
 
 
 _Entry = TypeVar("_Entry")
@@ -75,6 +75,30 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         above = (self.decision_function(X) > 0).astype(np.intp)
         labels: AnyArray = self.classes_[above]
         return labels
+
+    def score_histogram(self, source: Any, *, target: Any, **options: Any) -> ScoreHistogram:
+        """Count the scores of all rows of a source, in one pass on any engine.
+
+        The histograms of several days add up, and ``Curve.of_histogram`` returns the rates at
+        every threshold. For two classes.
+
+        Parameters
+        ----------
+        source : whatever `summarize` reads
+        target : str, int or array
+        **options
+            ``features`` (by default those of the fit), ``weight``, ``transform``, ``engine`` and
+            ``progress``, as in `summarize`.
+
+        Returns
+        -------
+        ScoreHistogram
+        """
+        from directrix.classifiers.evaluation.score_histogram import (  # noqa: PLC0415 - engines
+            score_histogram,
+        )
+
+        return score_histogram(self.scoring_formula(), source, target=target, **options)
 
     def export_state(self) -> ModelState:
         """Return all that scores rows; `from_state` makes an equal classifier from it."""

@@ -283,10 +283,13 @@ class Histograms:
         For each fold, the coefficients of the candidates that were trained without it.
     positive : label
         The positive class.
+    classes : array, optional
+        All labels that rows may have; by default the others are all negative.
     """
 
     lines: FloatArray
     positive: Any
+    classes: Any = None
     name = "score"
 
     def __call__(self, plan: Plan, partition: Partition) -> Counted:
@@ -302,7 +305,16 @@ class Histograms:
     def _of_block(self, block: Block) -> Iterator[tuple[int, LineHistograms]]:
         """Yield fold numbers, and histograms of some rows of the fold."""
         n, d = block.X.shape
-        positive = as_labels(block.y) == self.positive
+        if d != self.lines.shape[2] - 1:
+            msg = (
+                f"the rows have {d} features, and the model has {self.lines.shape[2] - 1}: name "
+                "those of the model with features="
+            )
+            raise ValueError(msg)
+        y = as_labels(block.y)
+        if self.classes is not None:
+            labels.encode(y, self.classes)  # or raise
+        positive = y == self.positive
         weight = None if block.weight is None else np.asarray(block.weight, np.float64)
         # NumPy sorts integers of 8 bits fastest.
         fold = np.zeros(n, np.int8) if block.fold is None else block.fold.astype(self._fold_type)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from directrix._typing import AnyArray, FloatArray
+    from directrix.moments import ScoreHistogram
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,16 @@ class Curve:
             above = np.cumsum(np.where(positive, weight, 0.0))[last]
             below = np.cumsum(np.where(positive, 0.0, weight))[last]
         return cls(scores[last], np.append(0.0, above), np.append(0.0, below))
+
+    @classmethod
+    def of_histogram(cls, histogram: ScoreHistogram) -> Curve:
+        """Return the curve of a score histogram; the scores of a bin count as its center.
+
+        The counts are exact: thresholds lie between bins, to a quarter of a bin.
+        """
+        above = np.cumsum(histogram.counts[:, ::-1], axis=1)
+        negative, positive = np.concatenate([np.zeros((2, 1)), above], axis=1)
+        return cls(histogram.centers[::-1], positive, negative)
 
     def scaled(self, positive: float, negative: float) -> Curve:
         """Return the curve with the weights of the two classes multiplied by factors."""

@@ -10,6 +10,8 @@ Public names
     Summary of all classes, and of all folds where rows have folds.
 `ClassMoments`
     Weight, mean and scatter of one class.
+`ScoreHistogram`, `ScoreRates`
+    Scores of one model in bins, by class, and shares of the classes above a threshold.
 `RowScatter`
     Scatter of a class with very many features, as a linear operator.
 `Standardized`
@@ -65,6 +67,7 @@ from directrix.moments.rows import canonical_csr as canonical_csr
 from directrix.moments.rows import is_frame as is_frame
 from directrix.moments.score_bins import centres as centres
 from directrix.moments.score_bins import edges as edges
+from directrix.moments.score_histogram import ScoreHistogram, ScoreRates
 from directrix.moments.shrinkage import oas as oas
 from directrix.moments.shrinkage import shrunk as shrunk
 from directrix.moments.storage import read_parts as read_parts
@@ -79,5 +82,7 @@ __all__ = [
     "Moments",
     "MomentsFileError",
     "RowScatter",
+    "ScoreHistogram",
+    "ScoreRates",
     "Standardized",
 ]

@@ -30,7 +30,7 @@ _DTYPES = {
     "mean_tail": np.float64,
     "scatter": np.float64,
 }
-_CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
+CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
 
 #: Largest count: above it, not every whole number is a float.
 MOST_ROWS = 1 << 53
@@ -73,7 +73,7 @@ def check_header(header: Any) -> None:
         names is None or (_is_list_of(names, str) and len(names) == len(set(names)) == d),
         f"its feature names are not {d} different names",
     )
-    check_classes(header["classes"], _CLASS_TYPES)
+    check_classes(header["classes"], CLASS_TYPES)
 
 
 def check_classes(classes: Any, label_types: dict[str, type]) -> None:

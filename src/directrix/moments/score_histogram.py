@@ -1,0 +1,270 @@
+"""ScoreHistogram: the scores of one model on labelled rows, which add up and subtract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.moments import histogram_file, labels
+from directrix.moments._one_pass import checked_weight
+from directrix.moments.score_bins import BINS, bin_of, centres, edges
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from directrix._typing import AnyArray, FloatArray
+
+#: Share of a bin that rounding may leave below zero when weights that are no whole numbers are
+#: subtracted.
+_ROUNDING = 2.0**-40
+
+
+class ScoreRates(NamedTuple):
+    """Shares of both classes above a threshold.
+
+    Parameters
+    ----------
+    tpr : float
+        True-positive rate (recall): share of the positives.
+    fpr : float
+        False-positive rate: share of the negatives.
+    """
+
+    tpr: float
+    fpr: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreHistogram:
+    r"""Scores of one model on labelled rows, counted in 4,096 bins for each of two classes.
+
+    Histograms form an algebra, as `Moments` do: ``a + b`` has the rows of both, ``a - b`` removes
+    rows, and a histogram of no rows is the identity. So metrics of a model can be followed from
+    day to day, and a threshold set anew, without keeping any row. ``Curve.of_histogram`` returns
+    the curve of all thresholds, on which every metric can be computed.
+
+    Bins are fine where :math:`|s - \text{center}|` is about ``scale`` or less: 1/256 of the scale
+    wide up to one scale from the center, and 1/256 to 1/128 of the distance beyond. Scores more
+    than 255 scales away are in the bins at the ends. Create histograms with
+    `ScoreHistogram.of_scores` or with ``score_histogram`` of a classifier, not with the
+    constructor.
+
+    Parameters
+    ----------
+    classes : array of shape (2,)
+        The negative and the positive label, sorted.
+    counts : array of shape (2, 4096)
+        Weight by class and bin, lowest scores first.
+    weight_sq : array of shape (2,)
+        Sum of the squares of the sample weights of each class.
+    center, scale : float
+        Where bins are finest, and the unit of their widths.
+    model : str, optional
+        Identity of the model, such as a checksum of its coefficients. Histograms of different
+        models are not added.
+
+    Examples
+    --------
+    >>> from directrix.moments import ScoreHistogram
+    >>> monday = ScoreHistogram.of_scores([0, 0, 1], [-1.5, 0.3, 2.0])
+    >>> tuesday = ScoreHistogram.of_scores([0, 1, 1], [-0.2, 0.8, -0.1])
+    >>> monday + tuesday
+    <ScoreHistogram: classes {0: 3, 1: 3}>
+    >>> (monday + tuesday).rates(0.0)
+    ScoreRates(tpr=0.6666666666666666, fpr=0.3333333333333333)
+    >>> monday + tuesday - monday == tuesday
+    True
+    """
+
+    classes: AnyArray
+    counts: FloatArray
+    weight_sq: FloatArray
+    center: float = 0.0
+    scale: float = 1.0
+    model: str | None = None
+
+    @classmethod
+    def empty(
+        cls, classes: Any, *, center: float = 0.0, scale: float = 1.0, model: str | None = None
+    ) -> ScoreHistogram:
+        """Return the histogram of no rows, which is the identity of ``+``.
+
+        The parameters are those of `of_scores`.
+        """
+        return cls.of_scores([], [], classes=classes, center=center, scale=scale, model=model)
+
+    @classmethod
+    def of_scores(
+        cls,
+        y: Any,
+        scores: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        center: float = 0.0,
+        scale: float = 1.0,
+        model: str | None = None,
+    ) -> ScoreHistogram:
+        """Count scores of labelled rows.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Labels of two classes; the greater one is the positive class.
+        scores : array of shape (n,)
+            Scores of any model; higher scores are more likely positive.
+        sample_weight : array of shape (n,), optional
+            Sample weights, not negative. Rows of weight zero are ignored.
+        classes : array of shape (2,), optional
+            Both labels; by default those that occur. Needed where rows of one class may be absent.
+        center, scale : float
+            Where scores must be told apart: near the threshold, say, and in units of their
+            standard deviation. The defaults suit scores of about unit variance around a threshold
+            of zero. For probabilities of a rare class with a threshold of 0.01, give
+            ``scale=0.01``. All histograms that are added must have the same.
+        model : str, optional
+            Identity of the model.
+        """
+        label_array = labels.as_labels(y) if np.size(y) else np.empty(0, dtype=np.int64)
+        values = np.asarray(scores, dtype=np.float64)
+        if values.shape != label_array.shape:
+            msg = f"there are {len(label_array)} labels, but scores of shape {values.shape}"
+            raise ValueError(msg)
+        if np.isnan(values).any():
+            msg = f"{np.count_nonzero(np.isnan(values))} scores are NaN: drop those rows"
+            raise ValueError(msg)
+        if not (np.isfinite(center) and np.isfinite(scale) and scale > 0):
+            msg = f"center must be finite and scale positive, not {center} and {scale}"
+            raise ValueError(msg)
+        weight = None if sample_weight is None else checked_weight(sample_weight, len(values))
+        if weight is not None and not weight.all():
+            present = np.flatnonzero(weight)
+            label_array, values, weight = label_array[present], values[present], weight[present]
+        allowed = None if classes is None else labels.distinct(labels.as_labels(classes))
+        if allowed is not None and not len(label_array):
+            codes, both = np.empty(0, dtype=np.int8), allowed
+        else:
+            codes, both = labels.encode(label_array, allowed)
+        if len(both) != 2:
+            msg = f"a histogram needs two classes, not {both.tolist()}: name them with classes="
+            raise ValueError(msg)
+        bins = bin_of((values - center) / scale) + BINS * codes.astype(np.int64)
+        counts = np.bincount(bins, weight, 2 * BINS).reshape(2, BINS).astype(np.float64)
+        squares = np.bincount(codes, None if weight is None else weight**2, 2)
+        return cls(both, counts, squares.astype(np.float64), float(center), float(scale), model)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> ScoreHistogram:
+        """Read a histogram from a file; raise `MomentsFileError` if it is not one, or damaged."""
+        return cls(**histogram_file.read(path))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this histogram to a file (safetensors); equal histograms give identical bytes."""
+        histogram_file.write(self, path)
+
+    @property
+    def weight(self) -> FloatArray:
+        """Sum of the sample weights of each class; the number of rows without weights."""
+        total: FloatArray = self.counts.sum(axis=1)
+        return total
+
+    @cached_property
+    def edges(self) -> FloatArray:
+        """The 4,097 edges of the bins as scores; the first and last are infinite."""
+        return self.center + self.scale * edges()
+
+    @cached_property
+    def centers(self) -> FloatArray:
+        """The central score of each bin."""
+        return self.center + self.scale * centres()
+
+    def rates(self, threshold: float) -> ScoreRates:
+        """Return the shares of both classes with scores above a threshold.
+
+        They are exact at the edges of bins. Within a bin, its rows are shared out in proportion.
+        """
+        total = self.weight
+        if not total.all():
+            absent = self.classes.tolist()[int(np.argmin(total))]
+            msg = f"there are no rows of class {absent!r}: rates need rows of both classes"
+            raise ValueError(msg)
+        # The bins at the ends reach as far beyond their centers as they do on the other side.
+        ends = 2.0 * self.centers[[0, -1]] - self.edges[[1, -2]]
+        finite = np.concatenate([ends[:1], self.edges[1:-1], ends[1:]])
+        below = [np.interp(threshold, finite, np.append(0.0, of.cumsum())) for of in self.counts]
+        fpr, tpr = np.clip((total - np.array(below)) / total, 0.0, 1.0).tolist()
+        return ScoreRates(tpr, fpr)
+
+    def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
+        if not isinstance(other, ScoreHistogram):
+            return NotImplemented
+        self._require_same_kind(other)
+        return replace(
+            self, counts=self.counts + other.counts, weight_sq=self.weight_sq + other.weight_sq
+        )
+
+    def __sub__(self, other: ScoreHistogram) -> ScoreHistogram:
+        if not isinstance(other, ScoreHistogram):
+            return NotImplemented
+        self._require_same_kind(other)
+        counts = _difference(self.counts, other.counts)
+        squares = _difference(self.weight_sq, other.weight_sq)
+        # What is left of squares where no row is left is rounding.
+        return replace(self, counts=counts, weight_sq=np.where(counts.any(axis=1), squares, 0.0))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreHistogram):
+            return NotImplemented
+        return (
+            self._kind() == other._kind()
+            and np.array_equal(self.counts, other.counts)
+            and np.array_equal(self.weight_sq, other.weight_sq)
+        )
+
+    __hash__ = None  # type: ignore[assignment] # arrays may be changed
+
+    def __repr__(self) -> str:
+        named = zip(self.classes.tolist(), self.weight.tolist(), strict=True)
+        parts = [f"classes {{{', '.join(f'{label!r}: {sum_:,.10g}' for label, sum_ in named)}}}"]
+        if (self.center, self.scale) != (0.0, 1.0):
+            parts.append(f"center {self.center:g}, scale {self.scale:g}")
+        if self.model is not None:
+            parts.append(f"model {self.model}")
+        return f"<ScoreHistogram: {'; '.join(parts)}>"
+
+    def _kind(self) -> dict[str, Any]:
+        """Return what must agree for two histograms to be added."""
+        return {
+            "classes": self.classes.tolist(),
+            "models": self.model,
+            "centers": self.center,
+            "scales": self.scale,
+        }
+
+    def _require_same_kind(self, other: ScoreHistogram) -> None:
+        """Raise ValueError unless another histogram may be added to this one."""
+        others = other._kind()
+        for noun, mine in self._kind().items():
+            if mine != others[noun]:
+                msg = (
+                    f"the histograms have different {noun}, {mine!r} and {others[noun]!r}: only "
+                    "scores of one model, in one unit, can be added or subtracted"
+                )
+                raise ValueError(msg)
+
+
+def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:
+    """Subtract sums of weights; raise ValueError where more is taken than there is."""
+    left: FloatArray = whole - part
+    rounding = np.abs(left) <= _ROUNDING * whole
+    if (left[~rounding] < 0).any():
+        msg = (
+            "the histogram that is subtracted has more rows in some bin than the other one: its "
+            "rows are not among those that were added, or were already subtracted"
+        )
+        raise ValueError(msg)
+    left[rounding] = 0.0
+    return left
