@@ -15,9 +15,11 @@ from directrix.moments import (
     RowSample,
     TreeSum,
     as_labels,
+    checked_weight,
     key_hash,
     labels,
     mix_bits,
+    not_finite_error,
     tree_sum,
 )
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 _ROWS_AT_A_TIME = 1 << 16
 #: Rows whose scores are counted at a time, and the largest number of their values. To add a
 #: histogram to others costs as much as to count some thousand scores.
-_COUNTED_AT_A_TIME, _VALUES_AT_A_TIME = 1 << 18, 1 << 23
+_COUNTED_AT_A_TIME, _VALUES_AT_A_TIME = 1 << 17, 1 << 22
 
 
 @dataclass(frozen=True)
@@ -284,7 +286,8 @@ class Histograms:
     positive : label
         The positive class.
     classes : array, optional
-        All labels that rows may have; by default the others are all negative.
+        Both labels, where no earlier pass has checked the rows: labels, weights and features are
+        then checked here.
     """
 
     lines: FloatArray
@@ -311,28 +314,28 @@ class Histograms:
                 "those of the model with features="
             )
             raise ValueError(msg)
-        y = as_labels(block.y)
         if self.classes is not None:
-            labels.encode(y, self.classes)  # or raise
-        positive = y == self.positive
+            labels.encode(as_labels(block.y), self.classes)
+            if block.weight is not None:
+                checked_weight(block.weight, n)
+        positive = as_labels(block.y) == self.positive
         weight = None if block.weight is None else np.asarray(block.weight, np.float64)
+        fold: Any = np.zeros(n, np.int8) if block.fold is None else block.fold
         # NumPy sorts integers of 8 bits fastest.
-        fold = np.zeros(n, np.int8) if block.fold is None else block.fold.astype(self._fold_type)
+        fold = fold.astype(labels.code_dtype(int(fold.max(initial=0)) + 1))
         size = max(min(_COUNTED_AT_A_TIME, _VALUES_AT_A_TIME // max(d, 1)), 1)
         for start in range(0, n, size):
             chunk = slice(start, min(start + size, n))
             # Column by column: rows of a fold are then read nearly in sequence.
             columns = block.X.block(chunk.start, chunk.stop).T
+            if self.classes is not None and not np.isfinite(columns).all():
+                raise not_finite_error(block.X, partial=True) or ValueError
             order = np.argsort(fold[chunk], kind="stable")
             ends = np.cumsum(np.bincount(fold[chunk], minlength=len(self.lines)))
-            for number, rows in enumerate(np.split(order, ends[:-1])):
+            # Rows that changed since the first pass may be in further folds; that is found out later.
+            groups = zip(self.lines, np.split(order, ends[:-1]), strict=False)
+            for number, (lines, rows) in enumerate(groups):
                 if len(rows):
                     X, all_rows = np.take(columns, rows, axis=1).T, start + rows
                     row_weight = None if weight is None else weight[all_rows]
-                    lines = self.lines[number]
                     yield number, LineHistograms.of(X, positive[all_rows], lines, row_weight)
-
-    @property
-    def _fold_type(self) -> type[np.signedinteger[Any]]:
-        """Smallest type of the fold numbers."""
-        return labels.code_dtype(len(self.lines))

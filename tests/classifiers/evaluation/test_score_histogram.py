@@ -107,6 +107,22 @@ def test_features_without_names_are_all_other_columns():
         model.score_histogram(X[:, :2], target=y)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
+def test_values_that_have_no_score_are_refused_by_column(model, value):
+    rows = frame()
+    rows.loc[[5, 2000], "b c"] = value
+    with pytest.raises(ValueError, match="b c"):
+        model.score_histogram([rows[:1000], rows[1000:]], target="y")
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan])
+def test_weights_that_are_none_are_refused(model, weight):
+    rows = frame()
+    rows.loc[7, "w"] = weight
+    with pytest.raises(ValueError, match="sample_weight must be finite and not negative"):
+        model.score_histogram(rows, target="y", weight="w")
+
+
 def test_what_cannot_be_counted_is_refused(model):
     rows = frame()
     with pytest.raises(ValueError, match="is not among the classes"):
