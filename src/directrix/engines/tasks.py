@@ -332,7 +332,7 @@ class Histograms:
                 raise not_finite_error(block.X, partial=True) or ValueError
             order = np.argsort(fold[chunk], kind="stable")
             ends = np.cumsum(np.bincount(fold[chunk], minlength=len(self.lines)))
-            # Rows that changed since the first pass may be in further folds: their fingerprint tells.
+            # Rows that changed since the first pass may be in other folds: the fingerprint tells.
             groups = zip(self.lines, np.split(order, ends[:-1]), strict=False)
             for number, (lines, rows) in enumerate(groups):
                 if len(rows):
