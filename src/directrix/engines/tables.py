@@ -113,12 +113,19 @@ class FrameTable(Table):
         return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
 
     def _mask(self, row_filter: RowFilter) -> AnyArray:
-        if not hasattr(self.data, "get_column"):
-            return super()._mask(row_filter)
-        # NumPy has no missing whole numbers, so polars compares its columns itself.
         self.require(row_filter.columns)
+        if not hasattr(self.data, "get_column"):
+            return row_filter.mask(self._exact)
+        # NumPy has no missing whole numbers, so polars compares its columns itself.
         passes: AnyArray = self.data.select(row_filter.polars(self.data.schema)).to_numpy()[:, 0]
         return passes
+
+    def _exact(self, name: Any) -> AnyArray:
+        """Return a column; whole numbers with missing values become objects, not floats."""
+        column = self.data[name]
+        kinds = {} if isinstance(column.dtype, np.dtype) else {"dtype": object}
+        values: AnyArray = column.to_numpy(**kinds)
+        return values
 
     def _passing(self, passes: AnyArray) -> Any:
         return self.data.filter(passes) if hasattr(self.data, "get_column") else self.data[passes]
