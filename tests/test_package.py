@@ -17,6 +17,7 @@ TESTS = ROOT / "tests"
 CORE = {"numpy", "scipy", "scikit-learn", "safetensors"}
 OPTIONAL = {
     "dask",
+    "deltalake",
     "distributed",
     "duckdb",
     "matplotlib",
@@ -25,6 +26,7 @@ OPTIONAL = {
     "pandas",
     "polars",
     "pyarrow",
+    "pyiceberg",
     "pyspark",
     "rich",
     "sqlglot",

@@ -1,4 +1,4 @@
-"""Engines: one pass over rows in memory, files, Arrow streams, Spark, Dask and databases.
+"""Engines: one pass over rows in memory, files, tables, Arrow streams, Spark and Dask.
 
 `summarize` selects the engine by the type of its source, reads the rows block by block where they
 are, and returns `directrix.moments.Moments`. All engines run the same tasks on partitions of the
@@ -18,6 +18,7 @@ Names that are imported here and not listed in ``__all__`` are for other rooms o
 
 from directrix.engines.base import run as run
 from directrix.engines.base import summarize
+from directrix.engines.doors import open_source as open_source
 from directrix.engines.plan import Block as Block
 from directrix.engines.plan import HashFolds
 from directrix.engines.plan import Partition as Partition

@@ -266,3 +266,20 @@ def test_a_feature_that_deltalake_does_not_know_is_an_error(tmp_path):
     folder = write_by_hand(tmp_path / "t", NUMBERS, V3 | features)
     with pytest.raises(Exception, match=r"(?i)fromTheFuture|feature"):
         summarize(folder, **HAND_ROLES)
+
+
+# ── the command line ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_command_line_reads_the_table_of_a_folder(folder):
+    pytest.importorskip("typer", reason="typer is not installed")
+    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.output.errors import UsageError
+
+    rows = RowFiles.of([str(folder)], "y", drop=["customer,year,town"])
+    assert rows.features == tuple(FEATURES)
+    source, options = rows.source()
+    assert distance(summarize(source, **options), summarize(KEPT, **ROLES).unfolded()) < NEAR
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    with pytest.raises(UsageError, match="deleted rows of a Delta table"):
+        RowFiles.of([str(folder)], "y", spark="local[1]").source()

@@ -172,7 +172,7 @@ class DirectClassifier(MetricClassifier):
             How rows are held out; by default each row independently, in as many folds as `cv`.
             A row of whole weight k stays in one fold here.
         **options
-            ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
+            ``features``, ``weight``, ``transform``, ``where``, ``engine`` and ``progress``, as in
             `summarize`.
         """
         from directrix.classifiers.direct.fit_source import DirectSource

@@ -208,8 +208,9 @@ def require_same_rows(first: Fingerprint, later: Fingerprint) -> None:
         f"a later pass did not find the rows of the first: it read {later.rows:,} rows where the "
         f"first read {first.rows:,}, and they or their folds differ. A stream can be read only "
         "once; rows that are written meanwhile, and columns made by chance (rand()), change "
-        "between passes: give something that stays the same (a saved table, a cached data frame). "
-        "If only the order of the rows changes, name a key column: fold=HashFolds(5, key=...)"
+        "between passes: give something that stays the same (a saved table, a cached data frame, a "
+        "function that opens a new stream). If only the order of the rows changes, name a key "
+        "column: fold=HashFolds(5, key=...)"
     )
     raise ValueError(msg)
 

@@ -237,7 +237,7 @@ class MomentClassifier(ThresholdClassifier):
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in five folds.
         **options
-            ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in
+            ``features``, ``weight``, ``transform``, ``where``, ``engine`` and ``progress``, as in
             `summarize`.
         """
         from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms

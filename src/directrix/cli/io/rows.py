@@ -16,7 +16,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
-from directrix.engines import HashFolds, Plan, csv_encoding, run
+from directrix.engines import HashFolds, Plan, csv_encoding, open_source, run
 from directrix.exceptions import ColumnNotFoundError
 from directrix.moments import SparseRows, as_labels, as_rows, not_finite_error
 
@@ -135,6 +135,9 @@ class RowFiles:
     def _spark_frame(self) -> Any:
         from pyspark.sql import SparkSession
 
+        if any((Path(path) / "_delta_log").is_dir() for path in self.paths):
+            msg = "Spark would read deleted rows of a Delta table too: leave --spark out"
+            raise UsageError(msg)
         if str(self.spark).startswith("local"):  # its workers need the packages of this Python
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.master(self.spark).appName("directrix")
@@ -247,12 +250,8 @@ def _is_libsvm(path: str) -> bool:
 
 def _column_names(path: str) -> list[str]:
     """Return the columns of a file or folder."""
-    from pyarrow import dataset
-
-    suffix = Path(path).suffix.lstrip(".").lower()
-    file_format = {"csv": "csv", "arrow": "ipc", "feather": "ipc"}.get(suffix, "parquet")
     try:
-        return list(dataset.dataset(path, format=file_format, partitioning="hive").schema.names)
+        return open_source(path).columns
     except ValueError as error:
         csv_encoding.explain(path, error)
         raise
