@@ -144,7 +144,7 @@ def test_rows_that_change_before_the_second_sample_are_refused(partitioned):
         source.parts = [*source.parts[1:], frame(100, seed=1)]
 
     source.partials = changing
-    with pytest.raises(ValueError, match="second pass did not find the rows of the first"):
+    with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
         two_passes(source).survey(MOST)
 
 
