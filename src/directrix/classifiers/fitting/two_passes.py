@@ -230,7 +230,7 @@ def select_from_histograms(
     """
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
-    values = np.array([metric.best_value(curve) for curve in curves])
+    values = best_values_of(metric, folds, factors)
     losses = -values if metric.greater_is_better else values
     rule = LeastLoss()
     index = rule(losses)
@@ -242,6 +242,14 @@ def select_from_histograms(
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
     counts = np.array(factors)[:, None] * histogram.counts[index]
     return HistogramChoice(index, _edge(best.index), assessment, values, counts)
+
+
+def best_values_of(
+    metric: Metric, folds: tuple[LineHistograms, ...], factors: tuple[float, float]
+) -> FloatArray:
+    """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
+    counts = tree_sum(folds).counts
+    return np.array([metric.best_value(_curve(of_line, factors)) for of_line in counts])
 
 
 def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:

@@ -221,7 +221,8 @@ class ScorecardClassifier(CardModel):
             Counts of all these rows, with the same folds: the card is made from them in closed
             form, with their bins.
         refine : int
-            Number of corrections by all rows, each of one pass.
+            Largest number of corrections by all rows, each of one pass; they end when held-out rows
+            are scored no better.
         engine : str
         progress : bool
             As in `summarize`.

@@ -16,21 +16,16 @@ from directrix.classifiers.direct.fit_source import require_all_folds, weights_o
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.class_weights import factors_of
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.two_passes import (
-    guaranteed_threshold,
-    select_from_histograms,
-    source_folds,
-)
+from directrix.classifiers.fitting.two_passes import guaranteed_threshold, source_folds
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
+from directrix.classifiers.scorecard.source.contest import Contest, Family
 from directrix.classifiers.scorecard.source.counted_candidates import counted_candidates
 from directrix.classifiers.scorecard.source.passes import CardPasses
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import (
-    CardModels,
     CardSlopes,
-    ScoreCards,
     TableSurvey,
 )
 from directrix.frontier import (
@@ -40,14 +35,12 @@ from directrix.frontier import (
     RowCandidate,
     balance_factor,
 )
-from directrix.moments import LineHistograms
 from directrix.tables import Binner, CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.guarantee import Guarantee
-    from directrix.classifiers.scorecard.design import CardDesign
     from directrix.classifiers.scorecard.source.class_totals import ClassTotals
     from directrix.classifiers.scorecard.source.table_sample import TableSample
     from directrix.metrics import Metric
@@ -79,32 +72,6 @@ class FittedSource(NamedTuple):
     card: Card
     binner: Binner
     classes: AnyArray
-
-
-class Family(NamedTuple):
-    """Candidates of one structure: their designs, learned without each fold, and their lines.
-
-    Parameters
-    ----------
-    candidates : list of Candidate
-    design : CardDesign
-        Of all rows.
-    fold_designs : list of CardDesign
-    """
-
-    candidates: list[Any]
-    design: CardDesign
-    fold_designs: list[CardDesign]
-
-    def models(self, fold: int) -> CardModels:
-        """Return the cards that score the rows of a fold, which were made without it.
-
-        The rows of a fold that is set apart are scored by the cards of all other rows.
-        """
-        if fold < len(self.fold_designs):
-            lines = [each.fold_lines[fold] for each in self.candidates]
-            return CardModels(self.fold_designs[fold], np.stack(lines), fold)
-        return CardModels(self.design, np.stack([each.line for each in self.candidates]), fold)
 
 
 class Slopes(NamedTuple):
@@ -145,7 +112,8 @@ class CardSource:
     train_on : "rows" or "counts"
     class_weight : dict, "balanced" or None
     refine : int
-        Corrections of the candidates of the sample by all rows, each with one pass.
+        Corrections of the candidates of the sample by all rows at most, each with one pass; they
+        end when held-out rows are scored no better.
     guarantee : Guarantee, optional
         The last fold is then set apart: nothing is built from it or chosen by it.
     """
@@ -201,7 +169,15 @@ class CardSource:
         family = self._counted(counts, classes[-1], settings, baseline=True)
         kept = counts.folds[: self._n_folds]
         weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
-        return self._choose([family], settings, binner, classes, np.array(weights), ())
+        factors = factors_of(self.class_weight, classes, np.array(weights))
+        contest = self._contest(binner, classes[-1], factors)
+        contest.count([family])
+        return self._finish(contest, settings, classes)
+
+    def _contest(self, binner: Binner, label: Any, factors: FloatArray) -> Contest:
+        negative, positive = factors.tolist()
+        weights = negative, positive
+        return Contest(self.metric, self.passes, binner, label, weights, self._n_folds)
 
     def _counted(
         self, counts: BinCounts, label: Any, settings: CardSettings, *, baseline: bool
@@ -243,29 +219,28 @@ class CardSource:
             for each in family.candidates
             if isinstance(each, RowCandidate) and each.recipe.loss.separable
         ][:_CORRECTED]
-        families = [family]
         n_columns, n_cells = len(binner.bins_), sum(bins.n_cells for bins in binner.bins_)
         is_countable = (
             settings.max_columns is None
             and n_columns * (n_columns - 1) // 2 <= _MOST_PAIRS
             and n_cells <= _MOST_CELLS
         )
+        contest, label = self._contest(binner, classes[-1], factors), classes[-1]
+        waiting = [family]
         for step in range(self.refine):
-            slopes = self._slopes(family, corrected, classes[-1], totals, factors)
-            task = ScoreCards(
-                binner,
-                classes[-1],
-                slopes=[each.task for each in slopes],
-                count=step == 0 and is_countable,
-            )
-            scored = self.passes.score(task)
+            slopes = self._slopes(family, corrected, label, totals, factors)
+            tasks = [each.task for each in slopes]
+            scored = contest.count(waiting, tasks, pairs=step == 0 and is_countable)
+            if step and not contest.has_improved(len(waiting)):
+                waiting = []
+                break
             corrected = _corrected(corrected, slopes, scored.gradients)
-            family.candidates.extend(corrected)
+            waiting = [family._replace(candidates=corrected)] if corrected else []
             if scored.counts is not None:
-                label = classes[-1]
-                families.append(self._counted(scored.counts, label, settings, baseline=False))
-        skipped = *search.skipped, *compared.skipped
-        return self._choose(families, settings, binner, classes, weights, skipped)
+                waiting.append(self._counted(scored.counts, label, settings, baseline=False))
+        if waiting:
+            contest.count(waiting)
+        return self._finish(contest, settings, classes, (*search.skipped, *compared.skipped))
 
     def _slopes(
         self,
@@ -296,32 +271,19 @@ class CardSource:
             slopes.append(Slopes(fold, task, of_fold @ weights))
         return slopes if candidates else []
 
-    def _choose(
+    def _finish(
         self,
-        families: Sequence[Family],
+        contest: Contest,
         settings: CardSettings,
-        binner: Binner,
         classes: AnyArray,
-        weights: FloatArray,
-        skipped: Sequence[str],
+        skipped: Sequence[str] = (),
     ) -> FittedSource:
-        """Compare candidates on held-out rows of the whole source, in one pass, and finish one."""
-        metric = self.metric
-        candidates = [each for family in families for each in family.candidates]
-        designs = [family.design for family in families for _ in family.candidates]
-        negative, positive = factors_of(self.class_weight, classes, weights).tolist()
-        n_folds = self.passes.fold.n_folds
-        models = [family.models(fold) for fold in range(n_folds) for family in families]
-        scored = self.passes.score(ScoreCards(binner, classes[-1], models))
-        by_fold = [
-            LineHistograms.side_by_side(scored.histograms[k : k + len(families)])
-            for k in range(0, len(models), len(families))
-        ]
-        held_out = tuple(by_fold[: self._n_folds])
-        chosen = select_from_histograms(metric, held_out, (negative, positive))
+        """Choose a candidate, and set its threshold."""
+        metric, candidates, chosen = self.metric, contest.candidates, contest.choose()
         guaranteed = None
         if self.guarantee is not None:
-            guaranteed = guaranteed_threshold(metric, self.guarantee, by_fold[-1], chosen)
+            apart = contest.by_fold[-1]
+            guaranteed = guaranteed_threshold(metric, self.guarantee, apart, chosen)
         best = candidates[chosen.index]
         fitted = chosen.finalize(metric, best.line, guaranteed=guaranteed)
         sign = -1.0 if metric.greater_is_better else 1.0
@@ -339,11 +301,12 @@ class CardSource:
             skipped=skipped,
         )
         report = replace(report, baseline=BASELINES[self.train_on])
-        card = Card.of(designs[chosen.index], fitted.line)
+        card = Card.of(contest.design(chosen.index), fitted.line)
         if settings.scale is not None:
             card, fitted = scaled_without_rows(settings.scale, card, fitted)
-        card = replace(card, bins=tuple(binner.bins_), counts=scored.cells)
-        return FittedSource(fitted, report, card, binner, classes)
+        bins = tuple(contest.binner.bins_)
+        card = replace(card, bins=bins, counts=contest.cells)
+        return FittedSource(fitted, report, card, contest.binner, classes)
 
 
 def _corrected(
