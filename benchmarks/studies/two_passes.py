@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from benchmarks.harness.record import Record
+from benchmarks.harness.record import Record, commit
 from benchmarks.studies.two_passes_fit import FEATURES, METRIC
 
 ROWS, PER_FILE, PRIOR = 20_000_000, 500_000, 0.01
@@ -28,7 +28,7 @@ RECORD = Record(
     Path(__file__).with_suffix(".csv"),
     (
         *("task", "rows", "recall at FPR 1 %", "megabytes", "times the bytes were read"),
-        *("CPU to two scans", "chosen"),
+        *("CPU to two scans", "chosen", "commit"),
     ),
 )
 
@@ -98,7 +98,7 @@ def main() -> None:
             ratio = f"{result['cpu'] / (2 * scans[count]):.1f}"
             size, passes = f"{result['megabytes']:.0f}", f"{result['read']:.2f}"
             rows_read = min(n, count * PER_FILE)
-            lines.append((task, rows_read, recall, size, passes, ratio, result["chosen"]))
+            lines.append((task, rows_read, recall, size, passes, ratio, result["chosen"], commit()))
             print(*lines[-1], sep=" | ", flush=True)
     if n == ROWS:
         RECORD.write(lines)
