@@ -125,7 +125,8 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
     engine, progress
         As in `summarize`.
     """
-    if callable(source):
+    # Delayed values of Dask are callable too.
+    if callable(source) and not type(source).__module__.startswith("dask."):
         with _opened(source) as rows:
             return run(rows, plan, task, engine=engine, progress=progress)
     if engine != "auto" and engine not in _ENGINES:
