@@ -11,7 +11,7 @@ import directrix.engines.base as engines
 from directrix.classifiers.fitting.two_passes import TwoPasses
 from directrix.engines import HashFolds, Plan, Sampling, Survey
 from directrix.engines.plan import Grouped, Partition
-from directrix.moments import tree_sum
+from directrix.moments import row_sample, tree_sum
 
 MOST = 400
 PLAN = replace(Plan.of(target="y", fold=HashFolds(3, key="id")), identified=True)
@@ -174,6 +174,13 @@ def test_a_sum_is_never_larger_than_the_sample(count):
         result = Survey(MOST)(PLAN, Partition(number, [part], count))
         total = result if total is None else total + result
         assert max(total.sample.count(label) for label in (0, 1)) <= MOST
+
+
+def test_wide_rows_are_fewer(monkeypatch):
+    monkeypatch.setattr(row_sample, "_MOST_VALUES", 60)
+    wide = pd.DataFrame({f"x{k}": np.arange(100.0) for k in range(6)}).assign(id=0, y=0)
+    sample = Survey(MOST)(PLAN, Partition(0, [wide], 1)).sample
+    assert sample.count(0) == sample.most == 60 // 6
 
 
 def test_few_summaries_of_blocks_are_in_memory(monkeypatch):
