@@ -106,6 +106,7 @@ class FrameTable(Table):
         return FrameRows(self.data, names)
 
     def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        self.require(names)
         return self.data[list(names)]
 
     def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
@@ -150,6 +151,7 @@ class ArrowTable(Table):
         return ArrowRows(self.data, names)
 
     def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
+        self.require(names)
         return self.data.select(list(names))
 
     def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited

@@ -272,7 +272,8 @@ class ScorecardClassifier(CardModel):
         self._copy_features_of_binner(self.binner_)
         classes = self.classes_.tolist()
         positives = classes[1:] if len(classes) == 2 else classes
-        directions, scale = self._directions(counts.bins), scale_of(self.points)
+        directions = self._directions(counts.bins, len(classes))
+        scale = scale_of(self.points)
         cards = cards_of_counts(metric, counts, positives, directions, scale)
         self.cards_ = tuple(card.card for card in cards)
         self.operating_points_ = tuple(card.fitted.operating_point for card in cards)
@@ -311,7 +312,7 @@ class ScorecardClassifier(CardModel):
             n_folds,
             [CellKinds.of(bins) for bins in binner.bins_],
             to_cells,
-            self._settings(binner.bins_),
+            self._settings(binner.bins_, len(self.classes_)),
             self._guarantees(metrics),
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
@@ -343,24 +344,24 @@ class ScorecardClassifier(CardModel):
         scale_of(self.points)
         super()._check_parameters(metrics)
 
-    def _settings(self, bins: Sequence[Bins]) -> CardSettings:
+    def _settings(self, bins: Sequence[Bins], n_classes: int = 2) -> CardSettings:
         """Return how a card of these bins is made."""
         return CardSettings(
             self.train_on,
             self.max_crosses,
-            self._directions(bins),
+            self._directions(bins, n_classes),
             self.max_columns,
             scale_of(self.points),
             self.n_jobs,
         )
 
-    def _directions(self, bins: Sequence[Bins]) -> list[Direction]:
+    def _directions(self, bins: Sequence[Bins], n_classes: int) -> list[Direction]:
         """Return the directions that were asked for; refuse them with more than two classes."""
         directions = directions_of(self.monotone, bins)
-        if directions and len(self.classes_) > 2:
+        if directions and n_classes > 2:
             msg = (
                 "monotone= is about the points of the last of two classes, and there are "
-                f"{len(self.classes_)}: fit one classifier for each class, with y == label"
+                f"{n_classes}: fit one classifier for each class, with y == label"
             )
             raise ValueError(msg)
         return directions

@@ -33,6 +33,9 @@ class ClassTotals:
         n = len(codes)
         fold = np.zeros(n, dtype=np.int64) if block.fold is None else np.asarray(block.fold)
         weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
+        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+            msg = "weight= must be finite and not negative in all rows"
+            raise ValueError(msg)
         group = fold.astype(np.int64) * len(labels) + codes
         counts = np.bincount(group)
         weights = np.bincount(group, weight)
@@ -55,12 +58,13 @@ class ClassTotals:
 
     @property
     def classes(self) -> AnyArray:
-        """The labels, sorted."""
-        return np.unique(np.array([label for _, label in self.by_group]))
+        """The labels of rows of positive weight, sorted."""
+        weighty = [label for (_, label), (_, weight) in self.by_group.items() if weight > 0.0]
+        return np.unique(np.array(weighty))
 
     def counts(self, *, without_fold: int | None = None) -> dict[Any, int]:
         """Return the number of rows of each class, without those of a fold."""
-        counts = dict.fromkeys(self.classes.tolist(), 0)
+        counts = dict.fromkeys((label for _, label in self.by_group), 0)
         for (fold, label), (count, _) in self.by_group.items():
             counts[label] += count if fold != without_fold else 0
         return counts

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.classifiers.direct.fit_source import require_all_folds
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit_counts import coded_moments, coding_of_counts
 from directrix.classifiers.scorecard.trainers import CountTrainer
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.scorecard.directions import Direction
     from directrix.metrics import Metric
+    from directrix.moments import LineHistograms
     from directrix.tables import BinCounts
 
 #: Number of candidates whose held-out scores are worth counting.
@@ -45,7 +47,7 @@ class CountedCandidate:
     @property
     def name(self) -> str:
         """What a report calls the candidate."""
-        return ridge_name("bin counts", self.ridge, self.angle)
+        return ridge_name("bin counts of all rows", self.ridge, self.angle)
 
 
 class CountedCandidates(NamedTuple):
@@ -87,6 +89,7 @@ def counted_candidates(
         best of them is then always returned.
     """
     kept = replace(counts, parts=counts.parts[:n_folds])
+    _require_both_classes(kept, label, n_folds)
     coding = coding_of_counts(kept, directions)
     settings = ridge_settings(CountTrainer.ridges)
     lines = coded_moments(kept, coding, label)[0].lines(settings)
@@ -110,3 +113,37 @@ def counted_candidates(
     plain = [k for k in order if candidates[k].complexity == 0.0][:1]
     chosen = dict.fromkeys([*plain, *order[:_MOST]])
     return CountedCandidates(CardDesign(coding), [candidates[k] for k in chosen])
+
+
+def _require_both_classes(counts: BinCounts, label: Any, n_folds: int) -> None:
+    """Refuse so few rows that a fold has none of a class."""
+    positives = [fold.class_moments(label).weight for fold in counts.folds]
+    others = [fold.weight - of_fold for fold, of_fold in zip(counts.folds, positives, strict=True)]
+    fold, positive = np.nonzero(np.array([others, positives]).T > 0.0)
+    require_all_folds(fold, positive > 0, n_folds)
+
+
+def require_counts_of(counts: BinCounts, label: Any, histograms: Sequence[LineHistograms]) -> None:
+    """Raise ValueError if rows are not those that were counted, or have other folds.
+
+    Parameters
+    ----------
+    counts : BinCounts
+        With folds.
+    label : label
+        The positive class.
+    histograms : sequence of LineHistograms
+        Held-out scores of the rows, fold by fold.
+    """
+    for number, (counted, scored) in enumerate(zip(counts.folds, histograms, strict=True)):
+        positive = counted.class_moments(label).weight
+        expected = np.array([counted.weight - positive, positive])
+        if not np.allclose(scored.weight, expected, rtol=1e-6, atol=0.0):
+            negatives, positives = expected.tolist()
+            msg = (
+                f"counts= are not those of these rows: in fold {number} they have {positives:,g} "
+                f"rows of class {label!r} and {negatives:,g} others, and the rows "
+                f"{scored.weight[1]:,g} and {scored.weight[0]:,g} (sums of weights). Count the "
+                "same rows, with the same fold=HashFolds(..., key=...) and weight="
+            )
+            raise ValueError(msg)

@@ -21,7 +21,10 @@ from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.source.contest import Contest, Family
-from directrix.classifiers.scorecard.source.counted_candidates import counted_candidates
+from directrix.classifiers.scorecard.source.counted_candidates import (
+    counted_candidates,
+    require_counts_of,
+)
 from directrix.classifiers.scorecard.source.passes import CardPasses
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import (
@@ -172,6 +175,7 @@ class CardSource:
         factors = factors_of(self.class_weight, classes, np.array(weights))
         contest = self._contest(binner, classes[-1], factors)
         contest.count([family])
+        require_counts_of(counts, classes[-1], contest.by_fold)
         return self._finish(contest, settings, classes)
 
     def _contest(self, binner: Binner, label: Any, factors: FloatArray) -> Contest:
@@ -333,7 +337,7 @@ def fit_source(
     reading: dict[str, Any],
     *,
     counts: BinCounts | None,
-    refine: int,
+    refine: Any,
 ) -> FittedSource:
     """Fit a `ScorecardClassifier` to a source; see its method of this name.
 
@@ -351,8 +355,13 @@ def fit_source(
     if classifier.time_budget is not None:
         msg = "fit_source has no time_budget=: leave it out, or use fit"
         raise ValueError(msg)
-    if isinstance(refine, bool) or refine < 0:
+    if not isinstance(refine, int | np.integer) or isinstance(refine, bool) or refine < 0:
         msg = f"refine must be a whole number, 0 or more, not {refine!r}"
+        raise ValueError(msg)
+    if classifier.max_columns is not None and (
+        classifier.train_on == "counts" or counts is not None
+    ):
+        msg = "max_columns= needs rows to choose by: leave counts out, and use train_on='rows'"
         raise ValueError(msg)
     guarantees = classifier._guarantees([metric])  # noqa: SLF001 - made by this very classifier
     folds = source_folds(roles["fold"], classifier.cv)

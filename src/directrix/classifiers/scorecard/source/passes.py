@@ -54,6 +54,12 @@ class CardPasses:
     def survey(self, task: TableSurvey) -> tuple[ClassTotals, TableSample, BinCounts | None]:
         """Return totals of classes, a sample in order, and counts of known bins: the first pass."""
         surveyed: TableSurveyed = self._run(task)
+        columns = surveyed.kinds.columns
+        self.plan = replace(self.plan, columns=columns)
+        if surveyed.kinds.is_mixed:
+            # Numbers are not hashed as texts are, so rows are identified by the common kinds.
+            self._fingerprint = None
+            surveyed = self._run(task)
         sample = surveyed.sample
         if sample is None:
             msg = "there are no rows to learn from"
@@ -64,9 +70,7 @@ class CardPasses:
             sampling = Sampling.of_counts(sample.rows.most, counts, task.apart)
             again = replace(task, binner=None, thresholds=sampling.thresholds)
             sample = self._run(again).sample or sample
-        columns = tuple(Column(each.name, each.kind) for each in sample.columns)
-        self.plan = replace(self.plan, columns=columns)
-        return surveyed.totals, sample.ordered(), surveyed.counts
+        return surveyed.totals, sample.read_as(columns).ordered(), surveyed.counts
 
     def read_as(self, bins: Sequence[Bins]) -> None:
         """Read the columns as the kinds of known bins."""

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
 from directrix.moments import RowSample
 from directrix.tables import Column, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray
 
 
@@ -49,6 +52,11 @@ class TableSample:
         """Return a sample of at most so many rows of each class, those of lowest hash."""
         return TableSample.of(self.table, self.rows.at_most(n_per_class))
 
+    def read_as(self, columns: Sequence[Column]) -> TableSample:
+        """Return the sample with other kinds of columns."""
+        table = Table.of(self.table, columns)
+        return replace(self, columns=table.columns, rows=replace(self.rows, X=table.values))
+
     def ordered(self) -> TableSample:
         """Return the sample in an order of its rows' values, however the data were split."""
         rows = self.rows
@@ -60,23 +68,11 @@ class TableSample:
             return self
         if not len(self.rows.y):
             return other
-        first, second = _same_kinds(self.table, other.table)
+        columns = (ColumnKinds.of(self.table) + ColumnKinds.of(other.table)).columns
+        first, second = Table.of(self.table, columns), Table.of(other.table, columns)
         columns, of_first, of_second = _union(first, second)
         rows = replace(self.rows, X=of_first) + replace(other.rows, X=of_second)
         return TableSample.of(Table(columns, of_first, self.named), rows)
-
-
-def _same_kinds(first: Table, second: Table) -> tuple[Table, Table]:
-    """Return both tables with the same kinds of columns.
-
-    A column that is missing in all sampled rows of one table has the kind of the other.
-    """
-    kinds = []
-    for k, (left, right) in enumerate(zip(first.columns, second.columns, strict=True)):
-        absent = left.kind != right.kind and np.isnan(first.values[:, k]).all()
-        is_text = right.kind == "text" and left.kind != "date"
-        kinds.append(Column(left.name, right.kind if absent or is_text else left.kind))
-    return Table.of(first, kinds), Table.of(second, kinds)
 
 
 def _union(first: Table, second: Table) -> tuple[tuple[Column, ...], AnyArray, AnyArray]:

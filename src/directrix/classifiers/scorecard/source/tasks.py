@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scorecard.source.class_totals import ClassTotals
+from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
 from directrix.classifiers.scorecard.source.table_sample import TableSample
 from directrix.engines import Fingerprint, share_of_partition
 from directrix.moments import LineHistograms, RowSample, as_labels
@@ -35,6 +36,7 @@ class TableSurveyed:
     totals : ClassTotals
     sample : TableSample, optional
     fingerprint : Fingerprint
+    kinds : ColumnKinds
     counts : BinCounts, optional
         If the bins are known.
     """
@@ -42,6 +44,7 @@ class TableSurveyed:
     totals: ClassTotals
     sample: TableSample | None
     fingerprint: Fingerprint
+    kinds: ColumnKinds
     counts: BinCounts | None = None
 
     def __add__(self, other: TableSurveyed) -> TableSurveyed:
@@ -49,6 +52,7 @@ class TableSurveyed:
             self.totals + other.totals,
             _sum(self.sample, other.sample),
             self.fingerprint + other.fingerprint,
+            self.kinds + other.kinds,
             _sum(self.counts, other.counts),
         )
 
@@ -78,14 +82,16 @@ class TableSurvey:
     def __call__(self, plan: Plan, partition: Partition) -> TableSurveyed:
         """Return what the first pass needs to know of a partition."""
         totals, fingerprint, counts = ClassTotals(), Fingerprint(), None
+        kinds = ColumnKinds({}, {})
         sample: TableSample | None = None
         for block in plan.blocks(partition):
             totals += ClassTotals.of(block)
             fingerprint += Fingerprint.of(block)
+            kinds += ColumnKinds.of(block.X)
             sample = self._extended(sample, block, partition.count)
             if self.binner is not None:
                 counts = _sum(counts, counted(self.binner, block))
-        return TableSurveyed(totals, sample, fingerprint, counts)
+        return TableSurveyed(totals, sample, fingerprint, kinds, counts)
 
     def _extended(
         self, sample: TableSample | None, block: Block, n_partitions: int | None
