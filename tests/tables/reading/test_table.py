@@ -153,3 +153,37 @@ def test_levels_of_rows_that_do_not_count_are_left_out():
     none = table.with_levels_of(np.array([False, False, True, False, False]))
     assert none.columns[0].levels == ()
     assert np.isnan(none.values[:, 0]).all()
+
+
+# ── hashes of rows ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_hashes_of_rows_depend_on_their_values_only(library):
+    table = Table.of(frame_of(library))
+    hashes = table.row_hashes()
+    assert hashes.dtype == np.uint64
+    np.testing.assert_array_equal(hashes, Table(COLUMNS, np.asfortranarray(VALUES)).row_hashes())
+    # Other levels, of which the rows have some: the same texts.
+    more = (COLUMNS[0], Column("town", "text", ("", "Oslo", "Rome", "Zug")), COLUMNS[2])
+    recoded = VALUES.copy(order="F")
+    recoded[0, 1] = 2
+    np.testing.assert_array_equal(hashes, Table(more, recoded).row_hashes())
+    order = [2, 0, 1]
+    np.testing.assert_array_equal(table.take(np.array(order)).row_hashes(), hashes[order])
+
+
+def test_different_rows_have_different_hashes():
+    values = [None, 0.0, 1.0, -1.0, 5e-324, np.inf, -np.inf, 1e300]
+    rows = [[a, b] for a in values for b in values]
+    assert len(set(Table.of(rows).row_hashes().tolist())) == len(rows)
+    texts = [["", "a"], ["a", ""], [None, "a"], ["a", None], ["aa", ""], ["a", "a"], ["1", "a"]]
+    assert len(set(Table.of(texts).row_hashes().tolist())) == len(texts)
+
+
+def test_zeros_and_missing_values_have_one_hash_each():
+    payload = np.array([0x7FF8000000000001, 0xFFF8000000000000], dtype=np.uint64).view(np.float64)
+    missing = Table.of(np.append(payload, np.nan)[:, None]).row_hashes()
+    assert len(set(missing.tolist())) == 1
+    zeros = Table.of(np.array([[0.0], [-0.0]])).row_hashes()
+    assert zeros[0] == zeros[1] != missing[0]

@@ -378,7 +378,7 @@ def fit_source(
         classifier.binner,
         classifier.train_on,
         classifier.class_weight,
-        refine,
+        int(refine),
         guarantees[0] if guarantees else None,
     )
     if counts is None:
