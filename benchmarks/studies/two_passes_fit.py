@@ -92,26 +92,28 @@ def main() -> None:
     warnings.simplefilter("ignore")
     name, folder, count = sys.argv[1:]
     files = sorted(map(str, Path(folder).glob("*.parquet")))[: int(count)]
-    before, spent = _bytes_read(), _cpu()
+    before, spent = bytes_read(), cpu_seconds()
     model = TASKS[name](files)
     size = sum(Path(file).stat().st_size for file in files)
     largest = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
     result = {
-        "cpu": _cpu() - spent,
+        "cpu": cpu_seconds() - spent,
         "megabytes": int(largest[1]) / 1024 if largest else None,
-        "read": (_bytes_read() - before) / size,
+        "read": (bytes_read() - before) / size,
         "line": None if model is None else [*model.coef_[0].tolist(), float(model.intercept_[0])],
         "chosen": model.report_.chosen if hasattr(model, "report_") else "",
     }
     print(json.dumps(result))
 
 
-def _cpu() -> float:
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def _bytes_read() -> int:
+def bytes_read() -> int:
+    """Return the bytes that this process has read."""
     count = re.search(r"rchar: (\d+)", Path("/proc/self/io").read_text("utf-8"))
     return int(count[1]) if count else 0
 

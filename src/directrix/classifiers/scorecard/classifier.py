@@ -182,7 +182,7 @@ class ScorecardClassifier(CardModel):
         progress.end()
         return self
 
-    def fit_source(
+    def fit_source(  # noqa: PLR0913 - roles of columns, and how they are read
         self,
         source: Any,
         *,
