@@ -33,10 +33,10 @@ def test_totals_of_parts_are_those_of_the_whole():
         np.testing.assert_allclose(total.weights(label, without_folds=(1, 3, None)), sums)
 
 
-def test_rows_of_weight_zero_make_no_class_but_are_counted():
+def test_rows_of_weight_zero_do_not_count():
     totals = ClassTotals.of(block([1, 2, 3, 3], np.array([1.0, 2.0, 0.0, 0.0])))
     assert totals.classes.tolist() == [1, 2]
-    assert totals.counts() == {1: 1, 2: 1, 3: 2}
+    assert totals.counts() == {1: 1, 2: 1}
 
 
 def test_no_rows_are_the_identity():

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class ClassTotals:
     """Number of rows and sum of their weights, by fold and label; totals add up.
 
+    Rows of weight zero do not count.
+
     Parameters
     ----------
     by_group : dict
@@ -37,7 +39,7 @@ class ClassTotals:
             msg = "weight= must be finite and not negative in all rows"
             raise ValueError(msg)
         group = fold.astype(np.int64) * len(labels) + codes
-        counts = np.bincount(group)
+        counts = np.bincount(group, weight > 0.0)
         weights = np.bincount(group, weight)
         return cls(
             {
@@ -58,13 +60,12 @@ class ClassTotals:
 
     @property
     def classes(self) -> AnyArray:
-        """The labels of rows of positive weight, sorted."""
-        weighty = [label for (_, label), (_, weight) in self.by_group.items() if weight > 0.0]
-        return np.unique(np.array(weighty))
+        """The labels, sorted."""
+        return np.unique(np.array([label for _, label in self.by_group]))
 
     def counts(self, *, without_fold: int | None = None) -> dict[Any, int]:
         """Return the number of rows of each class, without those of a fold."""
-        counts = dict.fromkeys((label for _, label in self.by_group), 0)
+        counts = dict.fromkeys(self.classes.tolist(), 0)
         for (fold, label), (count, _) in self.by_group.items():
             counts[label] += count if fold != without_fold else 0
         return counts

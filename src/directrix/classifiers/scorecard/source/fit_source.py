@@ -151,7 +151,9 @@ class CardSource:
         totals, sample, counts = self.passes.survey(survey)
         classes = two_classes(totals.classes)
         if not known:
-            binner.fit_table(sample.table, _row_weights(sample, totals))
+            binner.fit_table(
+                sample.table, _row_weights(sample, totals.counts(without_fold=self._apart))
+            )
         if not by_counts:
             return self._fit_rows(binner, classes, sample, totals)
         if counts is None:
@@ -392,13 +394,12 @@ def fit_source(
     return direct.fit_counts(counts, counts.binner, two_classes(counts.classes))
 
 
-def _row_weights(sample: TableSample, totals: ClassTotals) -> FloatArray:
+def _row_weights(sample: TableSample, of_class: dict[Any, int]) -> FloatArray:
     """Return weights with which sampled rows stand for all, as many in all as are sampled.
 
     A bin then needs as many sampled rows as it would need rows of a table in memory.
     """
     labels, codes, sampled = np.unique(sample.rows.y, return_inverse=True, return_counts=True)
-    of_class = totals.counts()
     rows = np.array([of_class[label.item()] for label in labels])
     weight = (rows / sampled)[codes]
     standing: FloatArray = weight * (len(weight) / weight.sum())

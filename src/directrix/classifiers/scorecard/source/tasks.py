@@ -102,6 +102,7 @@ class TableSurvey:
         fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
         weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
         kept = np.ones(n, dtype=bool) if sample is None else sample.rows.may_hold(y, keys)
+        kept &= weight > 0.0
         if self.apart is not None:
             kept &= fold != self.apart
         rows = np.flatnonzero(kept)

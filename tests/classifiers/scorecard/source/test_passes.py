@@ -1,0 +1,136 @@
+"""Passes over a source: how many there are, and that all of them find the same rows."""
+
+import numpy as np
+import pytest
+from card_sources import FEATURES, N_FOLDS, fit, frame, parts, points
+from sklearn.frozen import FrozenEstimator
+
+from directrix import Binner
+from directrix.classifiers.scorecard.source.passes import CardPasses
+from directrix.classifiers.scorecard.source.table_plan import TablePlan
+from directrix.classifiers.scorecard.source.tasks import TableSurvey
+from directrix.engines import HashFolds
+from directrix.tables import BinCounts
+
+KEY = HashFolds(N_FOLDS, key="id")
+
+
+class Parts:
+    """A source that knows how often it was read; it may change between two times."""
+
+    def __init__(self, *tables, later=None):
+        self.tables, self.later, self.times = tables, later, 0
+
+    def __iter__(self):
+        self.times += 1
+        yield from self.tables if self.times == 1 or self.later is None else self.later
+
+
+def folds_of(rows):
+    return TablePlan.of(target="y", features=FEATURES, fold=KEY).block(rows).fold
+
+
+def counts_of(rows, fold=None):
+    binner = Binner().fit(frame()[FEATURES])
+    fold = folds_of(rows) if fold is None else fold
+    return BinCounts.of(binner, rows[FEATURES], rows["y"], fold=fold)
+
+
+@pytest.mark.parametrize(
+    ("options", "passes"),
+    [
+        ({"card": {"train_on": "counts"}}, 3),
+        ({"card": {"train_on": "counts", "binner": "frozen"}}, 2),
+        ({"counts": "counts"}, 1),
+        ({"card": {"train_on": "rows", "max_crosses": 0}}, 3),
+        ({"card": {"train_on": "rows", "max_crosses": 0}, "refine": 0}, 2),
+        ({"card": {"train_on": "rows", "max_crosses": 0}, "refine": 2}, 4),
+    ],
+    ids=["counts", "known bins", "counts given", "rows", "no correction", "two corrections"],
+)
+def test_there_are_as_many_passes_as_documented(options, passes):
+    options = {**options, "card": dict(options.get("card", {}))}
+    if options["card"].get("binner") == "frozen":
+        options["card"]["binner"] = FrozenEstimator(Binner().fit(frame()[FEATURES]))
+    if "counts" in options:
+        options["counts"] = counts_of(frame())
+    source = Parts(*parts(frame(900, 1) if options["card"].get("train_on") == "rows" else frame()))
+    card = fit(source, **options)
+    assert source.times == passes
+    assert np.ptp(points(card)) > 1.0
+
+
+def test_numbers_in_one_part_and_texts_in_another_need_one_more_pass():
+    first, second, third = parts(frame())
+    source = Parts(first, second.assign(age=[f"{age:g}" for age in second["age"]]), third)
+    card = fit(source)
+    assert source.times == 4
+    assert card.binner_.bins_[0].kind == "text"
+
+
+def test_classes_that_are_sorted_by_part_are_sampled_again():
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    rows = frame(4000, 2)
+    rows = rows[(rows["y"] == "no") | (rows["id"] % 4 == 0)]  # few positives, in one partition
+    rows = rows.sort_values(["y", "id"], kind="stable").reset_index(drop=True)
+    plan = TablePlan.of(target="y", features=FEATURES, fold=KEY, identified=True)
+    passes = CardPasses(dd.from_pandas(rows, npartitions=8), plan, progress=False)
+    totals, sample, _ = passes.survey(TableSurvey(300))
+    assert passes.n_passes == 2
+    assert totals.counts() == rows["y"].value_counts().to_dict()
+    assert [sample.rows.count(label) for label in ("yes", "no")] == [300, 300]
+    shuffled = CardPasses(rows.sample(frac=1.0, random_state=0), plan, progress=False)
+    assert shuffled.survey(TableSurvey(300))[1].rows.count("yes") == 300
+    assert shuffled.n_passes == 1
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [frame().iloc[1:]],
+        [frame().assign(age=frame()["age"] + (frame()["id"] == 7))],
+        [frame().assign(id=frame()["id"] + 1)],
+        [frame().assign(y=np.where(frame()["id"] == 7, "yes", "no"))],
+    ],
+    ids=["a row less", "another value", "other folds", "other labels"],
+)
+def test_rows_that_change_between_passes_are_refused(later):
+    with pytest.raises(ValueError, match="a later pass did not find the rows of the first"):
+        fit(Parts(frame(), later=later))
+
+
+def test_a_stream_is_refused():
+    with pytest.raises(ValueError, match="an iterator can be read only once"):
+        fit(iter(parts(frame())))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        frame().iloc[:-5],
+        frame(1500, 8),
+        frame().assign(y=np.where(frame()["id"] % 9 == 0, "maybe", frame()["y"])),
+    ],
+    ids=["fewer rows", "another table", "a third class"],
+)
+def test_counts_of_another_table_are_refused(rows):
+    with pytest.raises(ValueError, match=r"counts= are not those of these rows: in fold \d they"):
+        fit(rows, counts=counts_of(frame()))
+
+
+def test_counts_of_other_folds_are_refused():
+    other = np.random.default_rng(0).integers(0, N_FOLDS, len(frame()))
+    with pytest.raises(ValueError, match="counts= are not those of these rows"):
+        fit(frame(), counts=counts_of(frame(), other))
+    with pytest.raises(ValueError, match="counts= have 2 folds and the rows 3"):
+        fit(frame(), counts=counts_of(frame(), other % 2))
+    with pytest.raises(ValueError, match="counts= have 0 folds and the rows 3"):
+        fit(frame(), counts=counts_of(frame()).unfolded())
+
+
+def test_counts_give_the_card_that_passes_give():
+    binner = FrozenEstimator(Binner().fit(frame()[FEATURES]))
+    counted = fit(frame(), card={"binner": binner})
+    given = fit(frame(), counts=counts_of(frame()))
+    np.testing.assert_allclose(points(given), points(counted), rtol=1e-9)
+    assert given.operating_point_ == counted.operating_point_

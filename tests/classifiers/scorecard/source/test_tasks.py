@@ -1,0 +1,149 @@
+"""What passes compute from parts of a table is what the whole table in memory gives."""
+
+import numpy as np
+import pytest
+from card_sources import FEATURES, frame, parts
+
+from directrix import Binner
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.fit_counts import coding_of_counts
+from directrix.classifiers.scorecard.source.table_plan import TablePlan
+from directrix.classifiers.scorecard.source.tasks import (
+    CardModels,
+    CardSlopes,
+    ScoreCards,
+    TableSurvey,
+)
+from directrix.engines import HashFolds, Partition
+from directrix.losses import BetaBernoulli, Logistic
+from directrix.metrics import AUC, Curve
+from directrix.moments import centres
+from directrix.objectives import DataObjective
+from directrix.tables import BinCounts
+
+PLAN = TablePlan.of(
+    target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
+)
+BINNER = Binner().fit(frame()[FEATURES])
+
+
+def rows():
+    weight = np.random.default_rng(1).integers(1, 4, len(frame())).astype(float)
+    return frame().assign(w=weight)
+
+
+def run(task, n_parts=4):
+    """Return the sum of the results of a task over partitions of two tables each."""
+    results = [
+        task(PLAN, Partition(number, parts(part, 2), n_parts))
+        for number, part in enumerate(parts(rows(), n_parts))
+    ]
+    total = results[0]
+    for each in results[1:]:
+        total = total + each
+    return total
+
+
+def whole():
+    """Return cells, classes, weights and folds of all rows."""
+    block = PLAN.block(rows())
+    return BINNER.cells(block.X), block.y == "yes", block.weight, block.fold
+
+
+def design():
+    counts = BinCounts.of(BINNER, frame()[FEATURES], frame()["y"])
+    return CardDesign(coding_of_counts(counts, []))
+
+
+def random_lines(k):
+    return np.random.default_rng(2).normal(size=(k, design().coding.n_features + 1)) / 3
+
+
+@pytest.mark.parametrize("without", [(), (1,), (0, 2)])
+def test_gradients_are_those_of_the_objective_in_memory(without):
+    losses, lines = [Logistic(), BetaBernoulli(mixing=0.3)], random_lines(2)
+    factors = np.array([[1.0, 1.0], [0.25, 3.0]])
+    task = ScoreCards(BINNER, "yes", slopes=[CardSlopes(design(), lines, losses, factors, without)])
+    (gradient,) = run(task).gradients
+    cells, positive, weight, fold = whole()
+    kept = ~np.isin(fold, without)
+    X = design().rows(cells[kept])
+    for k, loss in enumerate(losses):
+        effective = weight[kept] * factors[k, positive[kept].astype(int)]
+        objective = DataObjective(X, positive[kept], effective, loss)
+        expected = objective(lines[k])[1]
+        np.testing.assert_allclose(gradient[k] / effective.sum(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_histograms_are_those_of_held_out_rows():
+    lines = random_lines(3)
+    models = [CardModels(design(), lines * (1 + fold), fold) for fold in range(3)]
+    scored = run(ScoreCards(BINNER, "yes", models))
+    cells, positive, weight, fold = whole()
+    for model, histogram in zip(models, scored.histograms, strict=True):
+        tested = fold == model.fold
+        sums = [weight[tested & (positive == side)].sum() for side in (False, True)]
+        np.testing.assert_allclose(histogram.weight, sums)
+        np.testing.assert_allclose(histogram.counts.sum(axis=2), np.tile(sums, (3, 1)))
+        for scores, counts in zip(model.scores(cells[tested]), histogram.counts, strict=True):
+            exact = AUC().best_value(Curve.of(positive[tested], scores, weight[tested]))
+            above = np.cumsum(counts[:, ::-1], axis=1)
+            above = np.concatenate([np.zeros((2, 1)), above], axis=1)
+            binned = AUC().best_value(Curve(centres()[::-1], above[1], above[0]))
+            assert binned == pytest.approx(exact, abs=2e-3)
+
+
+def test_cells_and_pairs_are_counted():
+    scored = run(ScoreCards(BINNER, "yes", [CardModels(design(), random_lines(1), 0)], count=True))
+    cells, positive, weight, fold = whole()
+    for k, counts in enumerate(scored.cells):
+        for side in (False, True):
+            rows_of_side = positive == side
+            expected = np.bincount(cells[rows_of_side, k], weight[rows_of_side], counts.shape[1])
+            np.testing.assert_allclose(counts[int(side)], expected)
+    table = rows()
+    expected = BinCounts.of(BINNER, table[FEATURES], table["y"], weight, fold=fold)
+    assert scored.counts.n_folds == 3
+    for ours, theirs in zip(scored.counts.folds, expected.folds, strict=True):
+        for label in ("yes", "no"):
+            left, right = ours.class_moments(label), theirs.class_moments(label)
+            assert left.weight == pytest.approx(right.weight)
+            np.testing.assert_allclose(left.second.toarray(), right.second.toarray())
+
+
+def test_a_survey_knows_the_classes_and_samples_all_rows_of_a_small_table():
+    surveyed = run(TableSurvey(10_000))
+    table = rows()
+    assert surveyed.totals.counts() == table["y"].value_counts().to_dict()
+    assert len(surveyed.sample.rows.y) == len(table)
+    assert surveyed.fingerprint.rows == len(table)
+    assert [column.kind for column in surveyed.kinds.columns] == [
+        "number",
+        "text",
+        "boolean",
+        "date",
+    ]
+    assert surveyed.counts is None
+
+
+def test_a_survey_does_not_sample_rows_that_are_set_apart():
+    surveyed = run(TableSurvey(10_000, apart=1))
+    fold = whole()[3]
+    assert set(surveyed.sample.rows.fold) == {0, 2}
+    assert len(surveyed.sample.rows.y) == np.sum(fold != 1)
+    assert surveyed.fingerprint.rows == len(fold)
+
+
+def test_a_survey_with_known_bins_counts_them():
+    counts = run(TableSurvey(100, binner=BINNER)).counts
+    later = run(ScoreCards(BINNER, "yes", count=True)).counts
+    for ours, theirs in zip(counts.folds, later.folds, strict=True):
+        left, right = (each.class_moments("yes").second for each in (ours, theirs))
+        np.testing.assert_allclose(left.toarray(), right.toarray())
+
+
+def test_thresholds_take_all_rows_below_them():
+    everything = run(TableSurvey(10_000)).sample.rows
+    limit = int(np.median(everything.hashes))
+    sample = run(TableSurvey(10_000, thresholds={"yes": limit, "no": limit})).sample.rows
+    assert sorted(sample.hashes) == sorted(everything.hashes[everything.hashes <= limit])
