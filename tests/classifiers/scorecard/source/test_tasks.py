@@ -72,7 +72,9 @@ def test_gradients_are_those_of_the_objective_in_memory(without):
         effective = weight[kept] * factors[k, positive[kept].astype(int)]
         objective = DataObjective(X, positive[kept], effective, loss)
         expected = objective(lines[k])[1]
-        np.testing.assert_allclose(gradient[k] / effective.sum(), expected, rtol=1e-9, atol=1e-12)
+        # Scores are made in single precision.
+        size = np.abs(expected).max()
+        np.testing.assert_allclose(gradient[k] / effective.sum(), expected, atol=1e-6 * size)
 
 
 def test_histograms_are_those_of_held_out_rows():

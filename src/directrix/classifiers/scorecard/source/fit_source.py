@@ -21,6 +21,7 @@ from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.source.contest import Contest, Family
+from directrix.classifiers.scorecard.source.corrections import Corrections
 from directrix.classifiers.scorecard.source.counted_candidates import (
     counted_candidates,
     require_counts_of,
@@ -28,7 +29,6 @@ from directrix.classifiers.scorecard.source.counted_candidates import (
 from directrix.classifiers.scorecard.source.passes import CardPasses
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import (
-    CardSlopes,
     TableSurvey,
 )
 from directrix.frontier import (
@@ -36,7 +36,6 @@ from directrix.frontier import (
     Comparison,
     CorrectedCandidate,
     RowCandidate,
-    balance_factor,
 )
 from directrix.tables import Binner, CellKinds
 
@@ -75,23 +74,6 @@ class FittedSource(NamedTuple):
     card: Card
     binner: Binner
     classes: AnyArray
-
-
-class Slopes(NamedTuple):
-    """Gradients of candidates that are made without a fold.
-
-    Parameters
-    ----------
-    fold : int, optional
-        None for candidates of all rows.
-    task : CardSlopes
-    weights : array of shape (k,)
-        Weight of all rows that count, for each candidate.
-    """
-
-    fold: int | None
-    task: CardSlopes
-    weights: FloatArray
 
 
 @dataclass(frozen=True)
@@ -232,50 +214,22 @@ class CardSource:
             and n_cells <= _MOST_CELLS
         )
         contest, label = self._contest(binner, classes[-1], factors), classes[-1]
+        corrections = Corrections(family, totals, label, factors, self._apart)
         waiting = [family]
         for step in range(self.refine):
-            slopes = self._slopes(family, corrected, label, totals, factors)
+            slopes = corrections.slopes(corrected)
             tasks = [each.task for each in slopes]
             scored = contest.count(waiting, tasks, pairs=step == 0 and is_countable)
             if step and not contest.has_improved(len(waiting)):
                 waiting = []
                 break
-            corrected = _corrected(corrected, slopes, scored.gradients)
+            corrected = corrections.corrected(corrected, slopes, scored.gradients)
             waiting = [family._replace(candidates=corrected)] if corrected else []
             if scored.counts is not None:
                 waiting.append(self._counted(scored.counts, label, settings, baseline=False))
         if waiting:
             contest.count(waiting)
         return self._finish(contest, settings, classes, (*search.skipped, *compared.skipped))
-
-    def _slopes(
-        self,
-        family: Family,
-        candidates: Sequence[CorrectedCandidate],
-        label: Any,
-        totals: ClassTotals,
-        factors: FloatArray,
-    ) -> list[Slopes]:
-        """Return the gradients to add up: without each fold, and of all rows."""
-        slopes = []
-        left_out: list[int | None] = [*range(self._n_folds), None]
-        for fold, design in zip(left_out, [*family.fold_designs, family.design], strict=True):
-            without = tuple(each for each in {fold, self._apart} if each is not None)
-            weights = totals.weights(label, without_folds=without)
-            of_fold = np.array([factors] * len(candidates))
-            for k, each in enumerate(candidates):
-                if each.recipe.ratio is not None:
-                    negatives, positives = (weights * factors).tolist()
-                    of_fold[k, 0] *= balance_factor(negatives, positives, each.recipe.ratio)
-            task = CardSlopes(
-                design,
-                np.stack([each.coefs[fold] for each in candidates]),
-                [each.recipe.loss for each in candidates],
-                of_fold,
-                without,
-            )
-            slopes.append(Slopes(fold, task, of_fold @ weights))
-        return slopes if candidates else []
 
     def _finish(
         self,
@@ -313,22 +267,6 @@ class CardSource:
         bins = tuple(contest.binner.bins_)
         card = replace(card, bins=bins, counts=contest.cells)
         return FittedSource(fitted, report, card, contest.binner, classes)
-
-
-def _corrected(
-    candidates: Sequence[CorrectedCandidate],
-    slopes: Sequence[Slopes],
-    gradients: Sequence[FloatArray],
-) -> list[CorrectedCandidate]:
-    """Return candidates of the sample after one correction by gradients over all rows."""
-    means = {
-        each.fold: gradient / each.weights[:, None]
-        for each, gradient in zip(slopes, gradients, strict=True)
-    }
-    return [
-        each.corrected({fold: mean[k] for fold, mean in means.items()})
-        for k, each in enumerate(candidates)
-    ]
 
 
 def fit_source(
