@@ -1,11 +1,13 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from card_sources import FEATURES, frame, parts
 
 pytest.importorskip("typer")
 
-from directrix import MomentClassifier, Moments
+from directrix import MomentClassifier, Moments, ScorecardClassifier
 from directrix.export import load
 from directrix.metrics import RecallAtFPR
 
@@ -114,3 +116,80 @@ def test_libsvm(call, files, tmp_path):
     values = call("evaluate", tmp_path / "m.dx", files / "tuesday.svm", "--json").json
     assert values["rows"] == 600
     assert np.isfinite(values["at_threshold"]["Brier score"]["value"])
+
+
+# ── scorecards ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def raw_files(tmp_path_factory):
+    """Return two Parquet files and a CSV file of raw rows, with texts and missing values."""
+    folder, rows = tmp_path_factory.mktemp("raw"), frame(800)
+    for number, part in enumerate(parts(rows, 2)):
+        part.to_parquet(folder / f"{number}.parquet", index=False)
+    rows.to_csv(folder / "rows.csv", index=False)
+    return folder
+
+
+SCORECARD = ["-t", "y", "--drop", "id", "-c", "scorecard", "-m", "recall@fpr=0.1"]
+
+
+@pytest.fixture(scope="module", params=["in memory", "in passes"])
+def card_file(request, raw_files):
+    """Return the file of a card, and what the command printed."""
+    from tests.cli.conftest import CliRunner, app
+
+    in_passes = request.param == "in passes"
+    output = raw_files / f"{request.param}.dx"
+    words = ["fit", raw_files / "*.parquet", *SCORECARD, "-o", output, "--time-budget", 5]
+    words = [*words[:-2], "--two-passes"] if in_passes else words
+    result = CliRunner().invoke(app, list(map(str, words)), prog_name="directrix")
+    assert result.exit_code == 0, result.stderr
+    return output, result.stdout, in_passes
+
+
+def test_a_scorecard_of_raw_rows(card_file, raw_files, call):
+    path, printed, in_passes = card_file
+    assert printed.startswith("from three passes" if in_passes else "from 800 rows")
+    assert "operating point: positive if points > 0" in printed
+    assert "better than the logistic card of the same bins by" in printed
+    card = load(path)
+    assert card.feature_names_in_.tolist() == FEATURES
+    assert [bins.kind for bins in card.binner_.bins_] == ["number", "text", "boolean", "date"]
+    values = card.decision_function(frame(800)[FEATURES])
+    scored = raw_files / f"{path.stem}.csv"
+    result = call("predict", path, raw_files / "*.parquet", "--keep", "id", "-o", scored)
+    assert result.code == 0, result.err
+    predicted = pd.read_csv(scored)
+    np.testing.assert_allclose(predicted["score"], values[predicted["id"]], rtol=1e-12)
+    assert predicted.notna().all().all()
+    measured = call("evaluate", path, raw_files / "rows.csv", "-t", "y", "--json").json
+    assert measured["flagged"] == np.sum(values > 0)
+    shown = call("show", path).out
+    assert 'the "home" of' in shown
+    assert str(card.card_) in shown
+
+
+def test_the_card_of_passes_is_that_of_the_library(raw_files, call, tmp_path):
+    options = ["--features", "age,member", "--two-passes", "-o", tmp_path / "m.dx"]
+    words = ["-t", "y", "-c", "scorecard", "-m", "auc"]
+    result = call("fit", raw_files / "rows.csv", *words, *options)
+    assert result.code == 0, result.err
+    expected = ScorecardClassifier("auc").fit_source(
+        str(raw_files / "rows.csv"), target="y", features=["age", "member"], progress=False
+    )
+    rows = frame(800)[["age", "member"]]
+    scores = load(tmp_path / "m.dx").decision_function(rows)
+    np.testing.assert_allclose(scores, expected.decision_function(rows), rtol=1e-9)
+
+
+def test_what_scorecards_cannot_do(raw_files, card_file, call, tmp_path):
+    output = ["-o", tmp_path / "m.dx"]
+    budget = [*SCORECARD, "--two-passes", "--time-budget", 3, *output]
+    result = call("fit", raw_files / "rows.csv", *budget)
+    assert result.code == 1
+    assert "fit_source has no time_budget=" in result.err
+    page = ["-t", "y", "-o", tmp_path / "page.html"]
+    result = call("report", card_file[0], raw_files / "rows.csv", *page)
+    assert result.code == 1
+    assert "the model is a scorecard: use evaluate" in result.err

@@ -63,7 +63,7 @@ WRONG = {
     "NaN in two passes": (
         "fit {f}/holes.parquet -t fraud --two-passes -o {o}",
         DATA,
-        "use --drop age; ScorecardClassifier, in Python,",
+        "use --drop age; fit -c scorecard",
     ),
     "NaN scored": (
         "evaluate {f}/model.dx {f}/holes.parquet -t fraud",
@@ -250,15 +250,15 @@ DESCRIPTIONS = [
         NotNumericError(["town"], ["string"], "what another program would do"),
         (
             "column 'town' holds string, not numbers: encode such columns as numbers, or use "
-            "--drop town; ScorecardClassifier, in Python, takes text and missing values as they are"
+            "--drop town; fit -c scorecard takes text and missing values as they are"
         ),
     ),
     (
         MissingValuesError(["age", "clock"], 7),
         (
             "columns 'age', 'clock' hold missing values (NaN) in 7 rows: impute them, leave those "
-            "rows out, or use --drop age,clock; ScorecardClassifier, in Python, takes text and "
-            "missing values as they are"
+            "rows out, or use --drop age,clock; fit -c scorecard takes text and missing values "
+            "as they are"
         ),
     ),
     (
@@ -320,7 +320,7 @@ def test_a_message_is_made_from_the_fields_of_an_error(error, message):
 )
 def test_the_option_of_a_message_names_the_columns_in_a_shell(names):
     message, _ = describe_error(NotNumericError(names, ["string"] * len(names)))
-    words = shlex.split(message.partition("use ")[2].partition("; Scorecard")[0])
+    words = shlex.split(message.partition("use ")[2].partition("; fit -c")[0])
     assert words[0] == "--drop"
     assert parse_columns(words[1:]) == names
 

@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
     from directrix.moments import Moments
 
-_CLASSIFIERS = ("direct", "moment", "smooth", "beta-bernoulli")
-#: Classifiers that can be fitted in two passes over the rows.
-_TWO_PASSES = ("direct", "moment")
+_CLASSIFIERS = ("direct", "scorecard", "moment", "smooth", "beta-bernoulli")
+#: Classifiers that can be fitted in passes over the rows.
+_IN_PASSES = ("direct", "scorecard", "moment")
+#: Classifiers that search, and can keep a limit or a time budget.
+_SEARCHING = ("direct", "scorecard")
 #: Labels that a message lists.
 _LISTED_LABELS = 5
 
@@ -76,7 +78,12 @@ def fit(
     ] = None,
     two_passes: Annotated[
         bool,
-        typer.Option("--two-passes", help="Read the rows twice instead of keeping them in memory."),
+        typer.Option(
+            "--two-passes",
+            help=(
+                "Read the rows twice, a scorecard three times, instead of keeping them in memory."
+            ),
+        ),
     ] = False,
     prior: Annotated[
         float | None,
@@ -106,10 +113,10 @@ def fit(
     name = check_choice(
         classifier or ("moment" if from_summary else "direct"), _CLASSIFIERS, "--classifier"
     )
-    only_direct = guarantee is not None or time_budget is not None
+    of_search = guarantee is not None or time_budget is not None
     require(
-        name == "direct" or not only_direct,
-        "--guarantee and --time-budget need -c direct",
+        name in _SEARCHING or not of_search,
+        "--guarantee and --time-budget need -c direct or -c scorecard",
         "--classifier",
     )
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
@@ -136,9 +143,9 @@ def fit(
         )
         unfitted = _make_classifier(name, trained_metric, guarantee, time_budget)
         if two_passes or spark:
-            supported = name in _TWO_PASSES
+            supported = name in _IN_PASSES
             require(supported, f"-c {name} needs all rows in memory", "--two-passes")
-            model, origin = _fit_in_two_passes(unfitted, files)
+            model, origin = _fit_in_passes(unfitted, files)
         else:
             model, origin = _fit_rows(unfitted, files)
     save(model, output)
@@ -154,6 +161,8 @@ def _make_classifier(
 
     if name == "direct":
         return classifiers.DirectClassifier(metric, guarantee=guarantee, time_budget=time_budget)
+    if name == "scorecard":
+        return classifiers.ScorecardClassifier(metric, guarantee=guarantee, time_budget=time_budget)
     if name == "moment":
         return classifiers.MomentClassifier(metric)
     if name == "smooth":
@@ -181,13 +190,14 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     """Return a model of rows that are read into memory, and a description of its origin."""
     import numpy as np
 
-    from directrix.classifiers import DirectClassifier
-    from directrix.cli.io.rows import ReadRows, RowsInMemory
+    from directrix.classifiers import DirectClassifier, ScorecardClassifier
+    from directrix.cli.io.rows import ReadRawRows, ReadRows, RowsInMemory
 
-    rows: RowsInMemory = files.read(ReadRows())
+    raw = isinstance(model, ScorecardClassifier) and not files.libsvm
+    rows: RowsInMemory = files.read(ReadRawRows() if raw else ReadRows(), raw=raw)
     y = files.labels(rows.y)
     classes = np.unique(y).tolist()
-    if len(classes) < 2 or not isinstance(model, DirectClassifier):
+    if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
         _require_two_classes(classes)
     with show_status(f"fitting {type(model).__name__} to {len(y):,} rows"):
         model.fit(rows.X, y, sample_weight=rows.weight)
@@ -197,17 +207,20 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     return model, f"from {len(y):,} rows"
 
 
-def _fit_in_two_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
-    """Return a model of rows that are read twice, and a description of its origin."""
+def _fit_in_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
+    """Return a model of rows that are read several times, and a description of its origin."""
+    from directrix.classifiers import ScorecardClassifier
+
     possible = files.positive is None or files.libsvm
     require(
         possible,
-        "two passes use the labels as they are: make a column that is true for this label",
+        "passes use the labels as they are: make a column that is true for this label",
         "--positive",
     )
     source, options = files.source()
     model.fit_source(source, **options)
-    return model, "from two passes over the rows"
+    number = "three" if isinstance(model, ScorecardClassifier) else "two"
+    return model, f"from {number} passes over the rows"
 
 
 def _require_two_classes(classes: list[Any]) -> None:
@@ -228,7 +241,7 @@ def _require_two_classes(classes: list[Any]) -> None:
 
 
 def _reports_of(model: Any) -> Sequence[Any]:
-    """Return the reports of a DirectClassifier; other classifiers have none."""
+    """Return the reports of a classifier that searches; other classifiers have none."""
     reports: Sequence[Any] = getattr(model, "reports_", ())
     return reports
 
@@ -286,5 +299,5 @@ def _describe_report(report: Any) -> list[str]:
             f"expected {metric} on new rows: {expected.value:.4f} "
             f"({expected.low:.4f} to {expected.high:.4f})"
         ),
-        f"better than logistic regression by {gap.mean:+.4f}{interval} in {metric}",
+        f"better than {report.baseline} by {gap.mean:+.4f}{interval} in {metric}",
     ]

@@ -131,12 +131,15 @@ class PredictTask:
     def __call__(self, plan: Plan, tables: Iterator[Any]) -> PredictionCounts:
         """Predict the rows of all tables."""
         from directrix.cli.io.rows import feature_matrix
+        from directrix.cli.io.scoring import takes_raw_rows
         from directrix.engines import as_table
 
         rows = flagged = incomplete = 0
         for table in tables:
             if self.names is None:
                 X = feature_matrix(plan.block(table).X)
+            elif takes_raw_rows(self.model):
+                X = as_table(table).raw(self.names)
             else:
                 X = feature_matrix(as_table(table).features(self.names))
             columns, complete, n_flagged = self._predictions(X)
@@ -154,15 +157,17 @@ class PredictTask:
         import pyarrow as pa
         from scipy import sparse
 
-        from directrix.cli.io.scoring import scores_and_probabilities
+        from directrix.cli.io.scoring import scores_and_probabilities, takes_raw_rows
 
         n_rows = X.shape[0]
-        dense = not sparse.issparse(X)
-        complete = np.isfinite(X).all(axis=1) if dense else np.ones(n_rows, dtype=bool)
+        any_value = sparse.issparse(X) or takes_raw_rows(self.model)
+        complete = np.ones(n_rows, dtype=bool) if any_value else np.isfinite(X).all(axis=1)
         classes = self.model.classes_
         shape = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
         scores, probability = np.zeros(shape), np.zeros(shape)
-        if complete.any():
+        if complete.all():
+            scores, probability = scores_and_probabilities(self.model, X)
+        elif complete.any():
             scores[complete], probability[complete] = scores_and_probabilities(
                 self.model, X[complete]
             )

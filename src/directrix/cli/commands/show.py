@@ -32,7 +32,10 @@ def show(
         from directrix.cli.output.formatting import describe_model, model_json
 
         model = load_model(file)
-        return Reply(describe_model(model), {"kind": "model", **model_json(model)})
+        cards = [f"\n\n{card}" for card in getattr(model, "cards_", ())]
+        return Reply(
+            "".join([describe_model(model), *cards]), {"kind": "model", **model_json(model)}
+        )
     load_summary(file)  # raises an error that says what is wrong with a damaged file
     msg = f"{file} is neither a summary nor a model"
     raise UsageError(msg)

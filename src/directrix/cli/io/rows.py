@@ -107,10 +107,18 @@ class RowFiles:
             options["fold"] = HashFolds(folds)
         return self._spark_frame() if self.spark else list(self.paths), options
 
-    def read(self, task: Any) -> Any:
-        """Return the result of a task over all rows, in one pass."""
+    def read(self, task: Any, *, raw: bool = False) -> Any:
+        """Return the result of a task over all rows, in one pass.
+
+        Parameters
+        ----------
+        task : callable
+            Of a plan and tables.
+        raw : bool
+            Whether the features of blocks are columns as they are, with texts and missing values.
+        """
         source, options = self.source()
-        return run(source, Plan.of(**options), task)
+        return run(source, (RawPlan if raw else Plan).of(**options), task)
 
     def labels(self, y: Any) -> AnyArray:
         """Return the labels; True and False if a positive label was given."""
@@ -149,6 +157,15 @@ class RowFiles:
         return session.read.parquet(*self.paths)
 
 
+@dataclass(frozen=True)
+class RawPlan(Plan):
+    """Roles of the columns of a raw table, whose features are read as they are."""
+
+    def read_features(self, table: Any, columns: tuple[Any, ...]) -> tuple[Any, None]:
+        """Return the feature columns in the library of the table."""
+        return table.raw(columns), None
+
+
 class RowsInMemory(NamedTuple):
     """All rows: features, labels as read, sample weights, and names of the features."""
 
@@ -182,6 +199,30 @@ class ReadRows:
         return RowsInMemory(
             stack(parts), np.concatenate(labels), concatenate_weights(weights), names
         )
+
+
+@dataclass(frozen=True)
+class ReadRawRows:
+    """Task that reads all rows into memory as a raw table, with texts and missing values."""
+
+    name = "read"
+
+    def __call__(self, plan: Plan, tables: Iterator[Any]) -> RowsInMemory:
+        """Return the rows of all tables."""
+        import pyarrow as pa
+
+        blocks = [plan.block(table) for table in tables]
+        if not blocks:
+            msg = "the files hold no rows"
+            raise UsageError(msg)
+        parts = [
+            block.X if isinstance(block.X, pa.Table) else pa.Table.from_batches([block.X])
+            for block in blocks
+        ]
+        X = pa.concat_tables(parts, promote_options="permissive")
+        labels = np.concatenate([as_labels(block.y) for block in blocks])
+        weight = concatenate_weights([block.weight for block in blocks])
+        return RowsInMemory(X, labels, weight, tuple(X.column_names))
 
 
 def concatenate_weights(weights: Sequence[Any]) -> FloatArray | None:

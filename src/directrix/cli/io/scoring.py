@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import ScoredRows
+from directrix.classifiers import ScorecardClassifier, ScoredRows
 from directrix.cli.io.rows import RowFiles, concatenate_weights, feature_matrix, require_finite
 from directrix.cli.output.errors import UsageError
 from directrix.engines import Plan
@@ -46,8 +46,10 @@ class ScoreTask:
         for table in tables:
             block = plan.block(table)
             y = _known_labels(self.files.labels(block.y), classes)
-            X = feature_matrix(block.X)
-            require_finite(X, block.X.names)
+            X = block.X
+            if not takes_raw_rows(self.model):
+                X = feature_matrix(block.X)
+                require_finite(X, block.X.names)
             blocks.append((y, *scores_and_probabilities(self.model, X)))
             weights.append(block.weight)
             if self.with_moments:
@@ -66,12 +68,24 @@ def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> Sc
     """Score all rows of some files."""
     files = select_features(files, model)
     task = ScoreTask(model, files, with_moments)
+    raw = takes_raw_rows(model)
+    if raw and with_moments:
+        msg = (
+            "this is about linear models, and the model is a scorecard: use evaluate, or in Python "
+            "ScorecardDisplay"
+        )
+        raise UsageError(msg)
     if files.features is None:  # all columns are read, and some may be left out
-        scored: ScoredRows = files.read(task)
+        scored: ScoredRows = files.read(task, raw=raw)
     else:
         with model_columns():
-            scored = files.read(task)
+            scored = files.read(task, raw=raw)
     return scored
+
+
+def takes_raw_rows(model: Any) -> bool:
+    """Return whether a model scores texts and missing values as they are: a scorecard does."""
+    return isinstance(model, ScorecardClassifier)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ DATA_ERROR, CALL_ERROR = 1, 2
 #: Names of columns that a message lists before it only counts them.
 _LISTED_COLUMNS = 12
 
-_IN_PYTHON = "; ScorecardClassifier, in Python, takes text and missing values as they are"
+_AS_THEY_ARE = "; fit -c scorecard takes text and missing values as they are"
 
 
 class UsageError(Exception):
@@ -100,12 +100,12 @@ def _(error: ColumnNotFoundError) -> str:
 
 @_describe.register
 def _(error: NotNumericError) -> str:
-    return f"{error.problem}: {_either(error, 'encode such columns as numbers')}{_IN_PYTHON}"
+    return f"{error.problem}: {_either(error, 'encode such columns as numbers')}{_AS_THEY_ARE}"
 
 
 @_describe.register
 def _(error: MissingValuesError) -> str:
-    return f"{error.problem}: {_either(error, 'impute them', 'leave those rows out')}{_IN_PYTHON}"
+    return f"{error.problem}: {_either(error, 'impute them', 'leave those rows out')}{_AS_THEY_ARE}"
 
 
 @_describe.register

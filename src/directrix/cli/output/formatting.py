@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers import OperatingPoint, Rates
+from directrix.classifiers import Card, OperatingPoint, Rates
 from directrix.cli.output.reply import format_table
 from directrix.metrics import Metric, resolve
 
@@ -74,8 +74,10 @@ def operating_point_table(point: OperatingPoint) -> str:
     return format_table(header, table)
 
 
-def describe_threshold(point: OperatingPoint) -> str:
+def describe_threshold(point: OperatingPoint, card: Card | None = None) -> str:
     """Return the condition under which a row is predicted positive; the intercept implies it."""
+    if card is not None:
+        return f"points {'>' if card.higher_is_positive else '<'} {card.cutoff:.6g}"
     return f"coefficients · features > {point.threshold:.6g}, which is score > 0"
 
 
@@ -101,15 +103,35 @@ def describe_model(model: Any) -> str:
     classes = ", ".join(map(str, model.classes_.tolist()))
     lines = [f"{type(model).__name__} for {metric}; classes {classes}"]
     points = operating_points_of(model)
-    for label, point in zip(one_vs_rest_labels(model, len(points)), points, strict=True):
+    cards: Sequence[Card] = getattr(model, "cards_", ())
+    labels = one_vs_rest_labels(model, len(points))
+    for k, (label, point) in enumerate(zip(labels, points, strict=True)):
         against = "" if label is None else f" for class {label} against the others"
-        lines += ["", f"operating point{against}: positive if {describe_threshold(point)}"]
+        card = cards[k] if cards else None
+        lines += ["", f"operating point{against}: positive if {describe_threshold(point, card)}"]
         lines.append(operating_point_table(point))
     if hasattr(model, "coef_"):
         lines += ["", _coefficient_table(model)]
+    elif cards:
+        lines += [f"\n{_card_table(card)}" for card in cards]
     else:
         lines += ["", f"kernel expansion over {len(model.support_):,} rows"]
     return "\n".join(lines)
+
+
+def _card_table(card: Card) -> str:
+    """Return a line for each column of a card: its bins and its points."""
+    table = [
+        [bins.name, f"{bins.n_cells}", f"{points.min():.3g}", f"{points.max():.3g}"]
+        for bins, points in zip(card.bins, card.columns, strict=True)
+    ]
+    for cross in card.crosses:
+        first, second = (card.bins[k].name for k in cross.columns)
+        lowest, highest = cross.points.min(), cross.points.max()
+        table.append(
+            [f"{first} and {second}", f"{cross.points.size}", f"{lowest:.3g}", f"{highest:.3g}"]
+        )
+    return format_table(["column", "bins", "lowest points", "highest points"], table)
 
 
 def one_vs_rest_labels(model: Any, n_entries: int) -> list[Any]:
