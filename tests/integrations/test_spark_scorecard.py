@@ -22,7 +22,10 @@ if spark_cluster.why_not() is None:
     from pyspark.ml.feature import SQLTransformer
     from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-    from directrix.integrations.spark_scorecard import SparkScorecardModel
+    from directrix.integrations.spark_scorecard import (
+        SparkScorecardClassifier,
+        SparkScorecardModel,
+    )
 
 N = 200
 ROWS = card_problems.raw_rows(N, seed=21)
@@ -168,3 +171,59 @@ def test_what_is_refused(frame):
     nameless = SparkScorecardModel(ScorecardClassifier().fit_moments(counts))
     with pytest.raises(ValueError, match=r"without names of columns: give inputCols=\["):
         nameless.transform(frame)
+
+
+# ── the estimator ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def labelled(frame):
+    """The rows with a label that two of their columns decide, and a weight."""
+    number, flag = (F.col(f"`{NAMES[name]}`") for name in ("number", "flag"))
+    score = F.coalesce(F.when(number > 0, 2).otherwise(-2), F.lit(0)) + F.coalesce(
+        flag.cast("int"), F.lit(0)
+    )
+    noise = F.col("id") % 5 == 0
+    label = F.when(noise, score < 1).otherwise(score >= 1)
+    return frame.withColumns({"bad": label.cast("double"), "w": (F.col("id") % 3 + 1.0)})
+
+
+def test_an_estimator_fits_a_card_to_raw_columns(labelled, tmp_path):
+    estimator = SparkScorecardClassifier(
+        metric="auc", trainOn="counts", labelCol="bad", weightCol="w", pointsCol="p"
+    ).setInputCols(list(ROWS.columns))
+    estimator.write().overwrite().save(str(tmp_path / "estimator"))
+    loaded = SparkScorecardClassifier.load(str(tmp_path / "estimator"))
+    assert loaded.extractParamMap() == estimator.extractParamMap()
+    model = Pipeline(stages=[loaded]).fit(labelled).stages[0]
+    assert isinstance(model, SparkScorecardModel)
+    assert model.uid == estimator.uid
+    classifier = model.classifier
+    assert classifier.train_on == "counts"
+    assert classifier.feature_names_in_.tolist() == list(ROWS.columns)
+    assert [bins.kind for bins in classifier.binner_.bins_] == [
+        "number",
+        "text",
+        "boolean",
+        "date",
+        "number",
+    ]
+    total = labelled.agg(F.sum("w")).first()[0]
+    assert sum(classifier.card_.counts[0].sum(axis=1)) == pytest.approx(total)
+    result = model.transform(labelled)
+    points, prediction = scored(result, "p", "prediction")
+    assert points.tolist() == classifier.predict_points(ROWS).tolist()
+    assert prediction.tolist() == classifier.predict(ROWS).tolist()
+    evaluator = BinaryClassificationEvaluator(labelCol="bad")
+    assert evaluator.evaluate(result) > 0.6
+
+
+def test_the_estimator_reads_all_other_columns(labelled):
+    used = labelled.select("id", NAMES["flag"], "constant", "bad").withColumnRenamed("bad", "label")
+    model = SparkScorecardClassifier(trainOn="counts", points="pdo", refine=0).fit(used)
+    assert model.classifier.feature_names_in_.tolist() == ["id", NAMES["flag"], "constant"]
+    assert model.classifier.card_.columns[0].tolist() == [
+        round(value) for value in model.classifier.card_.columns[0]
+    ]
+    with pytest.raises(Exception, match="nope"):
+        SparkScorecardClassifier(labelCol="nope").fit(used)

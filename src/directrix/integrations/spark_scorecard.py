@@ -1,4 +1,4 @@
-"""A fitted scorecard as a model of Spark ML, which scores raw columns by expressions of Spark."""
+"""Scorecards of Spark ML: an estimator, and a model that scores raw columns by expressions."""
 # ruff: noqa: N802 - names are those of Spark ML
 
 from __future__ import annotations
@@ -9,17 +9,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from pyspark.ml import Model
+from pyspark.ml import Estimator, Model
 from pyspark.ml.functions import array_to_vector
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import (
     HasInputCols,
+    HasLabelCol,
     HasPredictionCol,
     HasProbabilityCol,
     HasRawPredictionCol,
+    HasWeightCol,
 )
 from pyspark.ml.util import (
+    DefaultParamsReadable,
     DefaultParamsReader,
+    DefaultParamsWritable,
     DefaultParamsWriter,
     MLReadable,
     MLReader,
@@ -33,20 +37,53 @@ from directrix.engines import DIALECTS
 from directrix.exceptions import ColumnNotFoundError
 from directrix.export import load, save, to_sql
 from directrix.integrations.spark_columns import ColumnArithmetic
+from directrix.metrics import metric_text, resolve
 
 _FILE = "model_file"  # entry of a saved stage: the bytes of the model file, in base64
 _SPARK = DIALECTS["spark"]
 
 
-class SparkScorecardModel(
-    Model,
-    HasInputCols,
-    HasRawPredictionCol,
-    HasProbabilityCol,
-    HasPredictionCol,
-    MLReadable,
-    MLWritable,
-):
+def _param(name: str, doc: str, converter: Any) -> Any:
+    return Param(Params._dummy(), name, doc, converter)  # noqa: SLF001 - Spark defines params so
+
+
+class CardParams(HasInputCols, HasRawPredictionCol, HasProbabilityCol, HasPredictionCol):
+    """Params that the estimator and its model share."""
+
+    pointsCol = _param(  # noqa: N815
+        "pointsCol", "column of points; with an empty name there is none", TypeConverters.toString
+    )
+
+    def getPointsCol(self) -> str:
+        """Return the column of points."""
+        return str(self.getOrDefault(self.pointsCol))
+
+    def setInputCols(self, value: Sequence[str]) -> Self:
+        """Set the columns of the data frame that the card reads."""
+        return self._with_params(inputCols=list(value))
+
+    def setPointsCol(self, value: str) -> Self:
+        """Set the column of points; with an empty name there is none."""
+        return self._with_params(pointsCol=value)
+
+    def setRawPredictionCol(self, value: str) -> Self:
+        """Set the column of scores; with an empty name there is none."""
+        return self._with_params(rawPredictionCol=value)
+
+    def setProbabilityCol(self, value: str) -> Self:
+        """Set the column of probabilities; with an empty name there is none."""
+        return self._with_params(probabilityCol=value)
+
+    def setPredictionCol(self, value: str) -> Self:
+        """Set the column of labels; with an empty name there is none."""
+        return self._with_params(predictionCol=value)
+
+    def _with_params(self, **params: Any) -> Self:
+        self._set(**{name: value for name, value in params.items() if value is not None})
+        return self
+
+
+class SparkScorecardModel(Model, CardParams, MLReadable, MLWritable):
     """A fitted `ScorecardClassifier` as a stage of Spark ML: raw columns in, points out.
 
     Missing values, special values, and texts that training rows did not have are scored as by the
@@ -80,13 +117,6 @@ class SparkScorecardModel(
         pipeline.save("card.pipeline")
     """
 
-    pointsCol = Param(  # noqa: N815
-        Params._dummy(),  # noqa: SLF001 - Spark defines params so
-        "pointsCol",
-        "column of points; with an empty name there is none",
-        TypeConverters.toString,
-    )
-
     def __init__(
         self,
         classifier: Any,
@@ -107,42 +137,13 @@ class SparkScorecardModel(
         super().__init__()
         self.classifier = classifier
         self._setDefault(pointsCol="points")
-        given = {
-            "inputCols": inputCols,
-            "pointsCol": pointsCol,
-            "rawPredictionCol": rawPredictionCol,
-            "probabilityCol": probabilityCol,
-            "predictionCol": predictionCol,
-        }
-        self._set(**{name: value for name, value in given.items() if value is not None})
-
-    def getPointsCol(self) -> str:
-        """Return the column of points."""
-        return str(self.getOrDefault(self.pointsCol))
-
-    def setInputCols(self, value: Sequence[str]) -> Self:
-        """Set the columns of the data frame, in the order of those of the classifier."""
-        return self._with_params(inputCols=list(value))
-
-    def setPointsCol(self, value: str) -> Self:
-        """Set the column of points; with an empty name there is none."""
-        return self._with_params(pointsCol=value)
-
-    def setRawPredictionCol(self, value: str) -> Self:
-        """Set the column of scores; with an empty name there is none."""
-        return self._with_params(rawPredictionCol=value)
-
-    def setProbabilityCol(self, value: str) -> Self:
-        """Set the column of probabilities; with an empty name there is none."""
-        return self._with_params(probabilityCol=value)
-
-    def setPredictionCol(self, value: str) -> Self:
-        """Set the column of labels; with an empty name there is none."""
-        return self._with_params(predictionCol=value)
-
-    def _with_params(self, **params: Any) -> Self:
-        self._set(**params)
-        return self
+        self._with_params(
+            inputCols=inputCols,
+            pointsCol=pointsCol,
+            rawPredictionCol=rawPredictionCol,
+            probabilityCol=probabilityCol,
+            predictionCol=predictionCol,
+        )
 
     def _transform(self, dataset: Any) -> Any:
         # Temporary columns, or points and scores would be computed again for every column of them.
@@ -229,6 +230,119 @@ class SparkScorecardModel(
     def read(cls) -> Any:
         """Return a reader that loads a stage."""
         return _StageReader()
+
+
+class SparkScorecardClassifier(
+    Estimator, CardParams, HasLabelCol, HasWeightCol, DefaultParamsReadable, DefaultParamsWritable
+):
+    """`ScorecardClassifier` as an estimator of Spark ML, fitted in three passes over raw columns.
+
+    For other parameters of the classifier, call its ``fit_source`` with the data frame and give the
+    fitted card to `SparkScorecardModel`.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        Metric to train for, by default "error". It is stored as text, so that it can be saved.
+    trainOn : "rows" or "counts"
+        As in `ScorecardClassifier`, by default "rows".
+    points : "pdo" or "integer", optional
+        What a point is worth; by default points are those of the trained line.
+    refine : int
+        Corrections of the candidates by all rows, by default 1, each with one pass.
+    inputCols : list of str, optional
+        Columns of the card, by default all but those of the label and the weight.
+    labelCol : str
+        Column of two labels, by default "label"; the greater is the positive class.
+    weightCol : str, optional
+        Column of sample weights.
+    pointsCol, rawPredictionCol, probabilityCol, predictionCol : str
+        Columns that the model adds; see `SparkScorecardModel`.
+
+    Examples
+    --------
+    ::
+
+        card = SparkScorecardClassifier(metric="recall@fpr=0.01", labelCol="fraud")
+        model = Pipeline(stages=[cleaning, card]).fit(frame)
+        print(model.stages[-1].classifier.report_)
+    """
+
+    metric = _param(
+        "metric", "metric to train for: a name, or one of directrix.metrics", metric_text
+    )
+    trainOn = _param(  # noqa: N815
+        "trainOn", "what candidates are made from: 'rows' or 'counts'", TypeConverters.toString
+    )
+    points = _param("points", "what a point is worth: 'pdo' or 'integer'", TypeConverters.toString)
+    refine = _param("refine", "number of corrections by all rows", TypeConverters.toInt)
+
+    def __init__(  # noqa: PLR0913 - params and columns of Spark ML
+        self,
+        *,
+        metric: Any = None,
+        trainOn: str | None = None,
+        points: str | None = None,
+        refine: int | None = None,
+        inputCols: Sequence[str] | None = None,
+        labelCol: str | None = None,
+        weightCol: str | None = None,
+        pointsCol: str | None = None,
+        rawPredictionCol: str | None = None,
+        probabilityCol: str | None = None,
+        predictionCol: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._setDefault(metric="error", trainOn="rows", refine=1, pointsCol="points")
+        self._with_params(
+            metric=metric,
+            trainOn=trainOn,
+            points=points,
+            refine=refine,
+            inputCols=inputCols,
+            labelCol=labelCol,
+            weightCol=weightCol,
+            pointsCol=pointsCol,
+            rawPredictionCol=rawPredictionCol,
+            probabilityCol=probabilityCol,
+            predictionCol=predictionCol,
+        )
+
+    def setMetric(self, value: Any) -> Self:
+        """Set the metric to train for: a name, or one of `directrix.metrics`."""
+        return self._with_params(metric=value)
+
+    def setLabelCol(self, value: str) -> Self:
+        """Set the column of labels."""
+        return self._with_params(labelCol=value)
+
+    def setWeightCol(self, value: str) -> Self:
+        """Set the column of sample weights; an empty name gives all rows the same weight."""
+        return self._with_params(weightCol=value)
+
+    def _fit(self, dataset: Any) -> SparkScorecardModel:
+        label = self.getLabelCol()
+        weight = self.getWeightCol() if self.isDefined(self.weightCol) else None
+        used = {label, weight}
+        names = [name for name in dataset.columns if name not in used]
+        if self.isDefined(self.inputCols):
+            names = list(self.getInputCols())
+        classifier = ScorecardClassifier(
+            resolve(self.getOrDefault(self.metric)),
+            train_on=self.getOrDefault(self.trainOn),
+            points=self.getOrDefault(self.points) if self.isDefined(self.points) else None,
+        )
+        classifier.fit_source(
+            dataset,
+            target=label,
+            features=names,
+            weight=weight or None,
+            refine=self.getOrDefault(self.refine),
+        )
+        model = SparkScorecardModel(classifier)
+        model._resetUid(self.uid)  # noqa: SLF001 - Spark has no public way to share a uid
+        self._copyValues(model)
+        return model
 
 
 class _StageWriter(MLWriter):
