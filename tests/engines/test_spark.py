@@ -521,8 +521,8 @@ def test_who_is_killed_in_mid_job_changes_no_bit(cluster, who, tmp_path):
 
 
 def failures(session, group):
-    """Return how many tasks failed in the jobs of a group."""
+    """Return how many tasks failed in the jobs of a group, and how many stages ran again."""
     tracker = session.sparkContext.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = [tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds]
-    return sum(stage.numFailedTasks for stage in stages if stage is not None)
+    return sum(stage.numFailedTasks + stage.currentAttemptId for stage in stages if stage)

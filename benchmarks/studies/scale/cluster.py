@@ -99,10 +99,11 @@ def _claims(runs: dict[str, Row]) -> list[str]:
     if DISTURBED.name in runs:
         disturbed = runs[DISTURBED.name]
         again, twice = disturbed["tasks run again"], disturbed["speculative tasks"]
+        killed_after = disturbed["executor killed after"]
         claims.append(
-            f"- An executor killed in mid-tree (after {disturbed['executor killed after']}; {again} "
-            f"tasks run again), and {twice} tasks run twice at a time by speculative execution, "
-            f"change no bit: {holds(disturbed['digest'] == many['digest'])}."
+            f"- An executor killed in mid-tree (after {killed_after}; {again} tasks run again), and "
+            f"{twice} tasks run twice at a time by speculative execution, change no bit: "
+            f"{holds(disturbed['digest'] == many['digest'])}."
         )
     return claims
 

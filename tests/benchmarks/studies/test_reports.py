@@ -7,6 +7,7 @@ pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
 from benchmarks.studies import bent_boundaries, beyond_lines, search_quality
 from benchmarks.studies.cards import integer_cards, monotone_cards, optbinning_tutorial
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
+from benchmarks.studies.scale import cluster, partials
 
 REPORTS = {
     bent_boundaries.REPORT: bent_boundaries.lines,
@@ -17,6 +18,8 @@ REPORTS = {
     claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),
     discrete_columns.REPORT: discrete_columns.lines,
     probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
+    cluster.REPORT: cluster.lines,
+    partials.REPORT: partials.lines,
     search_quality.REPORT: search_quality.lines,
     quality.REPORT: lambda: quality.lines(quality.RECORD.rows()),
 }
