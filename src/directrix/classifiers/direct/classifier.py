@@ -155,7 +155,9 @@ class DirectClassifier(MetricClassifier):
         progress.end()
         return self
 
-    def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
+    def fit_source(
+        self, source: Any, *, target: Any, fold: Any = None, refine: int = 0, **options: Any
+    ) -> Self:
         """Fit to rows wherever they are, in two passes over them; for two classes.
 
         The first pass summarises folds and samples rows of each class, from which both frontiers
@@ -171,12 +173,15 @@ class DirectClassifier(MetricClassifier):
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
             A row of whole weight k stays in one fold here.
+        refine : int
+            Number of passes between both, each of which corrects the best two candidates of the
+            sample by their gradients over all rows.
         **options
             ``features``, ``weight``, ``transform``, ``where``, ``engine`` and ``progress``, as in
             `summarize`.
         """
         from directrix.classifiers.direct.fit_source import DirectSource
-        from directrix.classifiers.fitting.two_passes import TwoPasses, source_folds
+        from directrix.classifiers.fitting.two_passes import TwoPasses, check_refine, source_folds
 
         metric = resolve(self.metric)
         self._check_parameters([metric])
@@ -186,6 +191,7 @@ class DirectClassifier(MetricClassifier):
         if self.signs is not None:
             msg = "fit_source has no signs=: leave them out, or use fit"
             raise ValueError(msg)
+        check_refine(refine)
         guarantees = self._guarantees([metric])
         folds = source_folds(fold, self.cv)
         if guarantees is not None:
@@ -196,7 +202,7 @@ class DirectClassifier(MetricClassifier):
         progress = Progress(self)
         two = TwoPasses(source, target, folds, options)
         guarantee = guarantees[0] if guarantees else None
-        direct = DirectSource(metric, two, self.class_weight, guarantee, self.n_jobs)
+        direct = DirectSource(metric, two, self.class_weight, guarantee, self.n_jobs, refine)
         surveyed = direct.survey()
         moments = surveyed.grouped.by_group[None]
         self.classes_ = two_classes(moments.classes)

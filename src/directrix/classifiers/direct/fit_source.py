@@ -11,6 +11,7 @@ import numpy as np
 from directrix.classifiers.direct.fit import FALL, Fitted, gap_to_logistic
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.class_weights import class_factors, reweighted
+from directrix.classifiers.fitting.corrections import Corrections
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.two_passes import (
     TwoPasses,
@@ -20,10 +21,12 @@ from directrix.classifiers.fitting.two_passes import (
 from directrix.frontier import MOST_FEATURES, Comparison, RowFrontier, Search, moment_candidates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.guarantee import Guarantee
     from directrix.engines import Surveyed
-    from directrix.frontier import Candidate
+    from directrix.frontier import Candidate, CorrectedCandidate
     from directrix.metrics import Metric
     from directrix.moments import Moments, RowSample
 
@@ -51,6 +54,8 @@ class DirectSource:
         The last fold is then set apart: nothing is built from it or chosen by it.
     n_jobs : int, optional
         Threads of the search.
+    refine : int
+        Number of corrections of the best candidates of the sample by all rows, each with a pass.
     """
 
     metric: Metric
@@ -58,6 +63,7 @@ class DirectSource:
     class_weight: Any
     guarantee: Guarantee | None = None
     n_jobs: int | None = None
+    refine: int = 0
 
     def survey(self) -> Surveyed:
         """Make the first pass."""
@@ -78,7 +84,8 @@ class DirectSource:
         if surveyed.sample is None:
             msg = "there are no rows to learn from"
             raise ValueError(msg)
-        candidates = self._candidates(moments, surveyed.sample)
+        units, found = self._candidates(moments, surveyed.sample)
+        candidates: list[Any] = [*found, *self._corrected(found, units, surveyed, factors)]
         lines = np.stack([candidate.line for candidate in candidates])
         fold_lines = [
             np.stack(lines_of_fold)
@@ -112,8 +119,45 @@ class DirectSource:
         )
         return Fitted(fitted, report)
 
-    def _candidates(self, moments: Moments, sample: RowSample) -> list[Candidate]:
-        """Return the candidates that are best on the sample, logistic regression among them."""
+    def _corrected(
+        self,
+        candidates: Sequence[Candidate],
+        units: Standardization,
+        surveyed: Surveyed,
+        factors: tuple[float, float],
+    ) -> list[CorrectedCandidate]:
+        """Return the best candidates of the sample, after each of some corrections by all rows."""
+        moments = surveyed.grouped.by_group[None]
+
+        def weights(without: tuple[int, ...]) -> FloatArray:
+            kept = [part for fold, part in enumerate(moments.parts) if fold not in without]
+            return np.array([sum(part[k].weight for part in kept) for k in range(2)])
+
+        n_folds = self.two.fold.n_folds - (self._apart is not None)
+        corrections = Corrections(n_folds, weights, np.array(factors), self._apart)
+        current = corrections.start(candidates) if self.refine else []
+        corrected: list[CorrectedCandidate] = []
+        for _ in range(self.refine if current else 0):
+            slopes = corrections.slopes(current)
+            in_features = [
+                replace(each.losses, coefs=np.stack([*map(units.line_back, each.losses.coefs)]))
+                for each in slopes
+            ]
+            gradients = [
+                np.stack([*map(units.gradient_there, gradient)])
+                for gradient in self.two.gradients(in_features, surveyed)
+            ]
+            current = corrections.corrected(current, slopes, gradients)
+            corrected += current
+        return corrected
+
+    def _candidates(
+        self, moments: Moments, sample: RowSample
+    ) -> tuple[Standardization, list[Candidate]]:
+        """Return the candidates that are best on the sample, logistic regression among them.
+
+        With them, the units in which those of the rows are solved.
+        """
         sample = sample.sorted()  # or sums in single precision would depend on the partitions
         positive = sample.y == moments.classes[-1]
         require_all_folds(sample.fold, positive, len(moments.folds))
@@ -135,7 +179,7 @@ class DirectSource:
         search = Search(rows, self.metric, from_moments if narrow else None)
         comparison = search.run()
         logistic = [candidate.complexity == 0.0 for candidate in search.candidates]
-        return [search.candidates[k] for k in _worth_counting(comparison, logistic)]
+        return units, [search.candidates[k] for k in _worth_counting(comparison, logistic)]
 
 
 def _worth_counting(comparison: Comparison, logistic: list[bool]) -> list[int]:

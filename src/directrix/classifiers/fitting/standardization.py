@@ -84,6 +84,11 @@ class Standardization:
         _require_finite(weight, self.scale)
         return np.append(weight, line[-1] - weight @ self.mean)
 
+    def gradient_there(self, gradient: FloatArray) -> FloatArray:
+        """Convert a gradient by lines of the features to one by lines of standardised features."""
+        slope = gradient[-1]
+        return np.append((gradient[:-1] - slope * self.mean) / self.scale, slope)
+
 
 def _quantiles(X: FloatArray, weight: FloatArray, shares: Sequence[float]) -> list[FloatArray]:
     """Return weighted quantiles: the least value up to which at least the share of weight lies.

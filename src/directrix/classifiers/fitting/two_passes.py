@@ -10,6 +10,7 @@ import numpy as np
 
 from directrix.classifiers.fitting.calibration import Calibration, calibration_from_scores
 from directrix.classifiers.fitting.choice import Choice
+from directrix.classifiers.fitting.corrections import Gradients, LossSlopes, Summed
 from directrix.classifiers.fitting.finalize import FittedLine, fitted_line
 from directrix.classifiers.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.classifiers.fitting.intervals import Sizes
@@ -38,6 +39,8 @@ from directrix.moments import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import FloatArray
     from directrix.engines import Fingerprint
     from directrix.metrics import Metric
@@ -171,6 +174,22 @@ class TwoPasses:
         require_same_rows(surveyed.fingerprint, counted.fingerprint)
         return counted.folds
 
+    def gradients(self, losses: Sequence[LossSlopes], surveyed: Surveyed) -> tuple[FloatArray, ...]:
+        """Return sums over all rows of the gradients of losses: a pass between both.
+
+        Parameters
+        ----------
+        losses : sequence of LossSlopes
+            With coefficients of the features.
+        surveyed : Surveyed
+            Result of the first pass.
+        """
+        plan, reading = self._plan()
+        positive = surveyed.grouped.by_group[None].classes[-1]
+        summed: Summed = run(self.source, plan, Gradients(losses, positive), **reading)
+        require_same_rows(surveyed.fingerprint, summed.fingerprint)
+        return summed.gradients
+
     def _plan(self) -> tuple[Plan, dict[str, Any]]:
         """Return the roles of the columns, and the options of reading them."""
         roles = dict(self.options)
@@ -198,6 +217,13 @@ def source_folds(fold: Any, cv: Any) -> HashFolds:
         msg = "fit_source holds rows out by a hash: give fold=HashFolds(5, key=...), or none"
         raise TypeError(msg)
     return fold
+
+
+def check_refine(refine: Any) -> None:
+    """Raise ValueError if a number of corrections is not a whole number, zero or more."""
+    if not isinstance(refine, int | np.integer) or isinstance(refine, bool) or refine < 0:
+        msg = f"refine must be a whole number, 0 or more, not {refine!r}"
+        raise ValueError(msg)
 
 
 def require_same_rows(first: Fingerprint, later: Fingerprint) -> None:

@@ -5,6 +5,7 @@ import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix import Binner
+from directrix.classifiers.fitting.corrections import LossSlopes
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit_counts import coding_of_counts
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
@@ -63,7 +64,9 @@ def random_lines(k):
 def test_gradients_are_those_of_the_objective_in_memory(without):
     losses, lines = [Logistic(), BetaBernoulli(mixing=0.3)], random_lines(2)
     factors = np.array([[1.0, 1.0], [0.25, 3.0]])
-    task = ScoreCards(BINNER, "yes", slopes=[CardSlopes(design(), lines, losses, factors, without)])
+    task = ScoreCards(
+        BINNER, "yes", slopes=[CardSlopes(design(), LossSlopes(lines, losses, factors, without))]
+    )
     (gradient,) = run(task).gradients
     cells, positive, weight, fold = whole()
     kept = ~np.isin(fold, without)

@@ -70,7 +70,7 @@ class ClassTotals:
             counts[label] += count if fold != without_fold else 0
         return counts
 
-    def weights(self, label: Any, *, without_folds: tuple[int | None, ...] = ()) -> FloatArray:
+    def weights(self, label: Any, without_folds: tuple[int | None, ...] = ()) -> FloatArray:
         """Return the weight of the rows of other classes, and that of a class.
 
         Parameters

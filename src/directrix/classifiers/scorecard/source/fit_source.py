@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,28 +16,25 @@ from directrix.classifiers.direct.fit import gap_to_logistic
 from directrix.classifiers.direct.fit_source import require_all_folds, weights_of_sample
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.class_weights import factors_of
+from directrix.classifiers.fitting.corrections import Corrections
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.two_passes import guaranteed_threshold, source_folds
+from directrix.classifiers.fitting.two_passes import (
+    check_refine,
+    guaranteed_threshold,
+    source_folds,
+)
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.source.contest import Contest, Family
-from directrix.classifiers.scorecard.source.corrections import Corrections
 from directrix.classifiers.scorecard.source.counted_candidates import (
     counted_candidates,
     require_counts_of,
 )
 from directrix.classifiers.scorecard.source.passes import CardPasses
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
-from directrix.classifiers.scorecard.source.tasks import (
-    TableSurvey,
-)
-from directrix.frontier import (
-    MOST_ROWS,
-    Comparison,
-    CorrectedCandidate,
-    RowCandidate,
-)
+from directrix.classifiers.scorecard.source.tasks import CardSlopes, TableSurvey
+from directrix.frontier import MOST_ROWS, Comparison
 from directrix.tables import Binner, CellKinds
 
 if TYPE_CHECKING:
@@ -202,11 +200,7 @@ class CardSource:
             search.design(structure, None),
             [search.design(structure, fold) for fold in folds],
         )
-        corrected = [
-            CorrectedCandidate.of(each)
-            for each in family.candidates
-            if isinstance(each, RowCandidate) and each.recipe.loss.separable
-        ][:_CORRECTED]
+        corrected = Corrections.start(family.candidates)
         n_columns, n_cells = len(binner.bins_), sum(bins.n_cells for bins in binner.bins_)
         is_countable = (
             settings.max_columns is None
@@ -214,11 +208,14 @@ class CardSource:
             and n_cells <= _MOST_CELLS
         )
         contest, label = self._contest(binner, classes[-1], factors), classes[-1]
-        corrections = Corrections(family, totals, label, factors, self._apart)
+        corrections = Corrections(
+            self._n_folds, partial(totals.weights, label), factors, self._apart
+        )
+        designs = [*family.fold_designs, family.design]
         waiting = [family]
         for step in range(self.refine):
             slopes = corrections.slopes(corrected)
-            tasks = [each.task for each in slopes]
+            tasks = [CardSlopes(designs[k], each.losses) for k, each in enumerate(slopes)]
             scored = contest.count(waiting, tasks, pairs=step == 0 and is_countable)
             if step and not contest.has_improved(len(waiting)):
                 waiting = []
@@ -295,9 +292,7 @@ def fit_source(
     if classifier.time_budget is not None:
         msg = "fit_source has no time_budget=: leave it out, or use fit"
         raise ValueError(msg)
-    if not isinstance(refine, int | np.integer) or isinstance(refine, bool) or refine < 0:
-        msg = f"refine must be a whole number, 0 or more, not {refine!r}"
-        raise ValueError(msg)
+    check_refine(refine)
     if classifier.max_columns is not None and (
         classifier.train_on == "counts" or counts is not None
     ):

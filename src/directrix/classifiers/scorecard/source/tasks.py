@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.classifiers.fitting.corrections import LossSlopes
     from directrix.classifiers.scorecard.design import CardDesign
     from directrix.engines import Block, Partition, Plan
-    from directrix.losses import Loss
     from directrix.tables import Binner
 
 #: Rows that are coded at a time.
@@ -144,41 +144,24 @@ class CardModels:
         return scores.T
 
 
-@dataclass(frozen=True, eq=False)
-class CardSlopes:
+class CardSlopes(NamedTuple):
     """Losses of cards whose gradients a pass adds up.
 
     Parameters
     ----------
     design : CardDesign
-    coefs : array of shape (k, d + 1)
-    losses : sequence of Loss
-        For each line of coefficients; means over rows.
-    factors : array of shape (k, 2)
-        Factors of the weights of the negatives and of the positives.
-    without : tuple of int
-        Folds whose rows do not count.
+    losses : LossSlopes
     """
 
     design: CardDesign
-    coefs: FloatArray
-    losses: Sequence[Loss]
-    factors: FloatArray
-    without: tuple[int, ...] = ()
+    losses: LossSlopes
 
     def sums(self, cells: IntArray, positive: AnyArray, weight: Any, fold: AnyArray) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
-        rows = np.flatnonzero(~np.isin(fold, self.without))
-        X, positive, weight = self.design.rows(cells[rows]), positive[rows], weight[rows]
-        coefs = self.coefs.astype(np.float32)  # a sum over many rows needs no more digits of each
-        scores = X @ coefs[:, :-1].T + coefs[:, -1]
-        slopes = np.zeros_like(scores)
-        for k, loss in enumerate(self.losses if len(rows) else ()):
-            effective = weight * self.factors[k, positive.astype(np.intp)]
-            column = scores[:, k].astype(np.float64)
-            mean = loss.value_and_grad(positive, column, effective)[1]
-            slopes[:, k] = mean * float(effective.sum())
-        return np.column_stack([(X.T @ slopes).T, slopes.sum(axis=0, dtype=np.float64)])
+        # A sum over many rows needs no more digits of each than single precision has.
+        return self.losses.sums(
+            lambda rows: self.design.rows(cells[rows]), positive, weight, fold, np.float32
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +223,7 @@ class ScoreCards:
         """Return histograms, gradients and counts of the rows of a partition."""
         sizes = [bins.n_cells for bins in self.binner.bins_] if self.models else []
         histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
-        gradients = [np.zeros(slope.coefs.shape) for slope in self.slopes]
+        gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
         by_cell = [np.zeros((2, size)) for size in sizes]
         fingerprint, counts = Fingerprint(), None
         for block in plan.blocks(partition):

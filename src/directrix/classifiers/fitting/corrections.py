@@ -1,0 +1,216 @@
+"""Corrections of the candidates of a sample by their gradients over all rows of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.engines import Fingerprint
+from directrix.frontier import CorrectedCandidate, RowCandidate, balance_factor
+from directrix.moments import as_labels
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.engines import Partition, Plan
+    from directrix.frontier import Candidate
+    from directrix.losses import Loss
+
+#: Candidates of a sample that are corrected.
+_MOST = 2
+#: Rows that are scored at a time.
+_ROWS_AT_A_TIME = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class LossSlopes:
+    """Losses of linear models whose gradients a pass adds up.
+
+    Parameters
+    ----------
+    coefs : array of shape (k, d + 1)
+        Intercepts last.
+    losses : sequence of Loss
+        For each line of coefficients; means over rows.
+    factors : array of shape (k, 2)
+        Factors of the weights of the negatives and of the positives.
+    without : tuple of int
+        Folds whose rows do not count.
+    """
+
+    coefs: FloatArray
+    losses: Sequence[Loss]
+    factors: FloatArray
+    without: tuple[int, ...] = ()
+
+    def sums(
+        self,
+        rows_of: Callable[[AnyArray], Any],
+        positive: AnyArray,
+        weight: FloatArray,
+        fold: AnyArray,
+        dtype: Any = np.float64,
+    ) -> FloatArray:
+        """Return sums of weighted gradients over rows, of shape (k, d + 1).
+
+        Parameters
+        ----------
+        rows_of : callable
+            From indices of rows to their features, a matrix as far as products go.
+        positive, weight, fold : arrays of shape (n,)
+        dtype : dtype
+            In which scores are made.
+        """
+        rows = np.flatnonzero(~np.isin(fold, self.without))
+        X, positive, weight = rows_of(rows), positive[rows], weight[rows]
+        coefs: AnyArray = self.coefs.astype(dtype)
+        scores = X @ coefs[:, :-1].T + coefs[:, -1]
+        slopes = np.zeros_like(scores)
+        for k, loss in enumerate(self.losses if len(rows) else ()):
+            effective = weight * self.factors[k, positive.astype(np.intp)]
+            column = scores[:, k].astype(np.float64)
+            mean = loss.value_and_grad(positive, column, effective)[1]
+            slopes[:, k] = mean * float(effective.sum())
+        return np.column_stack([(X.T @ slopes).T, slopes.sum(axis=0, dtype=np.float64)])
+
+
+class Slopes(NamedTuple):
+    """Gradients of candidates that are made without a fold.
+
+    Parameters
+    ----------
+    fold : int, optional
+        None for candidates of all rows.
+    losses : LossSlopes
+    weights : array of shape (k,)
+        Weight of all rows that count, for each candidate.
+    """
+
+    fold: int | None
+    losses: LossSlopes
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What a pass adds up to correct candidates, and the correction.
+
+    Parameters
+    ----------
+    n_folds : int
+    weights : callable
+        From folds that do not count to the weight of all other negatives and positives.
+    factors : array of shape (2,)
+        Class weights of the negatives and of the positives.
+    apart : int, optional
+        A fold that is set apart.
+    """
+
+    n_folds: int
+    weights: Callable[[tuple[int, ...]], FloatArray]
+    factors: FloatArray
+    apart: int | None = None
+
+    @staticmethod
+    def start(candidates: Sequence[Candidate]) -> list[CorrectedCandidate]:
+        """Return the first candidates that can be corrected: their loss is a mean over rows."""
+        of_rows = [each for each in candidates if isinstance(each, RowCandidate)]
+        separable = [each for each in of_rows if each.recipe.loss.separable]
+        return [CorrectedCandidate.of(each) for each in separable[:_MOST]]
+
+    def slopes(self, candidates: Sequence[CorrectedCandidate]) -> list[Slopes]:
+        """Return the gradients to add up: without each fold, and of all rows."""
+        if not candidates:
+            return []
+        slopes = []
+        for fold in (*range(self.n_folds), None):
+            without = tuple(each for each in {fold, self.apart} if each is not None)
+            weights = self.weights(without)
+            factors = np.array([self.factors] * len(candidates))
+            for k, each in enumerate(candidates):
+                if each.recipe.ratio is not None:
+                    negatives, positives = (weights * self.factors).tolist()
+                    factors[k, 0] *= balance_factor(negatives, positives, each.recipe.ratio)
+            coefs = np.stack([each.coefs[fold] for each in candidates])
+            losses = LossSlopes(coefs, [each.recipe.loss for each in candidates], factors, without)
+            slopes.append(Slopes(fold, losses, factors @ weights))
+        return slopes
+
+    @staticmethod
+    def corrected(
+        candidates: Sequence[CorrectedCandidate],
+        slopes: Sequence[Slopes],
+        gradients: Sequence[FloatArray],
+    ) -> list[CorrectedCandidate]:
+        """Return candidates after one correction.
+
+        Parameters
+        ----------
+        candidates : sequence of CorrectedCandidate
+        slopes : sequence of Slopes
+            Made of these candidates.
+        gradients : sequence of arrays of shape (k, d + 1)
+            Sums over all rows, for each of the slopes, in the units of the coefficients.
+        """
+        means = {
+            each.fold: gradient / each.weights[:, None]
+            for each, gradient in zip(slopes, gradients, strict=True)
+        }
+        return [
+            each.corrected({fold: mean[k] for fold, mean in means.items()})
+            for k, each in enumerate(candidates)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """Result of `Gradients`; results add up.
+
+    Parameters
+    ----------
+    gradients : tuple of arrays of shape (k, d + 1)
+    fingerprint : Fingerprint
+    """
+
+    gradients: tuple[FloatArray, ...]
+    fingerprint: Fingerprint
+
+    def __add__(self, other: Summed) -> Summed:
+        both = zip(self.gradients, other.gradients, strict=True)
+        return Summed(tuple(a + b for a, b in both), self.fingerprint + other.fingerprint)
+
+
+@dataclass(frozen=True, eq=False)
+class Gradients:
+    """Task of a pass that corrects lines: gradients of losses over the rows.
+
+    Parameters
+    ----------
+    losses : sequence of LossSlopes
+        With coefficients of the features as they are.
+    positive : label
+        The positive class.
+    """
+
+    losses: Sequence[LossSlopes]
+    positive: Any
+    name = "correct"
+
+    def __call__(self, plan: Plan, partition: Partition) -> Summed:
+        """Return the gradients of the rows of a partition."""
+        gradients = [np.zeros(each.coefs.shape) for each in self.losses]
+        fingerprint = Fingerprint()
+        for block in plan.blocks(partition):
+            fingerprint += Fingerprint.of(block)
+            n, positive = block.X.shape[0], as_labels(block.y) == self.positive
+            weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
+            fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
+            for start in range(0, n, _ROWS_AT_A_TIME):
+                part = slice(start, min(start + _ROWS_AT_A_TIME, n))
+                X = np.asarray(block.X.block(part.start, part.stop), dtype=np.float64)
+                columns = positive[part], weight[part], fold[part]
+                for k, each in enumerate(self.losses):
+                    gradients[k] += each.sums(X.__getitem__, *columns)
+        return Summed(tuple(gradients), fingerprint)
