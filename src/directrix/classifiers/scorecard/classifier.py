@@ -234,6 +234,7 @@ class ScorecardClassifier(CardModel):
 
         metric = resolve(self.metric)
         self._check_parameters([metric])
+        progress_report = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles["where"] = where
         reading = {"engine": engine, "progress": progress}
@@ -244,6 +245,7 @@ class ScorecardClassifier(CardModel):
         self.operating_points_ = (made.fitted.operating_point,)
         self.calibrations_ = (made.fitted.calibration,)
         self.reports_ = (made.report,)
+        self._report_choice(progress_report)
         return self
 
     def fit_moments(self, counts: BinCounts) -> Self:
