@@ -101,8 +101,8 @@ def _claims(runs: dict[str, Row]) -> list[str]:
         again, twice = disturbed["tasks run again"], disturbed["speculative tasks"]
         killed_after = disturbed["executor killed after"]
         claims.append(
-            f"- An executor killed in mid-tree (after {killed_after}; {again} tasks run again), "
-            f"and {twice} tasks run twice at a time by speculative execution, change no bit: "
+            f"- An executor killed in mid-tree (after {killed_after}; {again} tasks run again) and "
+            f"{twice} tasks run twice at a time by speculative execution, change no bit: "
             f"{holds(disturbed['digest'] == many['digest'])}."
         )
     return claims
