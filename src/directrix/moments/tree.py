@@ -42,11 +42,12 @@ class TreeSum(Generic[T]):
             raise ValueError(msg)
         if number == self._last:
             return
-        # No term before it, no subtree to complete.
+        # No term before it, no subtree to share.
         height = (number ^ self._last).bit_length() if self._waiting else 0
-        while len(self._waiting) > 1 and self._waiting[-1][0] < height:
-            self._join_last_two()
+        self._join(height - 1)
         self._waiting.append((height, term))
+        # A number that ends with k ones is the last of a subtree of height k.
+        self._join((~number & (number + 1)).bit_length() - 1)
         self._last = number
 
     def total(self) -> T:
@@ -54,14 +55,15 @@ class TreeSum(Generic[T]):
         if not self._waiting:
             msg = "nothing to add up"
             raise ValueError(msg)
-        while len(self._waiting) > 1:
-            self._join_last_two()
+        self._join(self._last.bit_length())
         return self._waiting[0][1]
 
-    def _join_last_two(self) -> None:
-        _, right = self._waiting.pop()
-        height, left = self._waiting.pop()
-        self._waiting.append((height, left + right))
+    def _join(self, height: int) -> None:
+        """Add up the last subtrees, as far as those that they share are of at most this height."""
+        while len(self._waiting) > 1 and self._waiting[-1][0] <= height:
+            _, right = self._waiting.pop()
+            before, left = self._waiting.pop()
+            self._waiting.append((before, left + right))
 
 
 def tree_sum(terms: Iterable[T]) -> T:
