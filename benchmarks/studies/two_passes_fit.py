@@ -39,12 +39,17 @@ def arrow(files: list[str]) -> Any:
 
 def spark(files: list[str]) -> Any:
     """Fit in two passes on Spark."""
+    return on_spark(files, _two_passes)
+
+
+def on_spark(files: list[str], fit: Callable[[Any], Any]) -> Any:
+    """Fit to a data frame of Parquet files, on both cores of this machine."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
 
     settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false"}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    model = _two_passes(session.read.parquet(*files))
+    model = fit(session.read.parquet(*files))
     session.stop()
     return model
 

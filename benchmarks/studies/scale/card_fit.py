@@ -18,7 +18,7 @@ import numpy as np
 from pyarrow import concat_tables, dataset, parquet
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.studies.two_passes_fit import bytes_read, cpu_seconds
+from benchmarks.studies.two_passes_fit import bytes_read, cpu_seconds, on_spark
 from directrix import ScorecardClassifier
 from directrix.metrics import RecallAtFPR
 
@@ -37,18 +37,6 @@ def card(source: Any, **options: Any) -> Any:
     refine = options.pop("refine", 1)
     model = ScorecardClassifier("auc", **options)
     return model.fit_source(source, target=TARGET, refine=refine, progress=False)
-
-
-def spark(files: list[str]) -> Any:
-    """Fit a card in passes on Spark."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
-
-    settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false"}
-    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    model = card(session.read.parquet(*files))
-    session.stop()
-    return model
 
 
 def in_memory(files: list[str]) -> Any:
@@ -92,7 +80,7 @@ TASKS: dict[str, Callable[[list[str]], Any]] = {
     "card without correction, Arrow": lambda files: card(files, refine=0),
     "card, up to 4 corrections, Arrow": lambda files: card(files, refine=4),
     "card from counts, Arrow": lambda files: card(files, train_on="counts"),
-    "card, Spark": spark,
+    "card, Spark": lambda files: on_spark(files, card),
     "card in memory": in_memory,
     "LightGBM in memory": Trees,
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.guarantee import Guarantee
+    from directrix.classifiers.fitting.two_passes import HistogramChoice
     from directrix.engines import Surveyed
     from directrix.frontier import Candidate, CorrectedCandidate
     from directrix.metrics import Metric
@@ -101,22 +102,7 @@ class DirectSource:
             guaranteed = guaranteed_threshold(self.metric, self.guarantee, folds[-1], chosen)
         line = lines[chosen.index]
         fitted = chosen.finalize(self.metric, line, moments, guaranteed)
-        sign = -1.0 if self.metric.greater_is_better else 1.0
-        no_folds = np.empty((len(candidates), 0))
-        comparison = Comparison(chosen.values, sign * chosen.values, no_folds)
-        logistic = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
-        gap = 0.0
-        if candidates[chosen.index].complexity > 0.0:
-            gap = gap_to_logistic(chosen.assessment, logistic)
-        report = DirectReport.of(
-            self.metric,
-            "all rows, held out",
-            candidates,
-            comparison,
-            chosen.index,
-            chosen.assessment,
-            gap,
-        )
+        report = report_of_choice(self.metric, candidates, chosen)
         return Fitted(fitted, report)
 
     def _corrected(
@@ -202,6 +188,38 @@ def _worth_counting(comparison: Comparison, logistic: list[bool]) -> list[int]:
     count = min(max(int(near.sum()), _FEWEST), _MOST)
     counted = [*order[near[order]], *order[~near[order]]][:count]
     return [int(k) for k in dict.fromkeys([*[k for k in order if logistic[k]][:1], *counted])]
+
+
+def report_of_choice(
+    metric: Metric, candidates: Sequence[Any], chosen: HistogramChoice, skipped: Sequence[str] = ()
+) -> DirectReport:
+    """Return the report on candidates that were compared on all rows, held out.
+
+    Parameters
+    ----------
+    metric : Metric
+    candidates : sequence of Candidate
+    chosen : HistogramChoice
+    skipped : sequence of str
+        Steps of the search for which there was no time.
+    """
+    sign = -1.0 if metric.greater_is_better else 1.0
+    no_folds = np.empty((len(candidates), 0))
+    comparison = Comparison(chosen.values, sign * chosen.values, no_folds)
+    simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
+    gap = 0.0
+    if candidates[chosen.index].complexity > 0.0:
+        gap = gap_to_logistic(chosen.assessment, simplest)
+    return DirectReport.of(
+        metric,
+        "all rows, held out",
+        candidates,
+        comparison,
+        chosen.index,
+        chosen.assessment,
+        gap,
+        skipped=skipped,
+    )
 
 
 def weights_of_sample(

@@ -12,8 +12,11 @@ from sklearn.base import clone
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
-from directrix.classifiers.direct.fit import gap_to_logistic
-from directrix.classifiers.direct.fit_source import require_all_folds, weights_of_sample
+from directrix.classifiers.direct.fit_source import (
+    report_of_choice,
+    require_all_folds,
+    weights_of_sample,
+)
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.class_weights import factors_of
 from directrix.classifiers.fitting.corrections import Corrections
@@ -241,22 +244,9 @@ class CardSource:
         if self.guarantee is not None:
             apart = contest.by_fold[-1]
             guaranteed = guaranteed_threshold(metric, self.guarantee, apart, chosen)
-        best = candidates[chosen.index]
-        fitted = chosen.finalize(metric, best.line, guaranteed=guaranteed)
-        sign = -1.0 if metric.greater_is_better else 1.0
-        comparison = Comparison(chosen.values, sign * chosen.values, np.empty((len(candidates), 0)))
-        simplest = np.flatnonzero([each.complexity == 0.0 for each in candidates])
-        gap = gap_to_logistic(chosen.assessment, simplest) if best.complexity > 0.0 else 0.0
-        report = DirectReport.of(
-            metric,
-            "all rows, held out",
-            candidates,
-            comparison,
-            chosen.index,
-            chosen.assessment,
-            gap,
-            skipped=skipped,
-        )
+        line = candidates[chosen.index].line
+        fitted = chosen.finalize(metric, line, guaranteed=guaranteed)
+        report = report_of_choice(metric, candidates, chosen, skipped)
         report = replace(report, baseline=BASELINES[self.train_on])
         card = Card.of(contest.design(chosen.index), fitted.line)
         if settings.scale is not None:
