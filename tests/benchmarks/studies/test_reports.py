@@ -7,7 +7,7 @@ pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
 from benchmarks.studies import bent_boundaries, beyond_lines, search_quality
 from benchmarks.studies.cards import integer_cards, monotone_cards, optbinning_tutorial
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
-from benchmarks.studies.scale import cluster, partials
+from benchmarks.studies.scale import cards, cluster, guarantee, partials
 
 REPORTS = {
     bent_boundaries.REPORT: bent_boundaries.lines,
@@ -18,7 +18,9 @@ REPORTS = {
     claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),
     discrete_columns.REPORT: discrete_columns.lines,
     probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
+    cards.REPORT: cards.lines,
     cluster.REPORT: cluster.lines,
+    guarantee.REPORT: guarantee.lines,
     partials.REPORT: partials.lines,
     search_quality.REPORT: search_quality.lines,
     quality.REPORT: lambda: quality.lines(quality.RECORD.rows()),
