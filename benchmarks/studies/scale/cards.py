@@ -113,7 +113,8 @@ def lines() -> list[str]:
         "Rows of census_income, drawn with replacement, with noise in their numbers: 40 columns,",
         f"33 of them texts. Test rows, {TEST_ROWS:,} at most, are of other people. Cards are",
         "trained for the AUC. CPU is that of a process and its children, all passes and the search",
-        "on the sample included; memory on Spark is that of the driver's Python.",
+        "on the sample included; memory on Spark is that of the driver's Python: workers read and",
+        "count elsewhere.",
         "",
         *header(*RECORD.columns),
     ]

@@ -41,7 +41,7 @@ class ScoreRates(NamedTuple):
 class ScoreHistogram:
     r"""Scores of one model on labelled rows, counted in 4,096 bins for each of two classes.
 
-    Histograms form an algebra, as `Moments` do: ``a + b`` has the rows of both, ``a - b`` removes
+    Histograms form an algebra, as moments do: ``a + b`` has the rows of both, ``a - b`` removes
     rows, and a histogram of no rows is the identity. So metrics of a model can be followed from
     day to day, and a threshold set anew, without keeping any row. ``Curve.of_histogram`` returns
     the curve of all thresholds, on which every metric can be computed.
