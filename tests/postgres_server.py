@@ -8,6 +8,8 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 
 def programs():
     """Return the folder of initdb and pg_ctl, or None where there is no server to start."""
@@ -18,6 +20,14 @@ def programs():
         folders.append(Path(done.stdout.strip()))
     folders += map(Path, sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True))  # noqa: PTH207
     return next((folder for folder in folders if (folder / "initdb").is_file()), None)
+
+
+def require_programs():
+    """Return the folder of initdb and pg_ctl; skip the test if PostgreSQL is not installed."""
+    folder = programs()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    return folder
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from directrix import Moments, summarize
 from directrix.engines import HashFolds, Plan, run
-from directrix.engines.plan import Partition
+from directrix.engines.block import Partition
 from directrix.engines.tasks import Summaries
 from directrix.moments import tree_sum
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summarize
 from directrix.engines import HashFolds, Plan, run
 from directrix.engines import spark as engine
-from directrix.engines.plan import Partition
+from directrix.engines.block import Partition
 from directrix.engines.tasks import Summaries
 from directrix.engines.tree import packed, unpacked
 from directrix.exceptions import NotNumericError

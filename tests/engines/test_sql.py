@@ -72,9 +72,7 @@ def quoted(name):
 
 @pytest.fixture(scope="session")
 def postgres():
-    programs = postgres_server.programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    programs = postgres_server.require_programs()
     with postgres_server.server(programs) as address:
         yield address
 

@@ -10,7 +10,8 @@ from scipy import stats
 import directrix.engines.base as engines
 from directrix.classifiers.fitting.two_passes import TwoPasses
 from directrix.engines import HashFolds, Plan, Sampling, Survey
-from directrix.engines.plan import Grouped, Partition
+from directrix.engines.block import Partition
+from directrix.engines.plan import Grouped
 from directrix.moments import row_sample, tree_sum
 
 MOST = 400

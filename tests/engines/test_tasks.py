@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from directrix.engines import tasks
-from directrix.engines.plan import HashFolds, Partition, Plan
+from directrix.engines.block import Partition
+from directrix.engines.plan import HashFolds, Plan
 from directrix.engines.tables import ArrowRows
 from directrix.engines.tasks import Fingerprint, Survey
 

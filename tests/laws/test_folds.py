@@ -14,7 +14,8 @@ from scipy import stats
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
 from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.engines import HashFolds
-from directrix.engines.plan import Partition, Plan
+from directrix.engines.block import Partition
+from directrix.engines.plan import Plan
 from directrix.moments import row_keys
 from directrix.moments.row_hash import row_hash
 from directrix.moments.row_keys import CopyCounter, copy_keys, copy_numbers, hash_with_label

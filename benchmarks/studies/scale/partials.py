@@ -28,7 +28,7 @@ from benchmarks.harness.record import Record, commit
 from benchmarks.studies.scale.survey_job import peak
 from directrix.classifiers.direct.fit_source import MOST_ROWS
 from directrix.engines import HashFolds, Histograms, Plan, Survey, Surveyed
-from directrix.engines.plan import Partition
+from directrix.engines.block import Partition
 from directrix.engines.tasks import Summaries
 from directrix.engines.tree import group_counts, group_sums, packed, unpacked
 

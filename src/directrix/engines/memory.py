@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.plan import Partition, Plan, names_a_column
+from directrix.engines.block import Partition
+from directrix.engines.plan import Plan, names_a_column
 from directrix.engines.tables import Table, as_table, is_table
 
 if TYPE_CHECKING:

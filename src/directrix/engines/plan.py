@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from directrix.engines.block import Block, Partition
 from directrix.engines.filters import RowFilter
 from directrix.engines.tables import as_table
 from directrix.exceptions import (
@@ -33,9 +34,9 @@ from directrix.moments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix._typing import AnyArray, IntArray
     from directrix.engines.tables import Table
 
 
@@ -97,56 +98,6 @@ class HashFolds:
         """
         keys = CopyCounter().keys(hash_with_label(row_hash(as_rows(X)), as_labels(y)))
         return folds_by_key(key_hash([keys], self.seed), self.n_folds)
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Tables that one worker reads in sequence.
-
-    Parameters
-    ----------
-    number : int
-        Number of the partition, the same whenever the source is read.
-    tables : iterable of tables
-        The rows.
-    count : int, optional
-        Number of partitions, if the engine knows it before it reads them.
-    """
-
-    number: int
-    tables: Iterable[Any]
-    count: int | None = None
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tables)
-
-
-class Block(NamedTuple):
-    """Rows of a table, separated into features, labels, weights, folds and groups.
-
-    Parameters
-    ----------
-    X : Rows
-        Features; whatever `Plan.read_features` returns.
-    y : array
-        Labels.
-    weight, fold, group : array, optional
-        Sample weights, fold numbers, and values of the ``by`` column.
-    names : tuple of str, optional
-        Feature names, if a transformer gives them.
-    hashes, keys : array of uint64, optional
-        Hash of the content of each row, and its row key (different for copies of equal rows), if
-        the plan needs them.
-    """
-
-    X: Any
-    y: AnyArray
-    weight: FloatArray | None
-    fold: IntArray | None
-    group: AnyArray | None
-    names: tuple[str, ...] | None
-    hashes: AnyArray | None = None
-    keys: AnyArray | None = None
 
 
 @dataclass(frozen=True)

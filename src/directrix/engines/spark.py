@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.arrow import rebatched
-from directrix.engines.plan import ENCODE, Partition
+from directrix.engines.block import Partition
+from directrix.engines.plan import ENCODE
 from directrix.engines.tree import group_counts, group_sums, packed, unpacked
 from directrix.exceptions import NotNumericError
 

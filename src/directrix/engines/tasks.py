@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.plan import Block, Grouped, Partition, Plan
+from directrix.engines.block import Block, Partition
+from directrix.engines.plan import Grouped, Plan
+from directrix.engines.running_sample import RunningSample, sample_of_block
 from directrix.moments import (
     LARGEST_HASH,
     LineHistograms,
     RowSample,
     TreeSum,
-    as_labels,
     checked_weight,
     key_hash,
     labels,
@@ -127,7 +127,7 @@ class Survey:
         """Return summaries, sample and fingerprint of a partition."""
         grouped: TreeSum[Grouped] = TreeSum()
         grouped.add(0, Grouped({}))
-        running = RunningSample(self.most, partition.count, self.apart)
+        running = RunningSample(sample_of_block, self.most, partition.count, self.apart)
         fingerprint = Fingerprint()
         for number, block in enumerate(plan.blocks(partition), start=1):
             grouped.add(number, plan.summary_of(block))
@@ -176,92 +176,12 @@ class Sampling:
 
     def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
         """Return sample and fingerprint of a partition."""
-        running = RunningSample(self.most, None, self.apart, self.thresholds)
+        running = RunningSample(sample_of_block, self.most, None, self.apart, self.thresholds)
         fingerprint = Fingerprint()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
             running.add(block)
         return Surveyed(Grouped({}), running.sample(), fingerprint)
-
-
-class RunningSample:
-    """The sample of a partition while its blocks are read.
-
-    Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
-
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample of all partitions.
-    n_partitions : int, optional
-        A partition sends its share of the rows, with a margin; None for all that may be sampled.
-    apart : int, optional
-        A hold-out fold, whose rows are not sampled.
-    thresholds : dict, optional
-        Largest hash of the rows of each class.
-    """
-
-    def __init__(
-        self,
-        most: int,
-        n_partitions: int | None,
-        apart: int | None = None,
-        thresholds: dict[Any, int] | None = None,
-    ) -> None:
-        self._most = share_of_partition(most, n_partitions)
-        self._limit = most
-        self._apart = apart
-        self._thresholds = thresholds
-        self._parts: list[RowSample] = []
-
-    def add(self, block: Block) -> None:
-        """Sample the rows of one more block."""
-        y, n = as_labels(block.y), block.X.shape[0]
-        keys = np.zeros(n, dtype=np.uint64) if block.keys is None else block.keys
-        fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
-        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
-        parts = self._parts
-        for start in range(0, n, _ROWS_AT_A_TIME):
-            chunk = slice(start, min(start + _ROWS_AT_A_TIME, n))
-            kept = np.ones(chunk.stop - start, dtype=bool)
-            if parts:
-                kept = parts[0].may_hold(y[chunk], keys[chunk])
-            if self._apart is not None:
-                kept &= fold[chunk] != self._apart
-            rows = start + np.flatnonzero(kept)
-            if not len(rows):
-                continue
-            X = np.asarray(block.X.take(rows), dtype=np.float64)
-            columns = y[rows], weight[rows], fold[rows], keys[rows]
-            part = RowSample.of(X, *columns, self._limit)
-            parts.append(part if self._thresholds is None else part.below(self._thresholds))
-            if sum(len(part.y) for part in parts[1:]) >= self._most or len(parts) == 1:
-                self._add_up()
-
-    def sample(self) -> RowSample | None:
-        """Return the sample; None if there were no rows."""
-        if not self._parts:
-            return None
-        self._add_up()
-        return self._parts[0]
-
-    def _add_up(self) -> None:
-        total = tree_sum(self._parts)
-        self._parts[:] = [total.at_most(min(self._most, total.most))]  # fewer of wide rows
-
-
-def share_of_partition(most: int, n_partitions: int | None) -> int:
-    """Return the largest number of rows of a class that a partition sends.
-
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample of all partitions.
-    n_partitions : int, optional
-        None if it is not known; a partition then sends as many as there may be in all.
-    """
-    twice = 2.0 * most / (n_partitions or 1)
-    return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
 
 
 @dataclass(frozen=True)
@@ -316,14 +236,14 @@ class Histograms:
             )
             raise ValueError(msg)
         if self.classes is not None:
-            labels.encode(as_labels(block.y), self.classes)
+            labels.encode(block.labels, self.classes)
             if block.weight is not None:
                 checked_weight(block.weight, n)
-        positive = as_labels(block.y) == self.positive
-        weight = None if block.weight is None else np.asarray(block.weight, np.float64)
-        fold: Any = np.zeros(n, np.int8) if block.fold is None else block.fold
+        positive = block.labels == self.positive
+        weight = None if block.weight is None else block.row_weight  # counts need no ones
         # NumPy sorts integers of 8 bits fastest.
-        fold = fold.astype(labels.code_dtype(int(fold.max(initial=0)) + 1))
+        n_folds = int(block.row_fold.max(initial=0)) + 1
+        fold = block.row_fold.astype(labels.code_dtype(n_folds))
         size = max(min(_COUNTED_AT_A_TIME, _VALUES_AT_A_TIME // max(d, 1)), 1)
         for start in range(0, n, size):
             chunk = slice(start, min(start + size, n))

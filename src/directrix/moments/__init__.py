@@ -32,7 +32,9 @@ from directrix.moments._one_pass import checked_weight as checked_weight
 from directrix.moments._one_pass import require_moderate_weight as require_moderate_weight
 from directrix.moments._row_scatter import DENSE_FEATURES as DENSE_FEATURES
 from directrix.moments._row_scatter import RowScatter
+from directrix.moments._storage_checks import CLASS_TYPES as CLASS_TYPES
 from directrix.moments._storage_checks import check_classes as check_classes
+from directrix.moments._storage_checks import check_format as check_format
 from directrix.moments._storage_checks import check_label_room as check_label_room
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.columns import checked_names as checked_names
@@ -70,6 +72,8 @@ from directrix.moments.score_bins import edges as edges
 from directrix.moments.score_histogram import ScoreHistogram, ScoreRates
 from directrix.moments.shrinkage import oas as oas
 from directrix.moments.shrinkage import shrunk as shrunk
+from directrix.moments.storage import classes_of as classes_of
+from directrix.moments.storage import header_of as header_of
 from directrix.moments.storage import read_parts as read_parts
 from directrix.moments.storage import signed_preamble as signed_preamble
 from directrix.moments.storage import write_whole as write_whole

@@ -53,21 +53,34 @@ def require(condition: object, message: str) -> None:
         raise MomentsFileError(message)
 
 
+def check_format(header: Any, file_format: str, version: int, keys: list[str]) -> None:
+    """Check that a JSON header is of a format and version, and has the entries of that format.
+
+    Parameters
+    ----------
+    header : object
+        As it was read.
+    file_format : str
+    version : int
+    keys : list of str
+        Names of all entries, sorted.
+    """
+    require(
+        isinstance(header, dict) and header.get("format") == file_format, "it is something else"
+    )
+    written = header.get("version")
+    require(type(written) is int, "its version is not a whole number")
+    require(written == version, f"its version is {written}, and this program reads {version}")
+    require(sorted(header) == keys, "its header lacks an entry or has one too many")
+    require(type(header["writer"]) is str, "its writer is not text")
+
+
 def check_header(header: Any) -> None:
     """Check the type and content of every entry of the JSON header."""
-    require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
-    file_version = header.get("version")
-    require(type(file_version) is int, "its version is not a whole number")
-    require(
-        file_version == VERSION, f"its version is {file_version}, and this program reads {VERSION}"
-    )
-    require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
+    check_format(header, FORMAT, VERSION, _KEYS)
     d, names, prior = header["n_features"], header["feature_names"], header["prior"]
     require(type(d) is int and 0 <= d < 1 << 31, "its number of features is not a valid number")
-    require(
-        type(header["folded"]) is bool and type(header["writer"]) is str,
-        "an entry of its header is of the wrong type",
-    )
+    require(type(header["folded"]) is bool, "an entry of its header is of the wrong type")
     require(prior is None or (type(prior) is float and 0 < prior < 1), "its prior is not in (0, 1)")
     require(
         names is None or (_is_list_of(names, str) and len(names) == len(set(names)) == d),

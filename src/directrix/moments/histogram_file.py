@@ -7,7 +7,6 @@ raises `MomentsFileError` for any file that `write` could not have written.
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.exceptions import MomentsFileError
-from directrix.moments._storage_checks import CLASS_TYPES, check_classes, check_label_room, require
+from directrix.moments._storage_checks import (
+    CLASS_TYPES,
+    check_classes,
+    check_format,
+    check_label_room,
+    require,
+)
 from directrix.moments.score_bins import BINS
-from directrix.moments.storage import read_parts, signed_preamble, write_whole
+from directrix.moments.storage import (
+    classes_of,
+    header_of,
+    read_parts,
+    signed_preamble,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -36,15 +47,8 @@ _ROUNDING_TOLERANCE = 1e-4
 
 def write(histogram: ScoreHistogram, path: str | PathLike[str]) -> None:
     """Write a histogram to a file, atomically."""
-    label_dtype = histogram.classes.dtype
     header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "writer": f"directrix {version('directrix')}",
-        "classes": {
-            "dtype": "str" if label_dtype.kind == "U" else label_dtype.name,
-            "values": histogram.classes.tolist(),
-        },
+        **header_of(FORMAT, VERSION, histogram.classes),
         "center": histogram.center,
         "scale": histogram.scale,
         "model": histogram.model,
@@ -72,10 +76,8 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
         require(intact, "its checksum does not match: it is damaged")
     except MomentsFileError as error:
         raise MomentsFileError(error.reason, str(path)) from None
-    classes = np.array(header["classes"]["values"], dtype=header["classes"]["dtype"])
-    classes.flags.writeable = False
     return {
-        "classes": classes,
+        "classes": classes_of(header),
         **{name: tensors[name].copy() for name in _SHAPES},
         **{name: header[name] for name in ("center", "scale", "model")},
     }
@@ -83,12 +85,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _check(header: Any, tensors: dict[str, AnyArray]) -> None:
     """Check every entry of the header, and the type, shape and values of every array."""
-    require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
-    written = header.get("version")
-    require(type(written) is int, "its version is not a whole number")
-    require(written == VERSION, f"its version is {written}, and this program reads {VERSION}")
-    require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
-    require(type(header["writer"]) is str, "its writer is not text")
+    check_format(header, FORMAT, VERSION, _KEYS)
     model, center, scale = header["model"], header["center"], header["scale"]
     require(model is None or type(model) is str, "its model is not text")
     numbers = all(type(value) is float and isfinite(value) for value in (center, scale))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-    Thresholds = dict[object, int]
+    Thresholds = dict[Any, int]
 
 #: Makes the sample independent of the folds, which are drawn by the same keys.
 _SALT = np.uint64(0xD1B54A32D192ED03)
@@ -148,6 +148,9 @@ class RowSample:
     def count(self, label: object) -> int:
         """Return the number of rows of a class."""
         return int(np.count_nonzero(self.y == label))
+
+    def __len__(self) -> int:
+        return len(self.y)
 
     def __add__(self, other: RowSample) -> RowSample:
         lesser = {

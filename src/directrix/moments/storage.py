@@ -72,16 +72,9 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
             [_packed(group.scatter) for group in groups], (*shape, d * (d + 1) // 2)
         ),
     }
-    label_dtype = moments.classes.dtype
     header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "writer": f"directrix {version('directrix')}",
+        **header_of(FORMAT, VERSION, moments.classes),
         "n_features": d,
-        "classes": {
-            "dtype": "str" if label_dtype.kind == "U" else label_dtype.name,
-            "values": moments.classes.tolist(),
-        },
         "feature_names": moments.feature_names,
         "folded": moments.folded,
         "prior": moments.stated_prior,
@@ -115,7 +108,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     names = header["feature_names"]
     return {
         "n_features": header["n_features"],
-        "classes": _classes(header),
+        "classes": classes_of(header),
         "parts": _parts(tensors, header["n_features"]),
         "feature_names": None if names is None else tuple(names),
         "stated_prior": header["prior"],
@@ -219,8 +212,30 @@ def _stacked(arrays: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
     return np.concatenate(arrays or [np.empty(0)]).reshape(shape)
 
 
-def _classes(header: dict[str, Any]) -> AnyArray:
-    classes = np.array(header["classes"]["values"], dtype=header["classes"]["dtype"])
+def header_of(file_format: str, format_version: int, classes: AnyArray) -> dict[str, Any]:
+    """Return the entries that the headers of all summary files have.
+
+    Parameters
+    ----------
+    file_format : str
+    format_version : int
+    classes : array
+        Labels.
+    """
+    return {
+        "format": file_format,
+        "version": format_version,
+        "writer": f"directrix {version('directrix')}",
+        "classes": {
+            "dtype": "str" if classes.dtype.kind == "U" else classes.dtype.name,
+            "values": classes.tolist(),
+        },
+    }
+
+
+def classes_of(header: dict[str, Any]) -> AnyArray:
+    """Return the labels of a header that was checked."""
+    classes: AnyArray = np.array(header["classes"]["values"], dtype=header["classes"]["dtype"])
     classes.flags.writeable = False
     return classes
 

@@ -18,8 +18,8 @@ LIBRARIES = {"PMML": "jpmml_evaluator", "ONNX": "onnxruntime"}
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of pyspark about pandas
 @pytest.mark.parametrize("route", list(ROUTES))
 def test_every_route_scores_as_the_classifier(route, card):
-    if route == "SQL in PostgreSQL" and postgres_server.programs() is None:
-        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    if route == "SQL in PostgreSQL":
+        postgres_server.require_programs()
     if route in LIBRARIES:
         pytest.importorskip(LIBRARIES[route], reason=f"the route {route} needs it")
     if route == "PMML" and shutil.which("java") is None:

@@ -109,9 +109,7 @@ def test_a_function_is_called_once_for_each_pass_and_what_it_opens_is_closed():
 @pytest.fixture(scope="module")
 def connection():
     dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="ADBC is not installed")
-    programs = postgres_server.programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    programs = postgres_server.require_programs()
     with postgres_server.server(programs) as address:
         uri = f"postgresql://{address['user']}@/{address['dbname']}?host={address['host']}"
         with dbapi.connect(uri) as connection:

@@ -86,9 +86,7 @@ def test_duckdb(binner, zone):
 
 
 def test_postgres(binner):
-    programs = postgres_server.programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    programs = postgres_server.require_programs()
     table = rows(1)
     with (
         postgres_server.server(programs) as address,

@@ -57,9 +57,7 @@ def distances(result, classifier, expected):
 
 @pytest.fixture(scope="module")
 def postgres():
-    programs = postgres_server.programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    programs = postgres_server.require_programs()
     with (
         postgres_server.server(programs) as address,
         psycopg.connect(**address, autocommit=True) as connection,

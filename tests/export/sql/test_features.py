@@ -58,9 +58,7 @@ def test_duckdb_scores_as_the_pipeline(name):
 
 
 def test_postgres_scores_as_the_pipelines():
-    programs = postgres_server.programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed: there is no initdb to start a server with")
+    programs = postgres_server.require_programs()
     new = samples.rows(300, 8, new=True)
     types = {name: "TEXT" if name in samples.TEXTS else "FLOAT8" for name in new.columns}
     columns = ['"{}" {}'.format(name.replace('"', '""'), types[name]) for name in new.columns]

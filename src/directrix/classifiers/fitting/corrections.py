@@ -10,7 +10,6 @@ import numpy as np
 
 from directrix.engines import Fingerprint
 from directrix.frontier import CorrectedCandidate, RowCandidate, balance_factor
-from directrix.moments import as_labels
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -204,11 +203,10 @@ class Gradients:
         fingerprint = Fingerprint()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            n, positive = block.X.shape[0], as_labels(block.y) == self.positive
-            weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
-            fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
-            for start in range(0, n, _ROWS_AT_A_TIME):
-                part = slice(start, min(start + _ROWS_AT_A_TIME, n))
+            positive = block.labels == self.positive
+            weight, fold = block.row_weight, block.row_fold
+            for start in range(0, block.n_rows, _ROWS_AT_A_TIME):
+                part = slice(start, min(start + _ROWS_AT_A_TIME, block.n_rows))
                 X = np.asarray(block.X.block(part.start, part.stop), dtype=np.float64)
                 columns = positive[part], weight[part], fold[part]
                 for k, each in enumerate(self.losses):

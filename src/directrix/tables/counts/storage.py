@@ -8,7 +8,6 @@ length, type, shape and value before using any, and raises `MomentsFileError` fo
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,12 @@ from scipy import sparse
 
 from directrix.exceptions import BinnerFileError, MomentsFileError
 from directrix.moments import (
+    CLASS_TYPES,
     check_classes,
+    check_format,
     check_label_room,
+    classes_of,
+    header_of,
     read_parts,
     signed_preamble,
     write_whole,
@@ -40,7 +43,6 @@ FORMAT = "directrix.bin_counts"
 VERSION = 1
 
 _KEYS = ["classes", "exact", "folded", "format", "version", "writer"]
-_CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
 _ARRAYS = ["binner", "count", "data", "indices", "pointers", "weight", "weight_sq"]
 #: Sums of squared whole numbers are stored as multiples of 2⁵³ and the rest.
 _LIMB = 53
@@ -65,15 +67,8 @@ def write(counts: BinCounts, path: str | PathLike[str]) -> None:
         "indices": _joined([g.pairs.indices for g in groups], np.int32),
         "data": _joined([g.pairs.data for g in groups], number),
     }
-    dtype = counts.classes.dtype
     header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "writer": f"directrix {version('directrix')}",
-        "classes": {
-            "dtype": "str" if dtype.kind == "U" else dtype.name,
-            "values": counts.classes.tolist(),
-        },
+        **header_of(FORMAT, VERSION, counts.classes),
         "folded": counts.folded,
         "exact": counts.exact,
     }
@@ -104,11 +99,9 @@ def _checked_fields(header: Any, tensors: dict[str, AnyArray]) -> dict[str, Any]
     _check_header(header)
     binner = _binner(tensors)
     parts = _parts(header, tensors, binner.bins_)
-    classes = np.array(header["classes"]["values"], dtype=header["classes"]["dtype"])
-    classes.flags.writeable = False
     return {
         "bins": binner.bins_,
-        "classes": classes,
+        "classes": classes_of(header),
         "parts": parts,
         "folded": header["folded"],
         "named": hasattr(binner, "feature_names_in_"),
@@ -116,14 +109,10 @@ def _checked_fields(header: Any, tensors: dict[str, AnyArray]) -> dict[str, Any]
 
 
 def _check_header(header: Any) -> None:
-    _require(isinstance(header, dict) and header.get("format") == FORMAT, "it is something else")
-    written = header.get("version")
-    _require(type(written) is int, "its version is not a whole number")
-    _require(written == VERSION, f"its version is {written}, and this program reads {VERSION}")
-    _require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
-    types = type(header["folded"]), type(header["exact"]), type(header["writer"])
-    _require(types == (bool, bool, str), "an entry of its header is of the wrong type")
-    check_classes(header["classes"], _CLASS_TYPES)
+    check_format(header, FORMAT, VERSION, _KEYS)
+    types = type(header["folded"]), type(header["exact"])
+    _require(types == (bool, bool), "an entry of its header is of the wrong type")
+    check_classes(header["classes"], CLASS_TYPES)
 
 
 def _binner(tensors: dict[str, AnyArray]) -> Binner:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.moments import as_labels
-
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.engines import Block
@@ -31,14 +29,12 @@ class ClassTotals:
     @classmethod
     def of(cls, block: Block) -> ClassTotals:
         """Return the totals of a block."""
-        labels, codes = np.unique(as_labels(block.y), return_inverse=True)
-        n = len(codes)
-        fold = np.zeros(n, dtype=np.int64) if block.fold is None else np.asarray(block.fold)
-        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
+        labels, codes = np.unique(block.labels, return_inverse=True)
+        weight = block.row_weight
         if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
             msg = "weight= must be finite and not negative in all rows"
             raise ValueError(msg)
-        group = fold.astype(np.int64) * len(labels) + codes
+        group = block.row_fold.astype(np.int64) * len(labels) + codes
         counts = np.bincount(group, weight > 0.0)
         weights = np.bincount(group, weight)
         return cls(

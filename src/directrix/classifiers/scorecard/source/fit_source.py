@@ -180,46 +180,24 @@ class CardSource:
     def _fit_rows(
         self, binner: Binner, classes: AnyArray, sample: TableSample, totals: ClassTotals
     ) -> FittedSource:
-        rows, positive = sample.rows, sample.rows.y == classes[-1]
-        require_all_folds(rows.fold, positive, self._n_folds)
-        weights = totals.weights(classes[-1], without_folds=(self._apart,))
+        """Correct candidates of the sample by all rows, and compare them on held-out rows."""
+        label, settings = classes[-1], self.settings(binner.bins_)
+        weights = totals.weights(label, without_folds=(self._apart,))
         factors = factors_of(self.class_weight, classes, weights)
-        weight = weights_of_sample(rows.weight, positive, weights * factors)
-        seen = TrainingRows(binner.cells(sample.table), positive, weight, rows.fold)
-        settings = self.settings(binner.bins_)
-        clock = Clock(None)
-        search = settings.structure_search(
-            [CellKinds.of(bins) for bins in binner.bins_], seen, clock
+        family, skipped = self._family_of_sample(
+            binner, sample, sample.rows.y == label, weights * factors
         )
-        structure = search.run()
-        folds = range(self._n_folds)
-        coded = seen._replace(X=search.designs(structure, [None, *folds]))
-        compared = Candidates(coded, structure.ridge, "rows", clock, settings.n_jobs).compared(
-            self.metric
-        )
-        chosen = _promising(compared.comparison, compared.candidates)
-        family = Family(
-            [compared.candidates[k] for k in chosen],
-            search.design(structure, None),
-            [search.design(structure, fold) for fold in folds],
-        )
-        corrected = Corrections.start(family.candidates)
-        n_columns, n_cells = len(binner.bins_), sum(bins.n_cells for bins in binner.bins_)
-        is_countable = (
-            settings.max_columns is None
-            and n_columns * (n_columns - 1) // 2 <= _MOST_PAIRS
-            and n_cells <= _MOST_CELLS
-        )
-        contest, label = self._contest(binner, classes[-1], factors), classes[-1]
         corrections = Corrections(
             self._n_folds, partial(totals.weights, label), factors, self._apart
         )
+        corrected = corrections.start(family.candidates)
         designs = [*family.fold_designs, family.design]
-        waiting = [family]
+        contest, waiting = self._contest(binner, label, factors), [family]
         for step in range(self.refine):
             slopes = corrections.slopes(corrected)
             tasks = [CardSlopes(designs[k], each.losses) for k, each in enumerate(slopes)]
-            scored = contest.count(waiting, tasks, pairs=step == 0 and is_countable)
+            pairs = step == 0 and settings.max_columns is None and _is_countable(binner)
+            scored = contest.count(waiting, tasks, pairs=pairs)
             if step and not contest.has_improved(len(waiting)):
                 waiting = []
                 break
@@ -229,7 +207,40 @@ class CardSource:
                 waiting.append(self._counted(scored.counts, label, settings, baseline=False))
         if waiting:
             contest.count(waiting)
-        return self._finish(contest, settings, classes, (*search.skipped, *compared.skipped))
+        return self._finish(contest, settings, classes, skipped)
+
+    def _family_of_sample(
+        self, binner: Binner, sample: TableSample, positive: AnyArray, class_weights: FloatArray
+    ) -> tuple[Family, Sequence[str]]:
+        """Return the best candidates of the sample, and the steps of the search that were skipped.
+
+        Parameters
+        ----------
+        binner : Binner
+        sample : TableSample
+        positive : array of bool of shape (n,)
+            Which sampled rows are of the positive class.
+        class_weights : array of shape (2,)
+            Weight of all negatives and of all positives.
+        """
+        rows, folds, clock = sample.rows, range(self._n_folds), Clock(None)
+        require_all_folds(rows.fold, positive, self._n_folds)
+        weight = weights_of_sample(rows.weight, positive, class_weights)
+        seen = TrainingRows(binner.cells(sample.table), positive, weight, rows.fold)
+        settings = self.settings(binner.bins_)
+        kinds = [CellKinds.of(bins) for bins in binner.bins_]
+        search = settings.structure_search(kinds, seen, clock)
+        structure = search.run()
+        coded = seen._replace(X=search.designs(structure, [None, *folds]))
+        candidates = Candidates(coded, structure.ridge, "rows", clock, settings.n_jobs)
+        compared = candidates.compared(self.metric)
+        chosen = _promising(compared.comparison, compared.candidates)
+        family = Family(
+            [compared.candidates[k] for k in chosen],
+            search.design(structure, None),
+            [search.design(structure, fold) for fold in folds],
+        )
+        return family, (*search.skipped, *compared.skipped)
 
     def _finish(
         self,
@@ -296,7 +307,7 @@ def fit_source(
             raise ValueError(msg)
         folds = replace(folds, n_folds=folds.n_folds + 1)
     plan = TablePlan.of(**roles | {"fold": folds}, identified=True)
-    direct = CardSource(
+    card_source = CardSource(
         metric,
         CardPasses(source, plan, **reading),
         classifier._settings,  # noqa: SLF001
@@ -307,14 +318,20 @@ def fit_source(
         guarantees[0] if guarantees else None,
     )
     if counts is None:
-        return direct.fit()
+        return card_source.fit()
     if counts.n_folds != folds.n_folds:
         msg = (
             f"counts= have {counts.n_folds} folds and the rows {folds.n_folds}: give counts of the "
             "same folds, fold=HashFolds(...)"
         )
         raise ValueError(msg)
-    return direct.fit_counts(counts, counts.binner, two_classes(counts.classes))
+    return card_source.fit_counts(counts, counts.binner, two_classes(counts.classes))
+
+
+def _is_countable(binner: Binner) -> bool:
+    """Return whether pairs of cells are few enough to be counted beside gradients."""
+    n_columns, n_cells = len(binner.bins_), sum(bins.n_cells for bins in binner.bins_)
+    return n_columns * (n_columns - 1) // 2 <= _MOST_PAIRS and n_cells <= _MOST_CELLS
 
 
 def _row_weights(sample: TableSample, of_class: dict[Any, int]) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray
+    from directrix.engines import Block
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,20 @@ class TableSample:
         """The sampled rows as a table."""
         return Table(self.columns, np.asfortranarray(self.rows.X), self.named)
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def at_most(self, n_per_class: int) -> TableSample:
         """Return a sample of at most so many rows of each class, those of lowest hash."""
         return TableSample.of(self.table, self.rows.at_most(n_per_class))
+
+    def below(self, thresholds: dict[Any, int]) -> TableSample:
+        """Return the rows whose hash is at most a threshold, given by label."""
+        return TableSample.of(self.table, self.rows.below(thresholds))
+
+    def may_hold(self, y: AnyArray, keys: AnyArray) -> AnyArray:
+        """Return which of other rows must be added; see `RowSample.may_hold`."""
+        return self.rows.may_hold(y, keys)
 
     def read_as(self, columns: Sequence[Column]) -> TableSample:
         """Return the sample with other kinds of columns."""
@@ -64,15 +76,20 @@ class TableSample:
         return replace(self, rows=rows.take(order))
 
     def __add__(self, other: TableSample) -> TableSample:
-        if not len(other.rows.y):
-            return self
-        if not len(self.rows.y):
-            return other
+        if not len(self) or not len(other):
+            return self if len(self) else other
         columns = (ColumnKinds.of(self.table) + ColumnKinds.of(other.table)).columns
         first, second = Table.of(self.table, columns), Table.of(other.table, columns)
         columns, of_first, of_second = _union(first, second)
         rows = replace(self.rows, X=of_first) + replace(other.rows, X=of_second)
         return TableSample.of(Table(columns, of_first, self.named), rows)
+
+
+def table_sample_of_block(block: Block, rows: AnyArray, most: int) -> TableSample:
+    """Return some rows of a block of a raw table as a sample; see `RunningSample`."""
+    table = block.X.take(rows)
+    of_rows = block.labels[rows], block.row_weight[rows], block.row_fold[rows], block.row_keys[rows]
+    return TableSample.of(table, RowSample.of(table.values, *of_rows, most))
 
 
 def _union(first: Table, second: Table) -> tuple[tuple[Column, ...], AnyArray, AnyArray]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from directrix.classifiers.scorecard.source.class_totals import ClassTotals
 from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
-from directrix.classifiers.scorecard.source.table_sample import TableSample
-from directrix.engines import Fingerprint, share_of_partition
-from directrix.moments import LineHistograms, RowSample, as_labels
+from directrix.classifiers.scorecard.source.table_sample import TableSample, table_sample_of_block
+from directrix.engines import Fingerprint, RunningSample
+from directrix.moments import LineHistograms
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
@@ -83,42 +83,18 @@ class TableSurvey:
         """Return what the first pass needs to know of a partition."""
         totals, fingerprint, counts = ClassTotals(), Fingerprint(), None
         kinds = ColumnKinds({}, {})
-        sample: TableSample | None = None
+        n_partitions = partition.count if self.thresholds is None else None
+        running = RunningSample(
+            table_sample_of_block, self.most, n_partitions, self.apart, self.thresholds
+        )
         for block in plan.blocks(partition):
             totals += ClassTotals.of(block)
             fingerprint += Fingerprint.of(block)
             kinds += ColumnKinds.of(block.X)
-            sample = self._extended(sample, block, partition.count)
+            running.add(block)
             if self.binner is not None:
                 counts = _sum(counts, counted(self.binner, block))
-        return TableSurveyed(totals, sample, fingerprint, kinds, counts)
-
-    def _extended(
-        self, sample: TableSample | None, block: Block, n_partitions: int | None
-    ) -> TableSample:
-        """Return a sample with the rows of one more block; few of them need to be copied."""
-        n, y = len(block.X), as_labels(block.y)
-        keys = np.zeros(n, dtype=np.uint64) if block.keys is None else block.keys
-        fold: Any = np.zeros(n, dtype=np.int32) if block.fold is None else block.fold
-        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
-        kept = np.ones(n, dtype=bool) if sample is None else sample.rows.may_hold(y, keys)
-        kept &= weight > 0.0
-        if self.apart is not None:
-            kept &= fold != self.apart
-        rows = np.flatnonzero(kept)
-        table = block.X.take(rows)
-        columns = y[rows], weight[rows], fold[rows], keys[rows]
-        part = RowSample.of(table.values, *columns, self.most)
-        if self.thresholds is None:
-            part = part.at_most(share_of_partition(self.most, n_partitions))
-        else:
-            part = part.below(self.thresholds)
-        extended = (
-            TableSample.of(table, part) if sample is None else sample + TableSample.of(table, part)
-        )
-        if self.thresholds is not None:
-            return extended
-        return extended.at_most(share_of_partition(self.most, n_partitions))
+        return TableSurveyed(totals, running.sample(), fingerprint, kinds, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,11 +221,9 @@ class ScoreCards:
         """Yield cells, classes, weights and folds of some thousands of rows at a time."""
         if not self.models and not self.slopes:
             return
-        cells, n = self.binner.cells(block.X), len(block.X)
-        positive = as_labels(block.y) == self.positive
-        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, np.float64)
-        fold = np.zeros(n, dtype=np.int32) if block.fold is None else np.asarray(block.fold)
-        for start in range(0, n, _ROWS_AT_A_TIME):
+        cells, positive = self.binner.cells(block.X), block.labels == self.positive
+        weight, fold = block.row_weight, block.row_fold
+        for start in range(0, block.n_rows, _ROWS_AT_A_TIME):
             rows = slice(start, start + _ROWS_AT_A_TIME)
             yield cells[rows], positive[rows], weight[rows], fold[rows]
 
