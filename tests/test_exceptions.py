@@ -34,11 +34,13 @@ from directrix.exceptions import (
     FewRowsWarning,
     Float32PrecisionWarning,
     InfiniteValuesError,
+    LabelNotFoundError,
     MissingLibraryError,
     MissingValuesError,
     ModelFileError,
     MomentsFileError,
     NegativeCountError,
+    NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     NotNumericError,
     NotUtf8Error,
@@ -180,6 +182,37 @@ ERRORS = [
         "displays are drawn with matplotlib: pip install 'directrix[plot]'",
     ),
     (
+        LabelNotFoundError("yes", [0, 1]),
+        {"label": "yes", "available": (0, 1)},
+        "positive='yes' is not a label: give one of 0, 1",
+    ),
+    (
+        LabelNotFoundError(1, [0, 1, 2]),
+        {"label": 1, "available": (0, 1, 2)},
+        (
+            "positive=1 is for two classes, and there are the labels 0, 1, 2: leave it out, or fit "
+            "to `y == label`"
+        ),
+    ),
+    (
+        NoHeldOutScoresError("MomentClassifier"),
+        {"classifier": "MomentClassifier"},
+        (
+            "this MomentClassifier has no held-out scores to set other thresholds by, as it was "
+            "fitted to a summary or read from a file: fit it to rows or with fit_source, or give "
+            "predict one of the operating points that were made then"
+        ),
+    ),
+    (
+        NotBetterThanBaselineWarning("logistic regression", ["AUC", "F1"]),
+        {"baseline": "logistic regression", "metrics": ("AUC", "F1")},
+        (
+            "nothing beat logistic regression on held-out rows by AUC, F1: it is the simpler "
+            "choice, and other features help more than other models here. See report_ for what "
+            "was tried. warn_baseline=False turns this advice off."
+        ),
+    ),
+    (
         DirectionWarning(["age", "income"]),
         {"columns": ("age", "income")},
         (
@@ -217,10 +250,12 @@ BASES = {
     MissingLibraryError: ImportError,
     Float32PrecisionWarning: UserWarning,
     DirectionWarning: UserWarning,
+    LabelNotFoundError: ValueError,
+    NoHeldOutScoresError: ValueError,
+    NotBetterThanBaselineWarning: UserWarning,
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
-    NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
     UnusableColumnsError,
 }
@@ -386,6 +421,8 @@ def lines_of(warns, call):
 @pytest.mark.parametrize("way", ["directly", "pipeline", "grid search"])
 def test_a_warning_of_a_fit_points_at_the_line_that_fits(name, way):
     classifier, (X, y), category = FITS[name]
+    if (way, category) == ("grid search", NotBetterThanBaselineWarning):
+        pytest.skip("advice about single fits is not given in a search")
     if way == "pipeline":
         classifier = make_pipeline(StandardScaler(), classifier)
     if way == "grid search":

@@ -2,10 +2,10 @@
 
 import re
 import shlex
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from shown_output import assert_shown
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -13,7 +13,6 @@ pytest.importorskip("matplotlib")
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-NUMBER = re.compile(r"\d+\.\d+")
 
 
 def console_commands(block):
@@ -21,22 +20,6 @@ def console_commands(block):
     for part in re.split(r"^\$ directrix ", block, flags=re.MULTILINE)[1:]:
         command, _, output = part.partition("\n")
         yield command, output
-
-
-def assert_shown(shown, printed):
-    """Compare texts; ``...`` stands for any text, and numbers may differ in the third digit.
-
-    So may the number of their digits, and with it the width of columns.
-    """
-    shown, printed = (re.sub(" +", " ", text) for text in (shown, printed))
-    assert len(shown.splitlines()) == len(printed.splitlines())
-    for expected, line in zip(shown.splitlines(), printed.splitlines(), strict=True):
-        pattern = NUMBER.sub("#", expected).replace("[", "[[]").replace("...", "*")
-        assert fnmatchcase(NUMBER.sub("#", line), pattern), line
-        if "..." not in expected:
-            numbers = [float(number) for number in NUMBER.findall(line)]
-            wanted = [float(number) for number in NUMBER.findall(expected)]
-            assert numbers == pytest.approx(wanted, rel=5e-3, abs=5e-4), line
 
 
 def test_the_page_shows_what_commands_print(call, tmp_path, monkeypatch):

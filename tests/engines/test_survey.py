@@ -66,7 +66,8 @@ def partitioned(monkeypatch):
 
 
 def two_passes(source):
-    return TwoPasses(source, "y", PLAN.fold, {"progress": False, "features": ("a", "id")})
+    roles = {"target": "y", "fold": PLAN.fold, "features": ("a", "id")}
+    return TwoPasses.of(source, engine="auto", progress=False, **roles)
 
 
 @pytest.mark.parametrize("how", ["equal", "unequal", "sorted"])

@@ -62,6 +62,8 @@ def test_parameters_and_operating_points_are_those_recorded(name):
     assert params.pop("signs", None) is None
     assert params.pop("verbose") == 0  # no file has it, nor the number of threads
     assert params.pop("n_jobs", None) is None
+    assert params.pop("warn_baseline", True) is True
+    assert params.pop("positive", None) is None
     assert repr(sorted(params.items())) == answers["params"]
     points = getattr(classifier, "operating_points_", (None,))
     assert repr(list(points) if len(points) > 1 else points[0]) == answers["operating_point"]
@@ -78,7 +80,7 @@ def test_a_golden_file_that_is_saved_again_is_the_same(name, path):
     before, after = json.loads(before), json.loads(after)
     for header in (before, after):
         del header["writer"]
-        for later in ("limits", "signs"):  # the first files do not have them
+        for later in ("limits", "positive", "signs"):  # the first files do not have them
             header["params"].pop(later, None)
     assert after == before
     assert list(arrays_after) == list(arrays)

@@ -56,7 +56,7 @@ def test_what_the_model_knows_is_kept(classifier, path):
     assert again.get_params() == classifier.get_params()
     assert repr(again) == repr(classifier)
     gone = set(vars(classifier)) - set(vars(again))
-    about_the_fit = {"moments_", "frontier_", "reports_", "candidates_", "history_"}
+    about_the_fit = {"moments_", "frontier_", "reports_", "candidates_", "history_", "_held_out"}
     assert gone <= about_the_fit | {"certified_gap_", "_units"}
     assert set(vars(again)) <= set(vars(classifier))
     for name in ("calibrations_", "operating_points_", "loss_", "alpha_", "plateaus_", "prior_"):

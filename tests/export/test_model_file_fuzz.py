@@ -110,7 +110,10 @@ def require_it_scores(model, again):
 
 def test_a_damaged_or_forged_file_gives_the_model_back_or_is_refused(tmp_path, fitted, figure):
     path, again = tmp_path / "damaged", tmp_path / "again"
-    bases = [file.read_bytes() for file in GOLDEN]
+    bases = []
+    for file in GOLDEN:  # as this version writes them, with the parameters that they lack
+        save(load(file), path)
+        bases.append(path.read_bytes())
     for name in ("odd_names", "text_labels", "three_classes", "plateaus", "rbf", "sparse_min"):
         save(fitted(name), path)
         bases.append(path.read_bytes())

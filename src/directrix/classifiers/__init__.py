@@ -6,6 +6,7 @@ Names that are imported here and not listed in ``__all__`` are for other rooms o
 from directrix.classifiers.base import LinearClassifier as LinearClassifier
 from directrix.classifiers.beta_bernoulli.classifier import BetaBernoulliClassifier
 from directrix.classifiers.direct.classifier import DirectClassifier
+from directrix.classifiers.direct.report import Gap as Gap
 from directrix.classifiers.evaluation.diagnose import Diagnosis, diagnose
 from directrix.classifiers.evaluation.diagnose import normality as normality
 from directrix.classifiers.evaluation.feature_importance import MAX_FEATURES as MAX_FEATURES
@@ -30,6 +31,9 @@ from directrix.classifiers.fitting.operating_point import OperatingPoint
 from directrix.classifiers.fitting.solvers import solver_for as solver_for
 from directrix.classifiers.fitting.standardization import Standardization as Standardization
 from directrix.classifiers.moment.classifier import MomentClassifier
+from directrix.classifiers.positive import ending_with as ending_with
+from directrix.classifiers.positive import positive_of as positive_of
+from directrix.classifiers.positive import toward_positive as toward_positive
 from directrix.classifiers.scorecard.card.card import Card as Card
 from directrix.classifiers.scorecard.card.card import Cross as Cross
 from directrix.classifiers.scorecard.card.printed.cross_table import CrossTable as CrossTable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -13,18 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
+from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.scoring import LinearFormula, ScoringFormula, Sigmoid
+from directrix.classifiers.positive import positive_label
+from directrix.classifiers.scoring import LinearFormula, ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.moments import explain_rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.fitting.calibration import Calibration
-    from directrix.classifiers.fitting.finalize import FittedLine
-    from directrix.classifiers.fitting.operating_point import OperatingPoint
     from directrix.moments import Moments, ScoreHistogram
 
 
@@ -38,13 +35,18 @@ _FLOATS = (np.float64, np.float32)
 class LinearClassifier(ClassifierMixin, BaseEstimator):
     """Base class for binary linear classifiers.
 
-    A subclass sets ``classes_``, ``coef_`` and ``intercept_`` in `fit` and defines
-    ``predict_proba``; the positive class is the last of ``classes_``.
+    A subclass sets ``classes_`` and ``positive_`` (by `_set_classes`), ``coef_`` and
+    ``intercept_`` in `fit` and defines ``predict_proba``. A score above zero predicts the last of
+    ``classes_``, whether or not that is the positive class. ``feature_scales_`` has the standard
+    deviation of each feature, by which coefficients are compared.
     """
 
     classes_: AnyArray
     coef_: FloatArray
     intercept_: FloatArray
+    feature_scales_: FloatArray
+    positive: Any
+    positive_: Any
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
@@ -121,6 +123,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         possible = n_classes == 2 or (n_classes > 2 and tags.classifier_tags.multi_class)
         require(possible, f"{cls.__name__} has another number of classes")
         attributes = {"classes_": state.classes, "n_features_in_": state.n_features}
+        try:
+            attributes["positive_"] = positive_label(classifier.positive, state.classes)
+        except LabelNotFoundError as error:
+            raise StateError(str(error)) from None
         if state.feature_names is not None:
             attributes["feature_names_in_"] = np.array(state.feature_names, dtype=object)
         classifier.__dict__.update(attributes | cls._restored_attributes(state))
@@ -139,7 +145,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _state_arrays(self) -> dict[str, Any]:
         """Return the arrays of `export_state`."""
-        return {"coef": self.coef_, "intercept": self.intercept_}
+        arrays = {"coef": self.coef_, "intercept": self.intercept_}
+        scales = getattr(self, "feature_scales_", None)  # old files do not have them
+        return arrays if scales is None else arrays | {"scale": scales}
 
     def _state_facts(self) -> Facts:
         """Return the facts of `export_state`."""
@@ -158,6 +166,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             "intercept_": arrays.take("intercept", (state.n_lines,), "float64"),
             "coef_": arrays.take("coef", (state.n_lines, state.n_features), "float64"),
         }
+        if "scale" in arrays:
+            attributes["feature_scales_"] = arrays.take("scale", (state.n_features,), "float64")
         arrays.require_empty()
         return attributes
 
@@ -198,13 +208,34 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         keyed = KeyedRows.of(X, y, weight, folds, groups)
+        if len(keyed.y):  # rows of weight zero only are refused below
+            self.feature_scales_ = Standardization.of(keyed.X, keyed.weight).scale
         classes = np.unique(keyed.y)
-        self.classes_ = classes if len(classes) > 2 and not binary else two_classes(keyed.y)
+        self._set_classes(classes if len(classes) > 2 and not binary else two_classes(keyed.y))
         return keyed
 
+    def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:
+        """Store the labels, sorted, and which of them is positive.
+
+        Parameters
+        ----------
+        classes : array
+        positive : label, optional
+            Used if the parameter `positive` does not name one; by default the last of two.
+        """
+        self.classes_ = np.sort(classes)
+        asked = positive if self.positive is None else self.positive
+        self.positive_ = positive_label(asked, self.classes_)
+
+    @property
+    def _catches_first(self) -> bool:
+        """Whether the positive label is the first of two, so that scores are turned."""
+        return len(self.classes_) == 2 and self.positive_ == self.classes_.tolist()[0]
+
     def _set_feature_names(self, moments: Moments) -> None:
-        """Copy the number and the names of the features from a summary."""
+        """Copy the number, the names and the scales of the features from a summary."""
         self.n_features_in_ = moments.n_features
+        self.feature_scales_ = moments.feature_scales()
         if moments.feature_names is not None:
             self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -237,91 +268,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         error = explain_rejection(X)
         if error is not None:
             raise error from None
-
-
-class ThresholdClassifier(LinearClassifier):
-    """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
-
-    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of
-    ``coef_``: one for two classes, one per class for more. With two classes, ``operating_point_``
-    and ``calibration_`` are their only entries.
-    """
-
-    operating_points_: tuple[OperatingPoint, ...]
-    calibrations_: tuple[Calibration, ...]
-
-    @property
-    def operating_point_(self) -> OperatingPoint:
-        """The operating point of a classifier of two classes."""
-        return only_entry(self.operating_points_, "operating_point")
-
-    @property
-    def calibration_(self) -> Calibration:
-        """The calibration of a classifier of two classes."""
-        return only_entry(self.calibrations_, "calibration")
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class; ``calibration_.how`` says how it was made.
-
-        It increases with the score. Only for the error is the operating point at one half: a line
-        trained for one false positive in a hundred cuts where that is reached.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n, 2)
-        """
-        scores = self.decision_function(X)
-        positive = self.calibration_(scores)
-        return np.column_stack([1.0 - positive, positive])
-
-    def export_state(self) -> ModelState:
-        """Return all that scores rows, with calibrations and operating points."""
-        return replace(
-            super().export_state(),
-            calibrations=self.calibrations_,
-            operating_points=self.operating_points_,
-        )
-
-    def scoring_formula(self) -> ScoringFormula:
-        """Return what this classifier computes for a row, as numbers that an export writes."""
-        return self._with_responses(super().scoring_formula())
-
-    def _with_responses(self, formula: ScoringFormula) -> ScoringFormula:
-        """Return a formula with the calibrations of its scores."""
-        sigmoids = tuple(
-            Sigmoid(calibration.offset, calibration.below, calibration.above)
-            for calibration in self.calibrations_
-        )
-        if formula.two_classes:
-            return replace(formula, response=sigmoids[0])
-        return replace(formula, one_vs_rest=sigmoids)
-
-    @classmethod
-    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
-        attributes = super()._restored_attributes(state)
-        calibrations, points = state.calibrations or (), state.operating_points
-        complete = len(calibrations) == state.n_lines
-        require(complete, "it does not have a calibration for each row of coefficients")
-        complete = len(points) in (0, state.n_lines)
-        require(complete, "it does not have an operating point for each row of coefficients")
-        return attributes | {"calibrations_": calibrations, "operating_points_": points}
-
-    def _copy_features(self, other: ThresholdClassifier) -> None:
-        """Take the classes and the features from a classifier fitted to the same rows."""
-        self.classes_, self.n_features_in_ = other.classes_, other.n_features_in_
-        if hasattr(other, "feature_names_in_"):
-            self.feature_names_in_ = other.feature_names_in_
-
-    def _set_lines(self, fitted: Sequence[FittedLine]) -> None:
-        """Store the fitted lines, one for each row of ``coef_``."""
-        lines = np.stack([entry.line for entry in fitted])
-        self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
-        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
-        self.calibrations_ = tuple(entry.calibration for entry in fitted)
 
 
 def only_entry(entries: tuple[_Entry, ...], noun: str) -> _Entry:

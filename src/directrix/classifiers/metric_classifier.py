@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from warnings import warn
 
 import numpy as np
 from scipy.special import log_expit, softmax
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.base import ThresholdClassifier, only_entry
+from directrix.classifiers.base import only_entry
 from directrix.classifiers.fitting.guarantee import Guarantee
 from directrix.classifiers.fitting.progress import CallbackSupportMixin, Progress
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.exceptions import (
+    NotBetterThanBaselineWarning,
+    find_stacklevel,
+    is_inside_search,
+)
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.direct.report import DirectReport
+    from directrix.classifiers.fitting.operating_point import OperatingPoint
     from directrix.classifiers.fitting.training_rows import KeyedRows
     from directrix.metrics import Metric
 
@@ -41,6 +51,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     guarantee: float | None
     limits: Mapping[str, float] | None
     time_budget: float | None
+    warn_baseline: bool
     reports_: tuple[DirectReport, ...]
 
     @property
@@ -70,16 +81,20 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         copy(self)._fit_metrics(resolved, classifiers, rows, Progress(self))  # noqa: SLF001
         return classifiers
 
-    def predict(self, X: Any) -> AnyArray:
-        """Return the class of each row, at the operating point; the most probable of several.
+    def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
+        """Return the class of each row, at an operating point; the most probable of several.
 
         Parameters
         ----------
         X : as in `fit`
+        at : str, Metric or OperatingPoint, optional
+            What sets the threshold, of two classes: a metric such as "recall@fpr=0.01", for which
+            the best threshold on held-out rows is taken, or one of `operating_points`. By default
+            the operating point that the classifier was trained for.
         """
         check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super().predict(X)
+        if len(self.classes_) == 2 or at is not None:
+            return super().predict(X, at)
         labels: AnyArray = self.classes_[self.decision_function(X).argmax(axis=1)]
         return labels
 
@@ -102,6 +117,35 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         # Far out all sigmoids may underflow; their ratios do not.
         probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
         return probability
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the metric that the classifier was trained for, on these rows; more is better.
+
+        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
+        into the accuracy, the balanced error into the balanced accuracy; other metrics of which
+        less is better change their sign. A metric that sets its own threshold, such as recall at
+        1 % FPR, sets it on these rows. With more than two classes: the mean over the classes, each
+        against the others, at the predicted labels unless the metric ranks rows or sets its own
+        threshold; for the error the accuracy.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+        """
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().score(X, y, sample_weight)
+        metric, scores, y = resolve(self.metric), self.decision_function(X), np.asarray(y)
+        predicted = scores.argmax(axis=1)
+        if metric == resolve("error"):
+            return float(accuracy_score(y, self.classes_[predicted], sample_weight=sample_weight))
+        if metric.uses_threshold and not metric.fixes_threshold:
+            scores = np.where(predicted[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        columns = zip(self.classes_, scores.T, strict=True)
+        values = [metric.score(y == label, each, sample_weight) for label, each in columns]
+        return metric.as_score(float(np.mean(values)))
 
     @abstractmethod
     def _fit_metrics(
@@ -130,8 +174,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         clock : Clock
         progress : Progress
         """
-        classes = self.classes_
-        positives = classes[1:] if len(classes) == 2 else classes
+        positives = self._positives
         by_class = []
         for number, label in enumerate(positives):
             if len(positives) > 1:
@@ -140,6 +183,11 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
                 )
             by_class.append(run(keyed, label, clock.part(number, len(positives))))
         return list(zip(*by_class, strict=True))
+
+    @property
+    def _positives(self) -> list[Any]:
+        """The labels that a score is fitted for: the positive one of two, else all."""
+        return [self.positive_] if len(self.classes_) == 2 else self.classes_.tolist()
 
     def _log_odds(self, scores: Sequence[FloatArray]) -> FloatArray:
         """Return the log-odds of each class against the others, of shape (n, k)."""
@@ -178,6 +226,28 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         if self.guarantee is None:
             return None
         return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
+
+    def _with_label(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
+        """Return reports that say which of two texts is caught, unless the labels are no texts."""
+        classes = self.classes_.tolist()
+        if len(classes) > 2 or not isinstance(self.positive_, str):
+            return tuple(reports)
+        other = next(label for label in classes if label != self.positive_)
+        caught = f"catches {self.positive_!r}"
+        if self.positive is None:
+            caught += f", the last label in order; positive={other!r} would catch the other"
+        return tuple(replace(report, caught=caught) for report in reports)
+
+    @property
+    @abstractmethod
+    def _is_behind(self) -> bool:
+        """Whether a simpler model is as good on held-out rows."""
+
+    def _warn_about_baseline(self, classifiers: Sequence[Self], baseline: str) -> None:
+        """Warn once about the metrics by which a simpler model is as good."""
+        behind = [resolve(each.metric).label for each in classifiers if each._is_behind]  # noqa: SLF001
+        if behind and self.warn_baseline and not is_inside_search():
+            warn(NotBetterThanBaselineWarning(baseline, behind), stacklevel=find_stacklevel())
 
     def _report_choice(self, progress: Progress) -> None:
         """Print which candidate was chosen, for each report."""

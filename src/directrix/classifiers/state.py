@@ -80,7 +80,7 @@ class ModelState:
 
 
 #: Parameters that change nothing but how a fit is run.
-_OF_THE_RUN = ("n_jobs", "verbose")
+_OF_THE_RUN = ("n_jobs", "verbose", "warn_baseline")
 
 
 def model_params(classifier: Any) -> dict[str, Any]:

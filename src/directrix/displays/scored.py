@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers import LinearClassifier
+from directrix.classifiers import LinearClassifier, ending_with, positive_of
 from directrix.metrics import Metric, checked, resolve
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Scored(NamedTuple):
 
     @classmethod
     def by_estimator(cls, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Score rows with a fitted classifier of two classes, the last of which is positive."""
+        """Score rows with a fitted classifier of two classes; the last is positive by default."""
         check_is_fitted(estimator)
         classes = np.asarray(getattr(estimator, "classes_", ()))
         name = type(last_step(estimator)).__name__
@@ -55,7 +55,11 @@ class Scored(NamedTuple):
         if unknown:
             msg = f"y has labels that {name} was not fitted to, {unknown[:5]}: drop these rows"
             raise ValueError(msg)
-        return cls._of(y == classes[1], scores, sample_weight, cut, classes.tolist(), name)
+        label = positive_of(last_step(estimator))
+        names = ending_with(label, classes).tolist()
+        if label != classes.tolist()[1]:
+            scores, cut = -np.asarray(scores), -cut
+        return cls._of(y == label, scores, sample_weight, cut, names, name)
 
     @classmethod
     def by_predictions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from directrix._typing import FloatArray
+    from directrix.moments import Moments
 
 #: Rows that are sampled at a time.
 _ROWS_AT_A_TIME = 1 << 16
@@ -93,6 +94,15 @@ class Surveyed:
     grouped: Grouped
     sample: RowSample | None = None
     fingerprint: Fingerprint = Fingerprint()
+
+    @property
+    def moments(self) -> Moments:
+        """The summary of all rows, where no column divides them into groups."""
+        return self.grouped.by_group[None]
+
+    def with_positive(self, label: Any) -> Surveyed:
+        """Return the same with this label as the positive one, last in the summary's classes."""
+        return replace(self, grouped=Grouped({None: self.moments.with_positive(label)}))
 
     def __add__(self, other: Surveyed) -> Surveyed:
         samples = [sample for sample in (self.sample, other.sample) if sample is not None]

@@ -131,6 +131,52 @@ class NegativeCountError(ValueError):
         )
 
 
+class LabelNotFoundError(ValueError):
+    """The label to catch is not one of the two labels.
+
+    Parameters
+    ----------
+    label : object
+        The label that was asked for.
+    available : iterable
+        The labels that there are.
+    """
+
+    def __init__(self, label: Any, available: Iterable[Any]) -> None:
+        self.label, self.available = label, tuple(available)
+        super().__init__(label, self.available)
+
+    def __str__(self) -> str:
+        labels = listed(self.available)
+        if len(self.available) > 2:
+            return (
+                f"positive={self.label!r} is for two classes, and there are the labels {labels}: "
+                "leave it out, or fit to `y == label`"
+            )
+        return f"positive={self.label!r} is not a label: give one of {labels}"
+
+
+class NoHeldOutScoresError(ValueError):
+    """Thresholds for other metrics come from held-out scores, and a model has none.
+
+    Parameters
+    ----------
+    classifier : str
+        Name of its class.
+    """
+
+    def __init__(self, classifier: str) -> None:
+        self.classifier = classifier
+        super().__init__(classifier)
+
+    def __str__(self) -> str:
+        return (
+            f"this {self.classifier} has no held-out scores to set other thresholds by, as it was "
+            "fitted to a summary or read from a file: fit it to rows or with fit_source, or give "
+            "predict one of the operating points that were made then"
+        )
+
+
 class StateError(ValueError):
     """A state is not one that a fitted classifier of its class could have.
 
@@ -199,7 +245,27 @@ class OneClassPredictedWarning(UserWarning):
 
 
 class NotBetterThanBaselineWarning(UserWarning):
-    """No candidate was better than logistic regression on held-out rows."""
+    """A simpler model is as good on held-out rows; at most one is given for a fit.
+
+    Parameters
+    ----------
+    baseline : str
+        The simpler model.
+    metrics : iterable of str
+        Metrics by which it is as good.
+    """
+
+    def __init__(self, baseline: str, metrics: Iterable[str]) -> None:
+        self.baseline, self.metrics = baseline, tuple(metrics)
+        super().__init__(baseline, self.metrics)
+
+    def __str__(self) -> str:
+        return (
+            f"nothing beat {self.baseline} on held-out rows by "
+            f"{', '.join(self.metrics)}: it is the simpler choice, and other features help more "
+            "than other models here. See report_ for what was tried. warn_baseline=False turns "
+            "this advice off."
+        )
 
 
 class Float32PrecisionWarning(UserWarning):
@@ -241,6 +307,19 @@ class DirectionWarning(UserWarning):
             f"the rows contradict the direction of {listed(self.columns)}, which has no effect "
             "therefore: ask for the other direction, or leave the column out"
         )
+
+
+def is_inside_search() -> bool:
+    """Return whether scikit-learn's model selection (a search, a cross-validation) called us.
+
+    Advice about one fit is noise there: the search compares many, and its user sees none of them.
+    """
+    frame: Any = sys._getframe(1)  # noqa: SLF001 - as in find_stacklevel
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def find_stacklevel() -> int:

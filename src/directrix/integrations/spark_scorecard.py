@@ -190,7 +190,7 @@ class SparkScorecardModel(Model, CardParams, MLReadable, MLWritable):
         scores = []
         for card, value in zip(self.classifier.cards_, points, strict=True):
             above = value - card.cutoff
-            scores.append(above if card.higher_is_positive else -above)
+            scores.append(above if card.higher_is_last else -above)
         if len(scores) == 1:
             return scores
         sigmoids = self.classifier.scoring_formula().one_vs_rest

@@ -79,6 +79,10 @@ class Error(ThresholdMetric):
         """Return the metric as a risk of the rates."""
         return CostRisk()
 
+    def as_score(self, value: float) -> float:
+        """Return the accuracy."""
+        return 1.0 - value
+
     def break_even(self, prior: float) -> float:  # noqa: ARG002
         """Return one half: the more probable class has the smaller error."""
         return 0.5
@@ -141,6 +145,10 @@ class BalancedError(ThresholdMetric):
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
         return CostRisk(balanced=True)
+
+    def as_score(self, value: float) -> float:
+        """Return the balanced accuracy."""
+        return 1.0 - value
 
     def break_even(self, prior: float) -> float:
         """Return the prior, at which both predictions have the same expected balanced error."""

@@ -175,11 +175,29 @@ class Metric(ABC):
         """Return the value of the metric for a value of its risk."""
         return 1.0 - loss if self.greater_is_better else loss
 
-    def scorer(self) -> Any:
-        """Return a scikit-learn scorer, for ``scoring=``."""
+    def as_score(self, value: float) -> float:
+        """Return a value of the metric with the sign of a score: more is better."""
+        return value if self.greater_is_better else -value
+
+    def scorer(self, positive: Any = None) -> Any:
+        """Return a scikit-learn scorer, for ``scoring=``; more is better.
+
+        Parameters
+        ----------
+        positive : label, optional
+            The positive label; by default the last of the two.
+        """
         return make_scorer(
-            self.score, response_method=self.response, greater_is_better=self.greater_is_better
+            _as_score, response_method=self.response, metric=self, pos_label=positive
         )
+
+
+def _as_score(
+    y: Any, scores: Any, sample_weight: Any = None, *, metric: Metric, pos_label: Any = None
+) -> float:
+    """Return a metric as a score; at module level, so that scorers can be pickled."""
+    positive = y if pos_label is None else np.asarray(y) == pos_label
+    return metric.as_score(metric.score(positive, scores, sample_weight))
 
 
 def require_share(name: str, value: float, *, closed: bool = False) -> None:

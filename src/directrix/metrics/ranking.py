@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,19 +20,73 @@ if TYPE_CHECKING:
 
 
 class RankingMetric(Metric):
-    """Base class: the mean recall over the false-positive rates from 0 to a limit."""
+    """Base class of metrics of the order of the scores, which have no threshold."""
 
     uses_threshold = False
     response = ("decision_function", "predict_proba")
+    #: Method of `variance`.
+    variance_method: ClassVar[str]
+
+    def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
+        """Return the exact metric of these rows."""
+        return self._area(Curve.of(y, scores, sample_weight))
+
+    @abstractmethod
+    def _area(self, curve: Curve) -> float:
+        """Return the metric of a curve."""
+
+    @abstractmethod
+    def row_values(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
+        """Return what a row contributes to the metric, by its step on a curve.
+
+        Parameters
+        ----------
+        curve : Curve
+
+        Returns
+        -------
+        tuple of two arrays
+            For positives, and for negatives. The variance of the metric is the sum over both
+            classes of the variance of these values, divided by the number of rows.
+        """
+
+    def best(self, curve: Curve) -> Choice:
+        """Return the threshold of least balanced error, and the metric, which ignores it."""
+        balanced = BalancedError().best(curve)
+        return Choice(balanced.threshold, self._area(curve), balanced.index)
+
+    def best_among(self, curve: Curve, indices: IntArray) -> int:
+        """Return the threshold of least balanced error among some of a curve."""
+        return int(indices[np.argmax(curve.tpr[indices] - curve.fpr[indices])])
+
+    def best_value(self, curve: Curve) -> float:
+        """Return the metric, which has no threshold."""
+        return self._area(curve)
+
+
+class RocArea(RankingMetric):
+    """Base class: the mean recall over the false-positive rates from 0 to a limit."""
+
+    variance_method = "DeLong"
 
     def _highest_fpr(self) -> float:
         return 1.0
 
-    def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
-        """Return the area under the ROC curve up to the limit, divided by the limit."""
-        return self._area(Curve.of(y, scores, sample_weight))
+    def row_values(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
+        r"""Return what a row contributes to the area (DeLong, DeLong and Clarke-Pearson 1988).
+
+        V of a positive is the share of the negatives within the limit α that it is above; V of a
+        negative within the limit is the share of positives between it and the limit, divided by α,
+        and 0 beyond (for α < 1, Dodd and Pepe 2003).
+        """
+        limit = self._highest_fpr()
+        tpr, fpr = ((rows[:-1] + rows[1:]) / 2.0 for rows in (curve.tpr, curve.fpr))
+        at_limit = float(np.interp(limit, curve.fpr, curve.tpr))
+        within = np.where(fpr < limit, (at_limit - tpr) / limit, 0.0)
+        return np.clip(1.0 - fpr / limit, 0.0, 1.0), within
 
     def _area(self, curve: Curve) -> float:
+        """Return the area under the ROC curve up to the limit, divided by the limit."""
         tpr, fpr, limit = curve.tpr, curve.fpr, self._highest_fpr()
         inside = int(np.searchsorted(fpr, limit, side="right"))
         fpr_in = np.append(fpr[:inside], limit)
@@ -48,22 +103,9 @@ class RankingMetric(Metric):
         area = (steps * (tpr[..., :-1] + part * rise / 2.0)).sum(axis=-1)
         return area / limit, BalancedError().best_of_each(curves)[1]
 
-    def best(self, curve: Curve) -> Choice:
-        """Return the threshold of least balanced error, and the metric, which ignores it."""
-        balanced = BalancedError().best(curve)
-        return Choice(balanced.threshold, self._area(curve), balanced.index)
-
-    def best_among(self, curve: Curve, indices: IntArray) -> int:
-        """Return the threshold of least balanced error among some of a curve."""
-        return int(indices[np.argmax(curve.tpr[indices] - curve.fpr[indices])])
-
-    def best_value(self, curve: Curve) -> float:
-        """Return the metric, which has no threshold."""
-        return self._area(curve)
-
 
 @dataclass(frozen=True)
-class AUC(RankingMetric):
+class AUC(RocArea):
     """Share of pairs of a positive and a negative in the right order, ties counted half.
 
     scikit-learn's ``roc_auc_score``.
@@ -78,7 +120,7 @@ class AUC(RankingMetric):
 
 
 @dataclass(frozen=True)
-class PartialAUC(RankingMetric):
+class PartialAUC(RocArea):
     """Mean recall over the false-positive rates up to ``max_fpr``.
 
     scikit-learn's ``roc_auc_score(..., max_fpr=a)`` is an affine map of it:

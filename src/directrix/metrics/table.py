@@ -20,6 +20,7 @@ from directrix.metrics.at_point import (
 )
 from directrix.metrics.at_quota import PRBEP, PrecisionAtK, RecallAtK
 from directrix.metrics.at_threshold import MCC, BalancedError, Cost, Error, FBeta, FromRates, GMean
+from directrix.metrics.average_precision import AveragePrecision
 from directrix.metrics.base import Metric
 from directrix.metrics.ranking import AUC, PartialAUC
 
@@ -90,6 +91,7 @@ TABLE: tuple[Row, ...] = (
     Row("balanced_error", BalancedError(), _QUADRATIC, (), "1 - balanced_accuracy_score"),
     Row("auc", AUC(), "closed form", _PAIRWISE, "roc_auc_score"),
     Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature", (), "roc_auc_score(max_fpr=)"),
+    Row("average_precision", AveragePrecision(), "one quadrature", (), "average_precision_score"),
     Row(
         "recall_at_fpr",
         RecallAtFPR(fpr=0.01),

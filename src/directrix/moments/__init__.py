@@ -67,6 +67,8 @@ from directrix.moments.rows import SparseRows as SparseRows
 from directrix.moments.rows import as_rows as as_rows
 from directrix.moments.rows import canonical_csr as canonical_csr
 from directrix.moments.rows import is_frame as is_frame
+from directrix.moments.score_bins import BINS as BINS
+from directrix.moments.score_bins import bin_of as bin_of
 from directrix.moments.score_bins import centres as centres
 from directrix.moments.score_bins import edges as edges
 from directrix.moments.score_histogram import ScoreHistogram, ScoreRates

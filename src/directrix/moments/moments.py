@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.exceptions import CancellationError
+from directrix.exceptions import CancellationError, LabelNotFoundError
 from directrix.moments import _describe, from_sql, labels, storage
 from directrix.moments._alignment import combine
 from directrix.moments._column_sizes import require_squares
@@ -50,7 +50,7 @@ class Moments:
     n_features : int
         Number of features d.
     classes : array
-        Sorted labels.
+        Sorted labels; of two, the last is the positive one unless `with_positive` names the other.
     parts : tuple of tuples of ClassMoments
         One tuple for each fold (a single tuple without folds), which holds one ClassMoments for
         each class.
@@ -155,7 +155,10 @@ class Moments:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this summary to a safetensors file, replaced atomically."""
-        storage.write(self, path)
+        in_order = self
+        if len(self.classes) == 2 and self.classes[0] > self.classes[1]:
+            in_order = self.with_positive(self.classes[0].item())
+        storage.write(in_order, path)
 
     @property
     def by_class(self) -> Mapping[Any, ClassMoments]:
@@ -231,6 +234,20 @@ class Moments:
             raise ValueError(msg)
         return replace(self, stated_prior=float(prior))
 
+    def with_positive(self, label: Any) -> Moments:
+        """Return the moments of two classes with ``label`` as the positive one, last in `classes`.
+
+        A file keeps the classes sorted.
+        """
+        first, last = labels.negative_and_positive(self.classes)
+        if label == last:
+            return self
+        if label != first:
+            raise LabelNotFoundError(label, (first, last))
+        prior = None if self.stated_prior is None else 1.0 - self.stated_prior
+        parts = tuple(part[::-1] for part in self.parts)
+        return replace(self, classes=self.classes[::-1], parts=parts, stated_prior=prior)
+
     def one_vs_rest(self, label: Any) -> Moments:
         """Return the two-class moments of ``label`` (True) against all other classes (False)."""
         if label not in self.by_class:
@@ -284,21 +301,30 @@ class Moments:
             feature_names=self.feature_names if matrix.ndim == 1 else None,
         )
 
+    def feature_scales(self) -> FloatArray:
+        """Return the standard deviation of each feature over all rows; 1 for a constant one."""
+        return self._center_and_scale()[1]
+
     def standardize(self) -> Standardized:
         """Return the moments of features scaled to mean 0 and variance 1 over all rows.
 
         A constant feature is only centred (its scale is 1). A feature whose squares underflow
         raises ValueError.
         """
+        center, scale = self._center_and_scale()
+        return Standardized(self.affine(1.0 / scale, center=center), center, scale)
+
+    def _center_and_scale(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and the standard deviation of each feature over all rows."""
         groups = [group for group in self.by_class.values() if group.count]
         if not groups:
             msg = "there are no rows to standardise"
             raise ValueError(msg)
         pooled = tree_sum([group.marginal() for group in groups])
         require_squares(groups, pooled, self.feature_names)
-        scale = np.sqrt(pooled.scatter.diagonal() / pooled.weight)
+        scale: FloatArray = np.sqrt(pooled.scatter.diagonal() / pooled.weight)
         scale[scale == 0] = 1.0
-        return Standardized(self.affine(1.0 / scale, center=pooled.mean), pooled.mean, scale)
+        return pooled.mean, scale
 
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):

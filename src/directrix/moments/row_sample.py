@@ -123,9 +123,10 @@ class RowSample:
     def at_most(self, n_per_class: int) -> RowSample:
         """Return a sample of at most ``n_per_class`` rows of each class, those of lowest hash.
 
-        Rows of equal hash are kept or dropped together.
+        Nor are there more than ``most``. Rows of equal hash are kept or dropped together.
         """
-        return self.below(_lowered(self.thresholds, self.y, self.hashes, n_per_class))
+        fewest = min(n_per_class, self.most)
+        return self.below(_lowered(self.thresholds, self.y, self.hashes, fewest))
 
     def below(self, thresholds: Thresholds) -> RowSample:
         """Return the rows whose hash is at most a threshold, given by label."""

@@ -10,6 +10,7 @@ from directrix.risks.base import vertex as vertex
 
 if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
     from directrix.risks.at_precision import MissAtPrecision as MissAtPrecision
+    from directrix.risks.average_precision import AveragePrecisionRisk as AveragePrecisionRisk
     from directrix.risks.confusion import FBetaRisk as FBetaRisk
     from directrix.risks.confusion import FunctionRisk as FunctionRisk
     from directrix.risks.confusion import GMeanRisk as GMeanRisk

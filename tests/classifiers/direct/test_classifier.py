@@ -89,7 +89,7 @@ class TestReport:
         text = str(report)
         assert report.chosen in [own.name for own in report.tried]
         assert report.why in text
-        assert "better than logistic regression by" in text
+        assert report.gap.text("logistic regression") in text
         assert all(own.error >= 0 for own in report.tried)
         # What decided is what is shown: best first, and the reason agrees with it.
         values = [own.metric for own in report.tried]

@@ -261,19 +261,31 @@ def test_it_reads_well():
     first, head, *lines = str(point).splitlines()
     assert first == "recall at FPR 10 %, threshold 1.25"
     assert " ".join(head.split()) == (
-        "predicted on held-out rows expected on new rows 95 % interval"
+        "expected on new rows 95 % interval on held-out rows if scores were normal"
     )
-    assert [line.split()[0] for line in lines] == ["tpr", "fpr", "precision", "metric"]
+    names = ["recall ", "FPR ", "precision ", "recall at FPR 10 % "]
+    assert all(line.startswith(name) for line, name in zip(lines, names, strict=True))
+    assert len({len(line) for line in (head, *lines)}) == 1  # in columns
     low, high = ends.tpr
     assert " ".join(lines[0].split()) == (
-        f"tpr 0.4000 {rates.tpr:.4f} 0.4000 {low:.4f} to {high:.4f}"
+        f"recall 0.4000 {low:.4f} to {high:.4f} {rates.tpr:.4f} 0.4000"
     )
 
 
 def test_without_rows_it_has_no_intervals_and_says_what_is_predicted():
     point = OperatingPoint(Error(), 0.5, Rates(0.9, 0.1, 0.8, 0.1))
     assert point.intervals is None
-    assert str(point).splitlines()[-1].split() == ["metric", "0.1000"]
+    assert str(point).splitlines()[-1].split() == ["error", "rate", "0.1000"]
+
+
+def test_what_is_not_known_is_left_empty():
+    nothing = (float("nan"), float("nan"))
+    rates = Rates(0.9, 0.1, float("nan"), 0.1)
+    ends = Intervals((0.8, 1.0), (0.0, 0.2), nothing, (0.0, 0.2))
+    point = OperatingPoint(Error(), 0.5, rates, rates, "some rows of a long name", rates, ends)
+    text = str(point)
+    assert "nan" not in text
+    assert text.splitlines()[4].split() == ["precision"]
 
 
 def test_it_survives_a_pickle():

@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import DirectClassifier, MomentClassifier, summarize
-from directrix.classifiers.fitting.two_passes import select_from_histograms
+from directrix.classifiers.fitting.histogram_choice import select_from_histograms
 from directrix.engines import HashFolds
 from directrix.metrics import RecallAtFPR, resolve
 from directrix.moments.line_histograms import LineHistograms
@@ -325,7 +325,7 @@ def test_rows_are_held_out_by_a_hash_only(fold):
 
 
 def test_one_classifier_is_of_one_group():
-    with pytest.raises(TypeError, match="makes one classifier; call it for each group"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'by'"):
         MomentClassifier().fit_source(frame(), target="y", features=FEATURES, by="town")
 
 

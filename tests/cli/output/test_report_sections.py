@@ -1,7 +1,12 @@
 import json
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from directrix import ScorecardClassifier
+from directrix.export import save
 
 pytest.importorskip("typer")
 pytest.importorskip("matplotlib")
@@ -9,10 +14,10 @@ pytest.importorskip("matplotlib")
 HEADINGS = [
     "Data",
     "Operating point",
-    "ROC curve and frontier",
-    "Normality of the scores",
+    "ROC curve",
     "Calibration of the probabilities",
     "Feature importance",
+    "Normality of the scores",
 ]
 FIT = {
     "classifier": "DirectClassifier",
@@ -50,6 +55,45 @@ def test_sections_and_figures(page):
     assert len(re.findall(r'src="data:image/png;base64,', html)) == 4
 
 
+def test_what_is_predicted_is_called_so(page):
+    html = page()
+    assert "<th>predicted without it</th><th>predicted change</th>" in html
+    assert "not measured" in html
+    assert "nan" not in re.sub(r"base64,[^\"]*", "", html).lower()
+
+
+def test_the_report_of_a_card_has_the_card(call, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 600
+    bad = rng.random(n) < 0.3
+    table = pd.DataFrame(
+        {
+            "income": np.where(rng.random(n) < 0.1, np.nan, rng.normal(3, 1, n) - bad),
+            "home <b>": np.where(rng.random(n) < 0.3 + 0.4 * bad, "rent", "own"),
+            "status": np.where(bad, "default", "paid"),
+        }
+    )
+    table.to_parquet(tmp_path / "loans.parquet")
+    X, y = table.drop(columns="status"), table["status"]
+    card = ScorecardClassifier(
+        "recall@fpr=0.1", positive="default", max_crosses=0, cv=3, warn_baseline=False
+    )
+    save(card.fit(X, y), tmp_path / "card.dx")
+    rows = [tmp_path / "loans.parquet", "-t", "status", "-o", tmp_path / "r.html"]
+    result = call("report", tmp_path / "card.dx", *rows)
+    assert result.code == 0, result.err
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h2>(.*?)</h2>", html) == [
+        *("Data", "Operating point", "ROC curve", "The card", "Calibration of the probabilities")
+    ]
+    assert "A row is predicted &#x27;default&#x27; if points &gt; 0." in html
+    assert "home &lt;b&gt;" in html
+    assert "home <b>" not in html
+    assert "<tr><td>default</td>" in html
+    result = call("evaluate", tmp_path / "card.dx", *rows[:3])
+    assert f"{bad.sum()} of class default" in result.out
+
+
 def test_nothing_is_loaded_from_elsewhere(page):
     assert not re.findall(r'(?:src|href)="(?!data:)|https?://|url\(', page(FIT))
 
@@ -60,7 +104,7 @@ def test_the_candidates_of_a_fit(page):
     assert "2 candidates were compared on held-out rows. Chosen: &lt;moments&gt;" in html
     assert "<moments>" not in html
     assert "Expected on new rows: 0.4800 (0.4000 to 0.5500)." in html
-    assert "Better than logistic regression by +0.1000 (+0.0500 to +0.1500)." in html
+    assert "It is better than logistic regression by +0.1000 (+0.0500 to +0.1500)." in html
     assert '<tr class="highlighted"><td>&lt;moments&gt;</td>' in html
 
 
@@ -72,11 +116,11 @@ def test_unknown_values_are_left_out(page):
     }
     html = page(fit)
     assert "1 candidates were compared on held-out rows" in html
-    assert "Better than logistic" not in html
+    assert "better than logistic" not in html
     assert "Expected on new rows:" not in html
     assert "<td>moments</td><td></td><td></td>" in html
 
 
 def test_a_difference_without_an_interval(page):
     html = page(FIT | {"better_than_logistic": {"mean": 0.1, "low": None, "high": None}})
-    assert "Better than logistic regression by +0.1000." in html
+    assert "It is better than logistic regression by +0.1000." in html

@@ -65,6 +65,10 @@ class BetaBernoulliClassifier(LinearClassifier):
 
     Parameters
     ----------
+    positive : label, optional
+        Label to catch, of two: the metric counts it as positive. By default the last of
+        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
+        case, as in scikit-learn.
     plateaus : "robust", "weak", "empirical", "learned" or (a, b)
         Probabilities are from a to a + b (eq. 5). "robust", the default, is (0.15, 0.7), for
         decisions; "weak", the paper's BBLR¹: α = β = 1 and n = 100, hence (0.01, 0.98);
@@ -144,6 +148,7 @@ class BetaBernoulliClassifier(LinearClassifier):
     def __init__(  # noqa: PLR0913 - ten parameters of an estimator
         self,
         *,
+        positive: Any = None,
         plateaus: str | tuple[float, float] = "robust",
         alpha: str | float | Sequence[float] = 1.0,
         kernel: Any = None,
@@ -155,6 +160,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
+        self.positive = positive
         self.plateaus = plateaus
         self.alpha = alpha
         self.kernel = kernel
@@ -184,7 +190,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
         keyed = self._prepare_rows(X, y, sample_weight, groups)
         keyed = keyed.weighted(self.class_weight, self.classes_)
-        rows = keyed.all_rows(self.classes_[1])
+        rows = keyed.all_rows(self.positive_)
         self._kernel = recipe.kernel
         self._units = _units_for(recipe, rows.X, rows.weight)
         rows = rows._replace(X=self._units.rows(rows.X))
@@ -193,13 +199,14 @@ class BetaBernoulliClassifier(LinearClassifier):
         purpose = f"{len(alphas)} values of alpha" if several else f"alpha {alphas[0]:g}"
         progress.report_rows(keyed.X, _FOLDS if several else None, purpose)
         if several:
-            folded = keyed.training_rows(self.classes_[1], _FOLDS)
+            folded = keyed.training_rows(self.positive_, _FOLDS)
             folded = folded._replace(X=self._units.rows(folded.X))
             self.held_out_ = recipe.held_out_losses(folded, alphas, progress)
         # With too few rows to hold any out, the middle one is used.
         middle = sorted(alphas)[len(alphas) // 2]
         self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
-        self._set_model(keyed.X, recipe.fit(rows, self.alpha_))
+        fitted = recipe.fit(rows, self.alpha_)
+        self._set_model(keyed.X, fitted.turned() if self._catches_first else fitted)
         a, b = self.plateaus_
         progress.stage(
             f"chosen: alpha {self.alpha_:g}; probabilities from {a:.3g} to {a + b:.3g}, "
@@ -224,6 +231,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         else:
             self.dual_coef_ = coef[None, fitted.kept]
             self.support_vectors_ = X[self.support_]
+            del self.feature_scales_  # there are no coefficients of features to compare
         self.intercept_ = coef[-1:] - self._shift
 
     def _one_class_shift(self, scores: FloatArray) -> float:
@@ -310,7 +318,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         support = np.asarray(self.support_, dtype=np.int64)
         arrays = {"intercept": self.intercept_, "support": support}
         if self._kernel is None:
-            return arrays | {"coef": self.coef_}
+            return arrays | super()._state_arrays()
         return arrays | {
             "dual_coef": self.dual_coef_,
             "unit_mean": self._units.mean,

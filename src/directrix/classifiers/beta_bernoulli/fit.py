@@ -67,6 +67,11 @@ class FittedModel(NamedTuple):
     scores: FloatArray
     columns_for: Any
 
+    def turned(self) -> FittedModel:
+        """Return the model of the other class: with scores of the other sign."""
+        loss = replace(self.loss, prior_mean=1.0 - self.loss.prior_mean)
+        return self._replace(coef=-self.coef, loss=loss, scores=-self.scores)
+
 
 @dataclass(frozen=True)
 class Recipe:

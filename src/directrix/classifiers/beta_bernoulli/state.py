@@ -70,6 +70,8 @@ def _linear_attributes(arrays: StateArrays, n_features: int) -> dict[str, Any]:
     """Return the attributes of a model without a kernel."""
     attributes = _common_attributes(arrays)
     attributes["coef_"] = arrays.take("coef", (1, n_features), "float64")
+    if "scale" in arrays:
+        attributes["feature_scales_"] = arrays.take("scale", (n_features,), "float64")
     support = attributes["support_"]
     ordered = (np.diff(support) > 0).all() and (support < n_features).all()
     require(ordered, "support is beyond the features, or not in their order")

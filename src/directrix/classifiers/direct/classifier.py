@@ -13,14 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
+from directrix.classifiers.direct.report import BASELINE
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.fitting.signs import Signs
 from directrix.classifiers.metric_classifier import MetricClassifier
-from directrix.exceptions import (
-    DirectionWarning,
-    NotBetterThanBaselineWarning,
-    find_stacklevel,
-)
+from directrix.exceptions import DirectionWarning, find_stacklevel
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import resolve
 
@@ -51,6 +48,10 @@ class DirectClassifier(MetricClassifier):
         Metric to optimise: "error", "auc", "f1", ``RecallAtFPR(0.01)``,
         ``PrecisionAtRecall(0.9)``, ``Cost(fp=1, fn=20)`` and so on; see `directrix.metrics`. Costs
         of single rows are their ``sample_weight``.
+    positive : label, optional
+        Label to catch, of two: the metric counts it as positive. By default the last of
+        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
+        case, as in scikit-learn.
     cv : int, splitter or splits
         Folds of held-out rows. A number stratifies by class and assigns copies of equal rows like
         independent rows. Or a splitter of scikit-learn or its splits, which test each row once.
@@ -72,10 +73,14 @@ class DirectClassifier(MetricClassifier):
     signs : dict, optional
         Signs that coefficients keep: from names or positions of features to 1 for those whose score
         may only rise, −1 for those whose score may only fall. Of two classes the score is that of
-        the last; with more, that of each. In `fit` only.
+        the positive one; with more, that of each. In `fit` only.
     n_jobs : int, optional
         Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
         not depend on it. It pays from some ten thousand rows on.
+    warn_baseline : bool
+        Whether a fit that is no better than logistic regression says so, by a
+        `NotBetterThanBaselineWarning`. Inside scikit-learn's searches and cross-validations it
+        never does.
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
         candidate. The model is the same. See "Watching a fit" in the user guide.
@@ -111,10 +116,11 @@ class DirectClassifier(MetricClassifier):
     better than logistic regression by +0...
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - eleven parameters of an estimator
         self,
         metric: str | Metric = "error",
         *,
+        positive: Any = None,
         cv: Any = 5,
         guarantee: float | None = None,
         limits: Mapping[str, float] | None = None,
@@ -122,9 +128,11 @@ class DirectClassifier(MetricClassifier):
         class_weight: Any = None,
         signs: Mapping[Any, int] | None = None,
         n_jobs: int | None = None,
+        warn_baseline: bool = True,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
+        self.positive = positive
         self.cv = cv
         self.guarantee = guarantee
         self.limits = limits
@@ -132,6 +140,7 @@ class DirectClassifier(MetricClassifier):
         self.class_weight = class_weight
         self.signs = signs
         self.n_jobs = n_jobs
+        self.warn_baseline = warn_baseline
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -155,8 +164,19 @@ class DirectClassifier(MetricClassifier):
         progress.end()
         return self
 
-    def fit_source(
-        self, source: Any, *, target: Any, fold: Any = None, refine: int = 0, **options: Any
+    def fit_source(  # noqa: PLR0913 - roles of columns, and how they are read
+        self,
+        source: Any,
+        *,
+        target: Any,
+        features: Sequence[Any] | None = None,
+        weight: Any = None,
+        fold: Any = None,
+        refine: int = 0,
+        transform: Any = None,
+        where: Any = None,
+        engine: str = "auto",
+        progress: bool = True,
     ) -> Self:
         """Fit to rows wherever they are, in two passes over them; for two classes.
 
@@ -170,15 +190,16 @@ class DirectClassifier(MetricClassifier):
         ----------
         source : whatever `summarize` reads
         target : str, int or array
+        features : sequence, optional
+            Feature columns; by default all that have no other role.
+        weight : str, int or array, optional
+            Sample weights. A row of whole weight k stays in one fold here.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
-            A row of whole weight k stays in one fold here.
         refine : int
             Number of passes between both, each of which corrects the best two candidates of the
             sample by their gradients over all rows.
-        **options
-            ``features``, ``weight``, ``transform``, ``where``, ``engine`` and ``progress``, as in
-            `summarize`.
+        transform, where, engine, progress : as in `summarize`
         """
         from directrix.classifiers.direct.fit_source import DirectSource
         from directrix.classifiers.fitting.two_passes import TwoPasses, check_refine, source_folds
@@ -195,23 +216,35 @@ class DirectClassifier(MetricClassifier):
         guarantees = self._guarantees([metric])
         folds = source_folds(fold, self.cv)
         if guarantees is not None:
-            if options.get("weight") is not None:
+            if weight is not None:
                 msg = "guarantee= counts rows, each once: leave weight= out"
                 raise ValueError(msg)
             folds = replace(folds, n_folds=folds.n_folds + 1)
-        progress = Progress(self)
-        two = TwoPasses(source, target, folds, options)
+        log = Progress(self)
+        two = TwoPasses.of(
+            source,
+            target=target,
+            features=features,
+            weight=weight,
+            fold=folds,
+            transform=transform,
+            where=where,
+            engine=engine,
+            progress=progress,
+        )
         guarantee = guarantees[0] if guarantees else None
         direct = DirectSource(metric, two, self.class_weight, guarantee, self.n_jobs, refine)
         surveyed = direct.survey()
-        moments = surveyed.grouped.by_group[None]
-        self.classes_ = two_classes(moments.classes)
+        self._set_classes(two_classes(surveyed.moments.classes))
+        surveyed = surveyed.with_positive(self.positive_)
+        moments = surveyed.moments
         require_rows_of_both(moments)
         self._set_feature_names(moments)
         rows = f"{moments.count:,} rows, {moments.n_features:,} features, {folds.n_folds} folds"
-        progress.stage(f"first pass: {rows}; {metric.label}")
+        log.stage(f"first pass: {rows}; {metric.label}")
         self._set_fits([direct.fit(surveyed)])
-        self._report_choice(progress)
+        self._report_choice(log)
+        self._warn_about_baseline([self], BASELINE)
         return self
 
     def _fit_metrics(
@@ -239,6 +272,7 @@ class DirectClassifier(MetricClassifier):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(fits)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
+        self._warn_about_baseline(classifiers, BASELINE)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
@@ -264,16 +298,13 @@ class DirectClassifier(MetricClassifier):
     def _set_fits(self, fits: Sequence[Fitted]) -> None:
         """Store the fits, one for each row of ``coef_``."""
         self._set_lines([fit.fitted for fit in fits])
-        self.reports_ = tuple(fit.report for fit in fits)
+        self.reports_ = self._with_label(fit.report for fit in fits)
         flat = {
             price.column for report in self.reports_ for price in report.directions if price.flat
         }
         if flat:
             warn(DirectionWarning(sorted(flat)), stacklevel=find_stacklevel())
-        if all(report.gap.mean <= 0 for report in self.reports_):
-            warn(
-                "nothing beat logistic regression on held-out rows: it is the simpler choice. See "
-                "report_ for what was tried; other features help more than other lines here.",
-                NotBetterThanBaselineWarning,
-                stacklevel=find_stacklevel(),
-            )
+
+    @property
+    def _is_behind(self) -> bool:
+        return all(report.gap.mean <= 0 for report in self.reports_)

@@ -12,12 +12,12 @@ from directrix.classifiers.direct.fit import FALL, Fitted, gap_to_logistic
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.class_weights import class_factors, reweighted
 from directrix.classifiers.fitting.corrections import Corrections
-from directrix.classifiers.fitting.standardization import Standardization
-from directrix.classifiers.fitting.two_passes import (
-    TwoPasses,
+from directrix.classifiers.fitting.histogram_choice import (
     guaranteed_threshold,
     select_from_histograms,
 )
+from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.fitting.two_passes import TwoPasses
 from directrix.frontier import MOST_FEATURES, Comparison, RowFrontier, Search, moment_candidates
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.guarantee import Guarantee
-    from directrix.classifiers.fitting.two_passes import HistogramChoice
+    from directrix.classifiers.fitting.histogram_choice import HistogramChoice
     from directrix.engines import Surveyed
     from directrix.frontier import Candidate, CorrectedCandidate
     from directrix.metrics import Metric
@@ -77,7 +77,7 @@ class DirectSource:
 
     def fit(self, surveyed: Surveyed) -> Fitted:
         """Build the candidates, make the second pass, and choose."""
-        moments = surveyed.grouped.by_group[None]
+        moments = surveyed.moments
         if self._apart is not None:
             moments = replace(moments, parts=moments.parts[: self._apart])
         factors = class_factors(self.class_weight, moments)
@@ -113,7 +113,7 @@ class DirectSource:
         factors: tuple[float, float],
     ) -> list[CorrectedCandidate]:
         """Return the best candidates of the sample, after each of some corrections by all rows."""
-        moments = surveyed.grouped.by_group[None]
+        moments = surveyed.moments
 
         def weights(without: tuple[int, ...]) -> FloatArray:
             kept = [part for fold, part in enumerate(moments.parts) if fold not in without]

@@ -67,6 +67,23 @@ class Gap(NamedTuple):
     low: float
     high: float
 
+    def text(self, name: str) -> str:
+        """Return the gap in words, as "better than ... by +0.01 (-0.01 to +0.03)".
+
+        Parameters
+        ----------
+        name : str
+            Of what the choice is compared with.
+        """
+        if self.mean == self.low == self.high == 0.0:  # the choice is one of these itself
+            return f"the same as {name}"
+        better = self.mean >= 0
+        low, high = (self.low, self.high) if better else (-self.high, -self.low)
+        interval = "" if np.isnan(low) else f" ({low:+.4f} to {high:+.4f})"
+        if better:
+            return f"better than {name} by {self.mean:+.4f}{interval}"
+        return f"worse than {name} by {-self.mean:.4f}{interval}"
+
 
 class DirectionPrice(NamedTuple):
     """What a direction that coefficients or points keep costs on held-out rows.
@@ -118,6 +135,8 @@ class DirectReport:
     rounding : Gap, optional
         Of a card of whole numbers: the gap to the same card before it was rounded, both at their
         best thresholds on held-out rows.
+    caught : str
+        Which of two text labels is caught; empty if the labels are no texts.
     """
 
     metric: Metric
@@ -132,6 +151,7 @@ class DirectReport:
     straight: Gap | None = None
     directions: tuple[DirectionPrice, ...] = ()
     rounding: Gap | None = None
+    caught: str = ""
 
     @classmethod
     def of(
@@ -217,9 +237,10 @@ class DirectReport:
         width = max(len(tried.name) for tried in self._shown)
         lines = [
             f"{self.metric.label}: {self.chosen}",
+            *([self.caught] if self.caught else []),
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
-            *(f"better than {name} by {_signed(gap)}" for name, gap in self._gaps),
+            *(gap.text(name) for name, gap in self._gaps),
             *([self._skipped_text.strip()] if self.skipped else []),
             *map(_price_text, self.directions),
             "",
@@ -243,11 +264,10 @@ class DirectReport:
         value = self.expected
         return (
             f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
-            f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
+            + (f"It {escape(self.caught)}. " if self.caught else "")
+            + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
             f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
-            + " ".join(
-                f"Better than {escape(name)} by {escape(_signed(gap))}." for name, gap in self._gaps
-            )
+            + " ".join(f"It is {escape(gap.text(name))}." for name, gap in self._gaps)
             + f"{escape(self._skipped_text)}"
             + "".join(f"<br>{escape(_price_text(price))}" for price in self.directions)
             + "</p>"
@@ -270,11 +290,6 @@ def _error_text(tried: Tried) -> str:
 def _standard_error(values: FloatArray) -> float:
     """Return the standard error of a mean over folds."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-
-
-def _signed(gap: Gap) -> str:
-    interval = "" if np.isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
-    return f"{gap.mean:+.4f}{interval}"
 
 
 def half_width(values: FloatArray) -> float:

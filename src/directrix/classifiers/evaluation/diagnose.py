@@ -9,8 +9,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from directrix.classifiers.fitting.intervals import Sizes, effective_rows
+from directrix.classifiers.fitting.intervals import Sizes, effective_rows, interval_method
 from directrix.classifiers.fitting.operating_point import OnRows
+from directrix.classifiers.positive import positive_of, toward_positive
 from directrix.frontier import require_rows_of_both
 from directrix.metrics import Curve, checked, resolve
 from directrix.moments import Moments, project
@@ -139,8 +140,9 @@ def diagnose(
     True
     """
     metric = resolve(getattr(estimator, "metric", "auc") if metric is None else metric)
-    labels = np.asarray(y) == np.asarray(estimator.classes_)[-1]
-    positive, scores, weight = checked(labels, estimator.decision_function(X), sample_weight)
+    labels = np.asarray(y) == positive_of(estimator)
+    scored = toward_positive(estimator, estimator.decision_function(X))
+    positive, scores, weight = checked(labels, scored, sample_weight)
     curve = Curve.of(positive, scores, weight)
     curve.require_both()
     moments = _score_moments(estimator, positive, scores, weight)
@@ -159,7 +161,7 @@ def diagnose(
         predicted,
         metric.value_at(curve, index),
         interval,
-        "posterior draws" if metric.uses_threshold else "DeLong",
+        interval_method(metric),
         (),
     )
     return replace(diagnosis, advice=_advice(diagnosis, sizes, estimator))
@@ -229,7 +231,8 @@ def _score_moments(
     if hasattr(estimator, "moments_"):
         require_rows_of_both(estimator.moments_)
         coef = np.append(np.ravel(estimator.coef_), np.ravel(estimator.intercept_))
-        return project(estimator.moments_, coef)
+        moments = estimator.moments_.with_positive(positive_of(estimator))
+        return project(moments, toward_positive(estimator, coef))
     moments = Moments.of(scores[:, None] / _power_of_two(scores), positive, weight)
     return project(moments, np.array([1.0, 0.0]))
 

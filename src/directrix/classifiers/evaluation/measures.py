@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.diagnose import delong
-from directrix.classifiers.fitting.intervals import Sizes, effective_rows, wilson
+from directrix.classifiers.fitting.intervals import Sizes, effective_rows, interval_method, wilson
 from directrix.classifiers.fitting.operating_point import OnRows
 from directrix.metrics import AUC, Curve, FBeta, Metric
 from directrix.moments import Moments
@@ -123,7 +123,7 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
             name,
             rates.metric,
             *metric_interval,
-            "posterior draws" if metric.uses_threshold else "DeLong",
+            interval_method(metric),
         ),
         (
             _error_rate(error, weight),

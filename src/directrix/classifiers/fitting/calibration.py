@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +45,10 @@ class Calibration:
         scores = np.asarray(scores, dtype=np.float64)
         odds: FloatArray = self.offset + np.where(scores < 0, self.below, self.above) * scores
         return odds
+
+    def turned(self) -> Calibration:
+        """Return the probability of the other class, at scores of the other sign."""
+        return replace(self, offset=-self.offset, below=self.above, above=self.below)
 
     def __call__(self, scores: Any) -> FloatArray:
         """Return the probability of the positive class at each score."""

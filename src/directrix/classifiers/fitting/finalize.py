@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
@@ -13,6 +14,7 @@ from directrix.classifiers.fitting.calibration import (
     calibration_from_scores,
 )
 from directrix.classifiers.fitting.choice import Choice, Selection, sizes_of
+from directrix.classifiers.fitting.held_out import HeldOut
 from directrix.classifiers.fitting.operating_point import (
     Assessment,
     OperatingPoint,
@@ -61,11 +63,22 @@ class FittedLine(NamedTuple):
     line : array of shape (d + 1,)
     operating_point : OperatingPoint
     calibration : Calibration
+    held_out : HeldOut, optional
+        Held-out scores, if there are rows.
     """
 
     line: FloatArray
     operating_point: OperatingPoint
     calibration: Calibration
+    held_out: HeldOut | None = None
+
+    def turned(self) -> FittedLine:
+        """Return the line with scores of the other sign, and probabilities of the other class.
+
+        The rates of the operating point stay those of the positive class.
+        """
+        point = replace(self.operating_point, threshold=-self.operating_point.threshold)
+        return FittedLine(-self.line, point, self.calibration.turned(), self.held_out)
 
 
 class Lines(NamedTuple):
@@ -240,6 +253,7 @@ def finalize(
     line = line if units is None else units.line_back(line)
     calibrate = partial(_calibrated, rows, scores)
     fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    fitted = fitted._replace(held_out=HeldOut.of_rows(rows, scores))
     return Finalized(fitted, assessment, scores)
 
 
@@ -267,7 +281,8 @@ def finalize_on_rows(
         assessment = Assessment.of_rows(metric, rows, scores)
     numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
     n_rows, calibrate = float(rows.weight.sum()), partial(_calibrated, rows, scores)
-    return fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    return fitted._replace(held_out=HeldOut.of_rows(rows, scores))
 
 
 def finalize_on_moments(

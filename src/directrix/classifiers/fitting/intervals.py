@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, ndtri
@@ -124,30 +124,28 @@ def _quantile_interval(draws: FloatArray, value: float, level: float) -> tuple[f
     return float(min(low, value)), float(max(high, value))
 
 
-def ranking_variance(curve: Curve, sizes: Sizes, metric: Metric) -> float:
-    r"""Return the variance of an area under the ROC curve, up to a false-positive rate α.
+def ranking_variance(curve: Curve, sizes: Sizes, metric: Any) -> float:
+    r"""Return the variance of a ranking metric.
 
     .. math:: \mathrm{Var}(V_+) / n_+ + \mathrm{Var}(V_-) / n_-
 
-    DeLong, DeLong and Clarke-Pearson 1988; for α < 1 as Dodd and Pepe 2003. V of a positive is the
-    share of the negatives within the limit that it is above; V of a negative within the limit is
-    the share of positives between it and the limit, divided by α, and 0 beyond. Where classes are
-    separated all V are equal: the variance is at least that of an area half a row below one
-    (Hanley and McNeil 1982).
+    with what rows contribute, V (`RankingMetric.row_values`). Where classes are separated all V
+    are equal: the variance is at least that of an area half a row below one (Hanley and McNeil
+    1982).
     """
-    limit = getattr(metric, "max_fpr", 1.0)
     steps = [np.diff(rows) for rows in (curve.true_positives, curve.false_positives)]
-    tpr, fpr = ((rows[:-1] + rows[1:]) / 2.0 for rows in (curve.tpr, curve.fpr))
-    at_limit = float(np.interp(limit, curve.fpr, curve.tpr))
-    within = np.where(fpr < limit, (at_limit - tpr) / limit, 0.0)
-    values = np.clip(1.0 - fpr / limit, 0.0, 1.0), within
     variance = 0.0
-    for value, step, size in zip(values, steps, sizes, strict=True):
+    for value, step, size in zip(metric.row_values(curve), steps, sizes, strict=True):
         share = step / step.sum()
         variance += float(share @ (value - share @ value) ** 2) / max(size, 1.0)
     fewest = max(min(sizes), 1.0)
     area = 1.0 - 0.5 / (fewest + 1.0)
     return max(variance, area * (1.0 - area) / fewest / 3.0)
+
+
+def interval_method(metric: Metric) -> str:
+    """Return the method of the interval of a metric in words."""
+    return getattr(metric, "variance_method", "posterior draws")
 
 
 def on_logit_scale(value: float, variance: float, level: float = _LEVEL) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,11 +15,15 @@ from directrix.frontier import curve_maker
 from directrix.metrics import precision_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.metrics import Curve, Metric
     from directrix.moments import ScoreMoments
 
+#: What reports call the rates, before the metric itself.
+_RATE_NAMES = ("recall", "FPR", "precision")
 #: Standard deviation of a claim about the truth, relative to that of the rate of as many rows: the
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
 #: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
@@ -59,26 +64,79 @@ class OperatingPoint:
     intervals: Intervals | None = field(default=None, repr=False)
     guarantee: str | None = field(default=None, repr=False)
 
-    def __str__(self) -> str:
-        head = f"{'':10}{'predicted':>10}"
-        if self.empirical is not None:
-            head += f"{'on ' + str(self.rows):>34}"
+    def table(self) -> list[list[str]]:
+        """Return the rates as rows of texts, with a header; what to expect on new rows is first."""
+        columns: list[tuple[str, Rates | Intervals]] = []
         if self.expected is not None:
-            head += f"{'expected on new rows':>24}  95 % interval"
-        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", head]
-        for name in Rates._fields:
-            line = f"{name:10}{getattr(self.predicted, name):10.4f}"
-            if self.empirical is not None:
-                line += f"{getattr(self.empirical, name):34.4f}"
-            if self.expected is not None:
-                line += f"{getattr(self.expected, name):24.4f}"
-            if self.expected is not None and self.intervals is not None:
-                low, high = getattr(self.intervals, name)
-                line += f"  {low:.4f} to {high:.4f}"
-            lines.append(line)
+            columns.append(("expected on new rows", self.expected))
+        if self.intervals is not None:
+            columns.append(("95 % interval", self.intervals))
+        if self.empirical is not None:
+            columns.append((f"on {self.rows or 'rows'}", self.empirical))
+        columns.append(("if scores were normal", self.predicted))
+        table = [["", *(header for header, _ in columns)]]
+        for field_name, name in zip(Rates._fields, (*_RATE_NAMES, self.metric.label), strict=True):
+            values = (getattr(rates, field_name) for _, rates in columns)
+            table.append([name, *map(_number_or_interval, values)])
+        return table
+
+    def __str__(self) -> str:
+        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *aligned(self.table())]
         if self.guarantee is not None:
             lines.append(f"kept on new rows: {self.guarantee}")
         return "\n".join(lines)
+
+
+def _number_or_interval(value: float | tuple[float, float]) -> str:
+    """Return a rate or its interval as text; empty if it is not known."""
+    if isinstance(value, tuple):
+        low, high = value
+        return "" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+    return "" if np.isnan(value) else f"{value:.4f}"
+
+
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines, the first column aligned left and all others right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            text.ljust(width) if k == 0 else text.rjust(width)
+            for k, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+class OperatingPoints(tuple[OperatingPoint, ...]):
+    """Several operating points of one model, which print as a table."""
+
+    __slots__ = ()
+    _HEADER = ("for", "threshold", "recall", "FPR", "precision", "metric", "95 % interval")
+
+    def _texts(self) -> list[tuple[str, ...]]:
+        texts = []
+        for point in self:
+            rates = point.predicted if point.expected is None else point.expected
+            interval = ""
+            if point.intervals is not None:
+                interval = _number_or_interval(point.intervals.metric)
+            numbers = (rates.tpr, rates.fpr, rates.precision, rates.metric)
+            shown = (f"{number:.4f}" for number in numbers)
+            texts.append((point.metric.label, f"{point.threshold:.6g}", *shown, interval))
+        return texts
+
+    def __str__(self) -> str:
+        return "\n".join(["expected on new rows", *aligned([self._HEADER, *self._texts()])])
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML for notebooks."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self._HEADER)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
+            for row in self._texts()
+        )
+        caption = "<caption>expected on new rows</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 class Assessment(NamedTuple):

@@ -7,20 +7,23 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.base import ThresholdClassifier, two_classes
+from directrix.classifiers.base import two_classes
 from directrix.classifiers.fitting.calibration import Calibration
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.class_weights import checked_weight, class_factors, reweighted
-from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
+from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize
 from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.moment.by_risk import best_by_risk, report_choice
 from directrix.classifiers.moment.checks import (
     checked_metric,
     keeps_rows,
     require_rows_in_folds,
     require_same_classes,
 )
+from directrix.classifiers.positive import ending_with
 from directrix.classifiers.state import Facts, is_number, require
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import (
     MOST_ROWS,
@@ -34,8 +37,6 @@ from directrix.frontier import (
     require_rows_of_both,
     round_scores,
     scores_of,
-    usable_folds,
-    validated_shrinkage,
 )
 from directrix.moments import (
     CopyCounter,
@@ -48,6 +49,8 @@ from directrix.moments import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics import Metric
 
@@ -79,6 +82,10 @@ class MomentClassifier(ThresholdClassifier):
     metric : str or Metric
         Metric to optimise: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
         so on; see `directrix.metrics`.
+    positive : label, optional
+        Label to catch, of two: the metric counts it as positive. By default the last of
+        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
+        case, as in scikit-learn.
     shrinkage : "oas", "cv" or float
         Share of a multiple of the identity in each covariance of the standardised features. "oas"
         estimates it from the moments, "cv" chooses it on held-out folds.
@@ -129,12 +136,14 @@ class MomentClassifier(ThresholdClassifier):
         self,
         metric: str | Metric = "error",
         *,
+        positive: Any = None,
         shrinkage: str | float = "oas",
         choose: str = "rows",
         class_weight: Any = None,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
+        self.positive = positive
         self.shrinkage = shrinkage
         self.choose = choose
         self.class_weight = class_weight
@@ -157,21 +166,23 @@ class MomentClassifier(ThresholdClassifier):
         metric = checked_metric(self)
         progress = Progress(self)
         keyed = self._prepare_rows(X, y, sample_weight, groups)
-        rows = keyed.all_rows(self.classes_[1])
+        rows = keyed.all_rows(self.positive_)
         if self._holds_out(rows):
-            rows = keyed.training_rows(self.classes_[1], _FOLDS)
+            rows = keyed.training_rows(self.positive_, _FOLDS)
         n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
         progress.report_rows(keyed.X, n_folds, metric.label)
-        labels_of_rows = self.classes_[rows.positive.astype(np.intp)]
+        in_order = ending_with(self.positive_, self.classes_)
+        labels_of_rows = in_order[rows.positive.astype(np.intp)]
         moments = self._summary(
             rows.X, labels_of_rows, rows.weight, rows.fold, keep_rows=keeps_rows(rows.X)
         )
+        moments = moments.with_positive(self.positive_)
         negative, positive = class_factors(self.class_weight, moments)
         rows = rows._replace(weight=rows.weight * np.where(rows.positive, positive, negative))
         seen = rows
         if rows.fold is None:
             weighted = keyed.weighted(self.class_weight, self.classes_)
-            seen = weighted.training_rows(self.classes_[1], 1, MOST_ROWS)
+            seen = weighted.training_rows(self.positive_, 1, MOST_ROWS)
         given = _TrainingRows(rows, seen) if self.choose == "rows" else None
         self._learn(moments, metric, given, progress)
         return self
@@ -186,9 +197,10 @@ class MomentClassifier(ThresholdClassifier):
         """
         metric = checked_metric(self)
         require_rows_of_both(moments)
-        self.classes_ = np.array(labels.negative_and_positive(moments.classes))
+        _, last = labels.negative_and_positive(moments.classes)
+        self._set_classes(moments.classes, last)
         self._set_feature_names(moments)
-        self._learn(moments, metric, None, Progress(self))
+        self._learn(moments.with_positive(self.positive_), metric, None, Progress(self))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -209,7 +221,7 @@ class MomentClassifier(ThresholdClassifier):
         require_same_classes(self, classes)
         X, y = self._validated(X, y, reset=first)
         if first:
-            self.classes_ = two_classes(y if classes is None else np.asarray(classes))
+            self._set_classes(two_classes(y if classes is None else np.asarray(classes)))
         weight = checked_weight(sample_weight, X)
         fold = None
         if self.shrinkage == "cv":
@@ -219,12 +231,24 @@ class MomentClassifier(ThresholdClassifier):
         moments = self._summary(X, y, weight, fold)
         moments = moments if first else self.moments_ + moments
         if moments.positive.count and moments.negative.count:
-            self._learn(moments, metric, None, progress)
+            self._learn(moments.with_positive(self.positive_), metric, None, progress)
         else:
             self._wait(moments)
         return self
 
-    def fit_source(self, source: Any, *, target: Any, fold: Any = None, **options: Any) -> Self:
+    def fit_source(
+        self,
+        source: Any,
+        *,
+        target: Any,
+        features: Sequence[Any] | None = None,
+        weight: Any = None,
+        fold: Any = None,
+        transform: Any = None,
+        where: Any = None,
+        engine: str = "auto",
+        progress: bool = True,
+    ) -> Self:
         """Learn from rows wherever they are, in two passes over them.
 
         The first summarises folds; the second counts held-out scores of all candidates in
@@ -234,32 +258,36 @@ class MomentClassifier(ThresholdClassifier):
         ----------
         source : whatever `summarize` reads
         target : str, int or array
+        features : sequence, optional
+            Feature columns; by default all that have no other role.
+        weight : str, int or array, optional
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in five folds.
-        **options
-            ``features``, ``weight``, ``transform``, ``where``, ``engine`` and ``progress``, as in
-            `summarize`.
+        transform, where, engine, progress : as in `summarize`
         """
-        from directrix.classifiers.fitting.two_passes import TwoPasses, select_from_histograms
-        from directrix.engines import HashFolds
+        from directrix.classifiers.fitting.histogram_choice import select_from_histograms
+        from directrix.classifiers.fitting.two_passes import TwoPasses, source_folds
 
         metric = checked_metric(self)
-        progress = Progress(self)
-        two = TwoPasses(source, target, HashFolds(_FOLDS) if fold is None else fold, options)
+        log = Progress(self)
+        roles = {"target": target, "features": features, "weight": weight, "where": where}
+        roles |= {"fold": source_folds(fold, _FOLDS), "transform": transform}
+        two = TwoPasses.of(source, engine=engine, progress=progress, **roles)
         surveyed = two.survey()
-        moments = surveyed.grouped.by_group[None]
-        self.classes_ = two_classes(moments.classes)
+        self._set_classes(two_classes(surveyed.moments.classes))
+        surveyed = surveyed.with_positive(self.positive_)
+        moments = surveyed.moments
         require_rows_in_folds(moments)
         self._set_feature_names(moments)
-        self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
+        self._keep_summary(moments)
         factors = class_factors(self.class_weight, moments)
         weighted = reweighted(moments, factors)
         lines = self._lines(weighted, metric)
         rows = f"{moments.count:,} rows, {moments.n_features:,} features"
-        progress.stage(f"first pass: {rows}, {len(lines.fold_lines)} folds; {metric.label}")
+        log.stage(f"first pass: {rows}, {len(lines.fold_lines)} folds; {metric.label}")
         folds = two.histograms(lines.fold_lines, surveyed)
         chosen = select_from_histograms(metric, folds, factors)
-        _report_choice(progress, lines, metric, chosen.values, chosen.index)
+        report_choice(log, lines, metric, chosen.values, chosen.index)
         fitted = chosen.finalize(metric, lines.lines[chosen.index], weighted)
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
@@ -291,41 +319,24 @@ class MomentClassifier(ThresholdClassifier):
     def _learn(
         self, moments: Moments, metric: Metric, rows: _TrainingRows | None, progress: Progress
     ) -> None:
-        """Choose a line by rows or, without them, by the risk."""
-        self.moments_ = moments if self.shrinkage == "cv" else moments.unfolded()
+        """Choose a line by rows or, without them, by the risk; the last class is the positive."""
+        self._keep_summary(moments)
         weighted = reweighted(moments, class_factors(self.class_weight, moments))
         if rows is None:
-            self._set_fit(*self._by_risk(weighted, metric, progress))
+            self._set_fit(*best_by_risk(weighted, metric, self.shrinkage, progress))
         else:
             self._set_fit(*self._by_rows(weighted, metric, rows, progress))
+
+    def _keep_summary(self, moments: Moments) -> None:
+        """Store the summary, with its classes sorted, and the scales of the features."""
+        kept = moments if self.shrinkage == "cv" else moments.unfolded()
+        self.moments_ = kept.with_positive(self.classes_.tolist()[-1])
+        self.feature_scales_ = kept.feature_scales()
 
     def _set_fit(self, frontier: Frontier, fitted: FittedLine) -> None:
         """Store the line and the frontier that it lies on."""
         self.frontier_, self.shrinkage_ = frontier, frontier.shrinkage
         self._set_lines([fitted])
-
-    def _by_risk(
-        self, moments: Moments, metric: Metric, progress: Progress
-    ) -> tuple[Frontier, FittedLine]:
-        """Return the line of least risk, and its frontier."""
-        shrinkage = self.shrinkage
-        if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
-            shrinkage = "oas"
-            warn(
-                "too few rows of both classes so far for shrinkage='cv': 'oas' is used",
-                FewRowsWarning,
-                stacklevel=find_stacklevel(),
-            )
-        if shrinkage == "cv":
-            shrinkage = validated_shrinkage(moments, metric).share
-        frontier = Frontier(moments, shrinkage)
-        model = frontier.best(metric)
-        fitted = finalize_on_moments(metric, model.line, model.scores, moments.weight)
-        progress.stage(
-            f"{moments.count:,} rows, {moments.n_features:,} features in the summary; chosen by "
-            f"the predicted {metric.label}, {fitted.operating_point.predicted.metric:.4f}"
-        )
-        return frontier, fitted
 
     def _by_rows(
         self, moments: Moments, metric: Metric, given: _TrainingRows, progress: Progress
@@ -346,7 +357,7 @@ class MomentClassifier(ThresholdClassifier):
         curves = [Curves(seen.positive, each, seen.weight, None) for each in scores.T]
         candidates = lines.candidates(scores, curves, len(seen.positive))
         comparison = compare(metric, curves)
-        _report_choice(progress, lines, metric, comparison.values, index)
+        report_choice(progress, lines, metric, comparison.values, index)
         selection = Selection.of(seen, candidates, comparison, index)
         chosen = candidates[index]
         refit = Lines(chosen.line, chosen.fold_lines if held_out else ())
@@ -384,15 +395,3 @@ class MomentClassifier(ThresholdClassifier):
         named = isinstance(shrinkage, str) and shrinkage == "oas"
         require(named or is_share, "its shrinkage is not a share")
         return {"shrinkage_": shrinkage}
-
-
-def _report_choice(
-    progress: Progress, lines: MomentLines, metric: Metric, values: FloatArray, index: int
-) -> None:
-    """Print the metric of each candidate on rows, and which was chosen."""
-    for number, value in enumerate(values):
-        progress.detail(f"{lines.name(number)}: {metric.label} {value:.4f}")
-    progress.stage(
-        f"chosen from {len(values)} candidates: {lines.name(index)}; {metric.label} "
-        f"{values[index]:.4f} on rows"
-    )

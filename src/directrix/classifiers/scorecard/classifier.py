@@ -12,6 +12,7 @@ import numpy as np
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers.direct.report import STRAIGHT
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.scorecard.card.model import CardModel
 from directrix.classifiers.scorecard.card.scales import scale_of
@@ -21,7 +22,6 @@ from directrix.classifiers.scorecard.fit_counts import cards_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
 from directrix.exceptions import (
     DirectionWarning,
-    NotBetterThanBaselineWarning,
     find_stacklevel,
 )
 from directrix.metrics import resolve
@@ -55,6 +55,10 @@ class ScorecardClassifier(CardModel):
     metric : str or Metric
         Metric to optimise: "auc", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and so on; see
         `directrix.metrics`.
+    positive : label, optional
+        Label to catch, of two: the metric counts it as positive. By default the last of
+        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
+        case, as in scikit-learn.
     binner : "auto" or Binner
         How columns are cut, special values among them; it is cloned and fitted. To keep one that is
         fitted, give ``sklearn.frozen.FrozenEstimator(binner)``.
@@ -76,9 +80,9 @@ class ScorecardClassifier(CardModel):
     monotone : dict, optional
         Directions that points keep: from names or positions of columns to "increasing",
         "decreasing" or, for texts, a list of levels whose points may not fall in this order. Points
-        are those of the last of two classes. Missing and special values, and levels that are not
-        listed, have points of their own; such columns are in no cross. ``report_.directions`` says
-        what each direction costs.
+        are those of the positive one of two classes. Missing and special values, and levels that
+        are not listed, have points of their own; such columns are in no cross.
+        ``report_.directions`` says what each direction costs.
     guarantee : float, optional
         Confidence with which limits are kept on new rows, as in `DirectClassifier`.
     limits : dict, optional
@@ -90,6 +94,9 @@ class ScorecardClassifier(CardModel):
         Weight of each class, as in scikit-learn.
     n_jobs : int, optional
         Threads of the search, as in scikit-learn. The card does not depend on it.
+    warn_baseline : bool
+        Whether a card that is no better than logistic regression without bins says so, as in
+        `DirectClassifier`.
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
         candidate.
@@ -131,6 +138,7 @@ class ScorecardClassifier(CardModel):
         self,
         metric: str | Metric = "error",
         *,
+        positive: Any = None,
         binner: Any = "auto",
         train_on: str = "rows",
         cv: Any = 5,
@@ -143,9 +151,11 @@ class ScorecardClassifier(CardModel):
         time_budget: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        warn_baseline: bool = True,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
+        self.positive = positive
         self.binner = binner
         self.train_on = train_on
         self.cv = cv
@@ -158,6 +168,7 @@ class ScorecardClassifier(CardModel):
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.warn_baseline = warn_baseline
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -239,12 +250,11 @@ class ScorecardClassifier(CardModel):
         roles["where"] = where
         reading = {"engine": engine, "progress": progress}
         made = fit_source(self, metric, source, roles, reading, counts=counts, refine=refine)
-        self.classes_, self.binner_ = made.classes, made.binner
+        self._set_classes(made.classes)
+        self.binner_ = made.binner
         self._copy_features_of_binner(made.binner)
-        self.cards_ = (made.card,)
-        self.operating_points_ = (made.fitted.operating_point,)
-        self.calibrations_ = (made.fitted.calibration,)
-        self.reports_ = (made.report,)
+        self._set_cards([made.card], [made.fitted])
+        self.reports_ = self._with_label([made.report])
         self._report_choice(progress_report)
         return self
 
@@ -273,17 +283,13 @@ class ScorecardClassifier(CardModel):
         progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
         labels = counts.classes
         present = [label for label in labels.tolist() if counts.class_moments(label).weight > 0]
-        self.classes_ = labels if len(present) > 2 else two_classes(np.array(present))
+        self._set_classes(labels if len(present) > 2 else two_classes(np.array(present)))
         self.binner_ = counts.binner
         self._copy_features_of_binner(self.binner_)
-        classes = self.classes_.tolist()
-        positives = classes[1:] if len(classes) == 2 else classes
-        directions = self._directions(counts.bins, len(classes))
+        directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
-        cards = cards_of_counts(metric, counts, positives, directions, scale)
-        self.cards_ = tuple(card.card for card in cards)
-        self.operating_points_ = tuple(card.fitted.operating_point for card in cards)
-        self.calibrations_ = tuple(card.fitted.calibration for card in cards)
+        made = cards_of_counts(metric, counts, self._positives, directions, scale)
+        self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()
         return self
 
@@ -307,7 +313,7 @@ class ScorecardClassifier(CardModel):
         self._refuse_groups(rows[3])
         clock = Clock(self.time_budget, progress.report_candidate)
         table = TrainingTable.of(self, *rows)
-        self.classes_ = table.classes
+        self._set_classes(table.classes)
         keyed = table.keyed.weighted(self.class_weight, self.classes_)
         binner = table.fitted_binner(self.binner)
         to_cells = partial(table.to_cells, binner)
@@ -323,13 +329,13 @@ class ScorecardClassifier(CardModel):
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
         by_class = table.cell_counts(binner)
-        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        counts = [two_sides(by_class, self.classes_ == label) for label in positives]
+        counts = [two_sides(by_class, self.classes_ == label) for label in self._positives]
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier.binner_ = binner
-            classifier._set_cards(fits, counts)  # noqa: SLF001
+            classifier._set_fits(fits, counts)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
+        self._warn_about_baseline(classifiers, STRAIGHT)
 
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that are wrong or do not go together."""
@@ -366,32 +372,28 @@ class ScorecardClassifier(CardModel):
         directions = directions_of(self.monotone, bins)
         if directions and n_classes > 2:
             msg = (
-                "monotone= is about the points of the last of two classes, and there are "
+                "monotone= is about the points of the positive one of two classes, and there are "
                 f"{n_classes}: fit one classifier for each class, with y == label"
             )
             raise ValueError(msg)
         return directions
 
-    def _set_cards(
+    def _set_fits(
         self, fits: Sequence[FittedCard], counts: Sequence[tuple[FloatArray, ...]]
     ) -> None:
-        """Store the fitted cards."""
+        """Store the fitted cards and their reports."""
         bins = tuple(self.binner_.bins_)
-        self.cards_ = tuple(
+        cards = [
             replace(fit.card, bins=bins, counts=of_card)
             for fit, of_card in zip(fits, counts, strict=True)
-        )
-        self.operating_points_ = tuple(fit.fitted.operating_point for fit in fits)
-        self.calibrations_ = tuple(fit.fitted.calibration for fit in fits)
-        self.reports_ = tuple(fit.report for fit in fits)
+        ]
+        self._set_cards(cards, [fit.fitted for fit in fits])
+        self.reports_ = self._with_label(fit.report for fit in fits)
         flat = [price.column for price in self.reports_[0].directions if price.flat]
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())
+
+    @property
+    def _is_behind(self) -> bool:
         gaps = [report.straight for report in self.reports_]
-        if all(gap is not None and gap.mean <= 0 for gap in gaps):
-            warn(
-                "the card is no better on held-out rows than logistic regression without bins: a "
-                "straight line is the simpler choice. See report_ for both.",
-                NotBetterThanBaselineWarning,
-                stacklevel=find_stacklevel(),
-            )
+        return all(gap is not None and gap.mean <= 0 for gap in gaps)

@@ -217,7 +217,10 @@ def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     stated = cutoff if card.higher_is_positive else -cutoff
     point = replace(fitted.operating_point, threshold=stated)
     made = replace(card, cutoff=stated)
-    return made, FittedLine(np.array([1.0, -cutoff]), point, calibration)
+    held_out = fitted.held_out
+    if held_out is not None:
+        held_out = held_out.restated(slope * cutoff + intercept, slope)
+    return made, FittedLine(np.array([1.0, -cutoff]), point, calibration, held_out)
 
 
 def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:

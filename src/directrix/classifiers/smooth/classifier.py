@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.base import ThresholdClassifier
 from directrix.classifiers.fitting.choice import Selection
 from directrix.classifiers.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.progress import (
@@ -22,6 +21,7 @@ from directrix.classifiers.fitting.training_rows import Prepared, prepare
 from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
 from directrix.classifiers.smooth.initialization import start_of, validate_grid
 from directrix.classifiers.state import Facts, restored_loss_fit
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.frontier import (
     FIRST_ROWS,
     GAMMAS,
@@ -74,6 +74,10 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     metric : str or Metric
         Metric to optimise: "error", "auc", "f1", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and
         so on; see `directrix.metrics`.
+    positive : label, optional
+        Label to catch, of two: the metric counts it as positive. By default the last of
+        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
+        case, as in scikit-learn.
     loss : str, Loss or None
         None is the cost sweep. A loss of `directrix.losses` is a paper's method: "break_even",
         "pairwise_hinge", "sigmoid", "ramp", ...; see the table of metrics.
@@ -141,6 +145,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         self,
         metric: str | Metric = "error",
         *,
+        positive: Any = None,
         loss: str | Loss | None = None,
         alpha: str | float | Sequence[float] = "auto",
         levels: str | Sequence[float] = "auto",
@@ -152,6 +157,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         verbose: int = 0,
     ) -> None:
         self.metric = metric
+        self.positive = positive
         self.loss = loss
         self.alpha = alpha
         self.levels = levels
@@ -223,7 +229,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
         purpose = "a cost sweep" if self.loss is None else metric.label
         progress.report_rows(keyed.X, used_folds, purpose)
-        prepared = prepare(keyed, self.classes_[1], n_folds, MOST_ROWS)
+        prepared = prepare(keyed, self.positive_, n_folds, MOST_ROWS)
         start = start_of(self.start, self, metric, prepared.units)
         seen = prepared.seen
         frontier = RowFrontier(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.classifiers.positive import toward_positive
 from directrix.frontier import Frontier
 from directrix.moments import Moments
 
@@ -40,14 +41,16 @@ def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization
                 f"{line.shape}"
             )
             raise ValueError(msg)
-        return lambda *_: units.line_there(line)
+        given = units.line_there(toward_positive(classifier, line))
+        return lambda *_: given
     if start not in ("moments", "zero", "previous"):
         msg = (
             f"start must be 'moments', 'zero', 'previous' or a line, intercept last, not {start!r}"
         )
         raise ValueError(msg)
     if start == "previous" and hasattr(classifier, "coef_"):
-        previous = units.line_there(np.append(classifier.coef_[0], classifier.intercept_))
+        line = np.append(classifier.coef_[0], classifier.intercept_)
+        previous = units.line_there(toward_positive(classifier, line))
         return lambda *_: previous
     if start == "moments":
         return lambda *rows: Frontier(Moments.of(*rows)).best(metric).line

@@ -41,7 +41,7 @@ def evaluate(
     """Measure a model on labelled rows, with 95 % intervals."""
     from directrix.classifiers import measure_binary, measure_multiclass
     from directrix.cli.io.rows import RowFiles
-    from directrix.cli.io.scoring import score_rows
+    from directrix.cli.io.scoring import labels_of, score_rows
     from directrix.cli.output.formatting import in_one_line, metric_of_model
 
     classifier = load_model(model)
@@ -56,7 +56,7 @@ def evaluate(
         positive=positive,
     )
     scored = score_rows(classifier, files)
-    classes = classifier.classes_
+    classes = labels_of(classifier)
     n_rows = len(scored.y)
     if len(classes) > 2:
         several = measure_multiclass(scored, classes)

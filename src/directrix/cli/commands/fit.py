@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from math import isnan
 from operator import add
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -291,7 +290,6 @@ def _describe_report(report: Any) -> list[str]:
     from directrix.cli.output.formatting import in_one_line
 
     expected, gap, metric = report.expected, report.gap, in_one_line(report.metric)
-    interval = "" if isnan(gap.low) else f" ({gap.low:+.4f} to {gap.high:+.4f})"
     return [
         f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
         f"because {report.why}",
@@ -299,5 +297,5 @@ def _describe_report(report: Any) -> list[str]:
             f"expected {metric} on new rows: {expected.value:.4f} "
             f"({expected.low:.4f} to {expected.high:.4f})"
         ),
-        f"better than {report.baseline} by {gap.mean:+.4f}{interval} in {metric}",
+        f"{gap.text(report.baseline)} in {metric}",
     ]

@@ -108,12 +108,12 @@ def _figure_of_rows(
     figure: str, model: Any, files: RowFiles, metric: Metric | None, against: str
 ) -> Any:
     """Draw the frontier, the margins or the trade-off of a model on rows."""
-    from directrix.cli.io.scoring import score_rows
+    from directrix.cli.io.scoring import labels_of, score_rows
     from directrix.cli.output import pictures
     from directrix.cli.output.formatting import metric_of_model
 
     scored = score_rows(model, files, with_moments=figure == "frontier")
-    positive = pictures.require_positive_rows(scored, model.classes_)
+    positive = pictures.require_positive_rows(scored, labels_of(model))
     metric = metric or metric_of_model(model)
     if figure == "frontier":
         name = f"{type(model).__name__}, on these rows"

@@ -51,7 +51,7 @@ def predict(
 ) -> Reply:
     """Write the score, the probability and the prediction of every row."""
     from directrix.cli.io.rows import RowFiles
-    from directrix.cli.io.scoring import model_columns, select_features
+    from directrix.cli.io.scoring import labels_of, model_columns, select_features
     from directrix.engines import Plan, run
 
     require(not (as_json and output == _STDOUT), "the rows are written to stdout", "--json")
@@ -79,7 +79,7 @@ def predict(
         if not counts.rows:  # the types of the columns are unknown, so nothing can be written
             msg = "the files hold no rows"
             raise UsageError(msg)
-    text = f"{counts.rows:,} rows, {counts.flagged:,} predicted {classifier.classes_[-1]}"
+    text = f"{counts.rows:,} rows, {counts.flagged:,} predicted {labels_of(classifier)[-1]}"
     if counts.incomplete:
         text += (
             f"\n{counts.incomplete:,} rows lack a value: their score, probability and prediction "
@@ -97,7 +97,7 @@ class PredictionCounts:
     ----------
     rows : int
     flagged : int
-        Rows that are predicted to be of the last class.
+        Rows that are predicted to be of the positive class, or of the last of several.
     incomplete : int
         Rows that lack a value.
     """
@@ -152,12 +152,12 @@ class PredictTask:
         return PredictionCounts(rows, flagged, incomplete)
 
     def _predictions(self, X: Any) -> tuple[dict[str, Any], AnyArray, int]:
-        """Return the new columns, which rows have all values, and the count of the last class."""
+        """Return the new columns, which rows have all values, and how many are flagged."""
         import numpy as np
         import pyarrow as pa
         from scipy import sparse
 
-        from directrix.cli.io.scoring import scores_and_probabilities, takes_raw_rows
+        from directrix.cli.io.scoring import labels_of, scores_and_probabilities, takes_raw_rows
 
         n_rows = X.shape[0]
         any_value = sparse.issparse(X) or takes_raw_rows(self.model)
@@ -181,7 +181,8 @@ class PredictTask:
                     columns[f"{name}_{k}"] = pa.array(values[:, k], mask=~complete)
         labels = classes[index].tolist()
         columns["prediction"] = pa.array(labels, type=_arrow_type(classes), mask=~complete)
-        return columns, complete, int((complete & (index == len(classes) - 1)).sum())
+        caught = classes.tolist().index(labels_of(self.model).tolist()[-1])
+        return columns, complete, int((complete & (index == caught)).sum())
 
 
 def _arrow_type(classes: AnyArray) -> Any:

@@ -58,7 +58,7 @@ def report(
     """Write an HTML page about a model and labelled rows, with all figures in one file."""
     from directrix.classifiers import measure_binary
     from directrix.cli.io.rows import RowFiles
-    from directrix.cli.io.scoring import score_rows
+    from directrix.cli.io.scoring import labels_of, score_rows, takes_raw_rows
     from directrix.cli.output.formatting import in_one_line, metric_of_model
     from directrix.cli.output.pictures import require_positive_rows, use_file_backend
     from directrix.cli.output.report_sections import ReportData, write_sections
@@ -77,12 +77,14 @@ def report(
         weight=weight,
         positive=positive,
     )
-    scored = score_rows(classifier, files, with_moments=True)
-    is_positive = require_positive_rows(scored, classifier.classes_)
+    # A card has raw columns, of which there are no moments.
+    scored = score_rows(classifier, files, with_moments=not takes_raw_rows(classifier))
+    labels = labels_of(classifier)
+    is_positive = require_positive_rows(scored, labels)
     name = in_one_line(reported_metric)
-    measures = measure_binary(scored, reported_metric, name, classifier.classes_)
+    measures = measure_binary(scored, reported_metric, name, labels)
     with show_status("drawing"):
-        data = ReportData(classifier, reported_metric, scored, is_positive, measures, fit)
+        data = ReportData(classifier, labels, reported_metric, scored, is_positive, measures, fit)
         page = Page(f"Classifier report: {name}", _lead(data, model, rows))
         page.cards(_key_figures(data))
         write_sections(page, data)
@@ -117,5 +119,5 @@ def _key_figures(data: ReportData) -> list[tuple[str, str]]:
         (values["recall"], "recall at the threshold"),
         (values["FPR"], "FPR at the threshold"),
         (values["AUC"], "AUC"),
-        (f"{len(data.scored.y):,}", f"rows, {share:.2%} {data.model.classes_[1]}"),
+        (f"{len(data.scored.y):,}", f"rows, {share:.2%} {data.labels[1]}"),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import ScorecardClassifier, ScoredRows
+from directrix.classifiers import ScorecardClassifier, ScoredRows, ending_with, positive_of
 from directrix.cli.io.rows import RowFiles, concatenate_weights, feature_matrix, require_finite
 from directrix.cli.output.errors import UsageError
 from directrix.engines import Plan
@@ -24,6 +24,8 @@ _LISTED_LABELS = 5
 @dataclass(frozen=True)
 class ScoreTask:
     """Task that computes scores and probabilities of all rows, and optionally their moments.
+
+    With two classes they are in favour of the positive label of the model.
 
     Parameters
     ----------
@@ -50,7 +52,10 @@ class ScoreTask:
             if not takes_raw_rows(self.model):
                 X = feature_matrix(block.X)
                 require_finite(X, block.X.names)
-            blocks.append((y, *scores_and_probabilities(self.model, X)))
+            scores, probability = scores_and_probabilities(self.model, X)
+            if len(classes) == 2 and positive_of(self.model) != classes.tolist()[-1]:
+                scores, probability = -scores, 1.0 - probability
+            blocks.append((y, scores, probability))
             weights.append(block.weight)
             if self.with_moments:
                 moments.append(
@@ -61,7 +66,16 @@ class ScoreTask:
             raise UsageError(msg)
         y, scores, probability = map(np.concatenate, zip(*blocks, strict=True))
         weight = concatenate_weights(weights)
-        return ScoredRows(y, scores, probability, weight, tree_sum(moments) if moments else None)
+        summary = tree_sum(moments) if moments else None
+        if summary is not None and len(classes) == 2:
+            summary = summary.with_positive(positive_of(self.model))
+        return ScoredRows(y, scores, probability, weight, summary)
+
+
+def labels_of(model: Any) -> AnyArray:
+    """Return the labels of a model; of two, the positive one is last."""
+    classes: AnyArray = model.classes_
+    return ending_with(positive_of(model), classes) if len(classes) == 2 else classes
 
 
 def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> ScoredRows:

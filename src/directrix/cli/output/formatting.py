@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers import Card, OperatingPoint, Rates
+from directrix.classifiers import Card, OperatingPoint, positive_of
 from directrix.cli.output.reply import format_table
 from directrix.metrics import Metric, resolve
 
-_RATE_NAMES = {"tpr": "recall", "fpr": "FPR", "precision": "precision"}
 #: Coefficients that are listed, the largest first; the model file has all.
 _LISTED_COEFFICIENTS = 20
 
@@ -54,31 +53,24 @@ def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
 
 
 def operating_point_table(point: OperatingPoint) -> str:
-    """Return the rates at an operating point as a table."""
-    header = ["", "from the moments"]
-    empirical, expected, intervals = point.empirical, point.expected, point.intervals
-    if empirical is not None:
-        header += [f"on {point.rows or 'rows'}"]
-    if expected is not None:
-        header += ["expected on new rows", "95 % interval"]
-    table = []
-    for field in Rates._fields:
-        name = in_one_line(point.metric) if field == "metric" else _RATE_NAMES[field]
-        line = [name, format_rate(getattr(point.predicted, field))]
-        if empirical is not None:
-            line.append(format_rate(getattr(empirical, field)))
-        if expected is not None:
-            line.append(format_rate(getattr(expected, field)))
-            line.append("" if intervals is None else format_interval(getattr(intervals, field)))
-        table.append(line)
+    """Return the rates at an operating point as a table: what to expect on new rows first."""
+    header, *table = point.table()
     return format_table(header, table)
 
 
-def describe_threshold(point: OperatingPoint, card: Card | None = None) -> str:
+def describe_threshold(model: Any, point: OperatingPoint, card: Card | None = None) -> str:
     """Return the condition under which a row is predicted positive; the intercept implies it."""
     if card is not None:
         return f"points {'>' if card.higher_is_positive else '<'} {card.cutoff:.6g}"
-    return f"coefficients · features > {point.threshold:.6g}, which is score > 0"
+    turned = len(model.classes_) == 2 and positive_of(model) != model.classes_.tolist()[-1]
+    sign = "<" if turned else ">"
+    return f"coefficients · features {sign} {point.threshold:.6g}, which is score {sign} 0"
+
+
+def caught_text(model: Any) -> str:
+    """Return the label that is caught, if the labels are texts."""
+    label = positive_of(model) if len(model.classes_) == 2 else None
+    return repr(label) if isinstance(label, str) else "positive"
 
 
 def model_json(model: Any) -> dict[str, Any]:
@@ -108,7 +100,8 @@ def describe_model(model: Any) -> str:
     for k, (label, point) in enumerate(zip(labels, points, strict=True)):
         against = "" if label is None else f" for class {label} against the others"
         card = cards[k] if cards else None
-        lines += ["", f"operating point{against}: positive if {describe_threshold(point, card)}"]
+        condition = f"{caught_text(model)} if {describe_threshold(model, point, card)}"
+        lines += ["", f"operating point{against}: {condition}"]
         lines.append(operating_point_table(point))
     if hasattr(model, "coef_"):
         lines += ["", _coefficient_table(model)]
@@ -150,15 +143,24 @@ def format_interval(bounds: Sequence[float]) -> str:
 
 
 def _coefficient_table(model: Any) -> str:
+    """Return the coefficients, ranked by what a standard deviation of the feature does."""
     names, coef = feature_names_of(model), model.coef_
-    order = np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:_LISTED_COEFFICIENTS]
-    if len(coef) == 1:
-        header = ["feature", "coefficient"]
-    else:
-        header = ["feature", *(f"class {label}" for label in model.classes_.tolist())]
-    table = [[names[index], *(f"{value:.6g}" for value in coef[:, index])] for index in order]
+    scales = getattr(model, "feature_scales_", None)  # a file of the first version has none
+    effect = coef if scales is None else coef * scales
+    order = np.argsort(-np.abs(effect).max(axis=0), kind="stable")[:_LISTED_COEFFICIENTS]
+    labels = [None] if len(coef) == 1 else model.classes_.tolist()
+    columns = []
+    for k, label in enumerate(labels):
+        of_class = "" if label is None else f", class {label}"
+        columns.append((f"coefficient{of_class}", coef[k], model.intercept_[k]))
+        if scales is not None:
+            columns.append((f"per standard deviation{of_class}", effect[k], None))
+    table = [
+        [names[index], *(f"{values[index]:.6g}" for _, values, _ in columns)] for index in order
+    ]
     left_out = len(names) - _LISTED_COEFFICIENTS
     if left_out > 0:
-        table.append([f"and {left_out} more, smaller", *[""] * len(coef)])
-    table.append(["intercept", *(f"{value:.6g}" for value in model.intercept_)])
-    return format_table(header, table)
+        table.append([f"and {left_out} more, smaller", *[""] * len(columns)])
+    last = ["" if intercept is None else f"{intercept:.6g}" for *_, intercept in columns]
+    table.append(["intercept", *last])
+    return format_table(["feature", *(name for name, *_ in columns)], table)

@@ -63,6 +63,10 @@ class Page:
         attribute = ' class="note"' if note else ""
         self._parts.append(f"<p{attribute}>{escape(text)}</p>")
 
+    def fragment(self, html: str) -> None:
+        """Add HTML that is complete in itself."""
+        self._parts.append(f'<div class="wide">{html}</div>')
+
     def bullets(self, texts: Sequence[str]) -> None:
         """Add a bullet list."""
         items = "".join(f"<li>{escape(text)}</li>" for text in texts)

@@ -24,6 +24,10 @@ from directrix.metrics import Curve, Metric
 _BINS = 15
 
 
+#: Limits on the false-positive rate up to this are drawn on a logarithmic scale.
+_SMALL_LIMIT = 0.05
+
+
 def use_file_backend() -> None:
     """Make matplotlib draw into files, without a window; raise an error if it is not installed."""
     try:
@@ -66,6 +70,33 @@ def frontier_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, name
         name,
     )
     return display.plot().figure_
+
+
+def roc_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, name: str) -> Any:
+    """Draw the ROC curve of the rows, with the threshold of the model and the limit of its metric.
+
+    The rate of false positives is on a logarithmic scale where the limit is a small one.
+    """
+    curve = Curve.of(positive, scored.scores, scored.weight)
+    index = int(np.sum(curve.levels > 0))
+    limit = metric.constraint(curve.prior, curve.positives + curve.negatives)
+    small = limit is not None and limit.rate == "fpr" and limit.value <= _SMALL_LIMIT
+    (ax,) = style.panels(None, (1, 1), 4.2)
+    fpr, tpr = curve.fpr, curve.tpr
+    if small:
+        shown = fpr > 0
+        fpr, tpr = fpr[shown], tpr[shown]
+        ax.set_xscale("log")
+    ax.step(fpr, tpr, where="post", color=style.BLUE, label=name)
+    at_random = np.geomspace(fpr[0], 1.0, 200) if small else np.array([0.0, 1.0])
+    ax.plot(at_random, at_random, color=style.GREY, linestyle=":", label="at random")
+    if limit is not None and limit.rate == "fpr":
+        ax.axvline(
+            limit.value, color=style.VERMILLION, linestyle="--", label=f"limit: FPR {limit.value:g}"
+        )
+    style.mark(ax, float(curve.fpr[index]), float(curve.tpr[index]), label="threshold of the model")
+    style.finish(ax, "false-positive rate (FPR)", "recall")
+    return ax.figure
 
 
 def margin_figure(scored: ScoredRows, positive: AnyArray) -> Any:

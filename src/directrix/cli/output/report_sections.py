@@ -12,12 +12,14 @@ from directrix.classifiers import (
     MAX_FEATURES,
     BinaryMeasures,
     FeatureImportance,
+    Gap,
     ScoredRows,
     diagnose,
     feature_importances,
 )
-from directrix.cli.io.fit_record import Estimate, FitRecord
+from directrix.cli.io.fit_record import FitRecord
 from directrix.cli.output.formatting import (
+    caught_text,
     describe_threshold,
     feature_names_of,
     format_interval,
@@ -28,8 +30,8 @@ from directrix.cli.output.formatting import (
 from directrix.cli.output.html_page import Bar, Page
 from directrix.cli.output.pictures import (
     Reliability,
-    frontier_figure,
     margin_figure,
+    roc_figure,
     tradeoff_figure,
 )
 from directrix.metrics import Metric
@@ -44,6 +46,8 @@ class ReportData(NamedTuple):
     Parameters
     ----------
     model : fitted classifier of two classes
+    labels : array of shape (2,)
+        The negative and the positive label.
     metric : Metric
     scored : ScoredRows
         The rows, with their moments.
@@ -55,6 +59,7 @@ class ReportData(NamedTuple):
     """
 
     model: Any
+    labels: AnyArray
     metric: Metric
     scored: ScoredRows
     positive: AnyArray
@@ -76,8 +81,8 @@ class _KnownScores:
 def write_sections(page: Page, data: ReportData) -> None:
     """Write all sections of the report, in their order."""
     for section in (
-        *(_data, _operating_point, _frontier, _normality),
-        *(_calibration, _features, _candidates),
+        *(_data, _operating_point, _roc_curve, _card),
+        *(_calibration, _features, _normality, _candidates),
     ):
         section(page, data)
 
@@ -85,7 +90,7 @@ def write_sections(page: Page, data: ReportData) -> None:
 def _data(page: Page, data: ReportData) -> None:
     page.heading("Data")
     total, positives = data.measures.rows, data.measures.positives
-    classes = data.model.classes_.tolist()
+    classes = data.labels.tolist()
     counts = (int((~data.positive).sum()), int(data.positive.sum()))
     page.table(
         ["class", "rows", "share"],
@@ -98,8 +103,8 @@ def _data(page: Page, data: ReportData) -> None:
     )
     weighted = "" if data.scored.weight is None else f"; total weight {total:,.6g}"
     moments = data.scored.moments
-    n_features = "?" if moments is None else f"{moments.n_features:,}"
-    page.paragraph(f"{len(data.scored.y):,} rows with {n_features} features{weighted}.")
+    n_features = data.model.n_features_in_ if moments is None else moments.n_features
+    page.paragraph(f"{len(data.scored.y):,} rows with {n_features:,} columns{weighted}.")
 
 
 def _operating_point(page: Page, data: ReportData) -> None:
@@ -115,7 +120,9 @@ def _operating_point(page: Page, data: ReportData) -> None:
             basis = "expected on new rows"
         elif point.empirical is not None:
             basis = f"on {point.rows}"
-        page.paragraph(f"A row is predicted positive if {describe_threshold(point)}.")
+        card = next(iter(getattr(data.model, "cards_", ())), None)
+        condition = describe_threshold(data.model, point, card)
+        page.paragraph(f"A row is predicted {caught_text(data.model)} if {condition}.")
     header = ["", "on these rows", "95 % interval", "interval method"]
     header += [f"at training, {basis}"] if trained else []
     rows = []
@@ -135,24 +142,41 @@ def _operating_point(page: Page, data: ReportData) -> None:
         page.figure(figure, "The metric against the threshold")
 
 
-def _frontier(page: Page, data: ReportData) -> None:
-    page.heading("ROC curve and frontier")
+def _roc_curve(page: Page, data: ReportData) -> None:
+    page.heading("ROC curve")
     page.paragraph(
-        "The blue curve is the frontier: the highest recall that any linear model reaches at each "
-        "false-positive rate if scores are normal. A model whose curve is well below it can be "
-        "trained better; a curve above it shows that scores are not normal there."
+        f"The share of {data.labels[1]} that is found, against the share of {data.labels[0]} that "
+        "is flagged with it, at every threshold on these rows."
     )
     name = f"{type(data.model).__name__}, on these rows"
-    figure = frontier_figure(data.scored, data.positive, data.metric, name)
-    page.figure(figure, "ROC curve of the model and frontier of all linear models")
+    figure = roc_figure(data.scored, data.positive, data.metric, name)
+    page.figure(figure, "ROC curve of the model on these rows")
+
+
+def _card(page: Page, data: ReportData) -> None:
+    cards: Sequence[Any] = getattr(data.model, "cards_", ())
+    if not cards:
+        return
+    page.heading("The card")
+    page.paragraph(
+        "Points of each bin, with its training rows: how many, their share, the share of "
+        f"{data.labels[1]} among them, and the weight of evidence. The points of a row are summed."
+    )
+    page.fragment(cards[0].to_html())
 
 
 def _normality(page: Page, data: ReportData) -> None:
+    if hasattr(data.model, "cards_"):  # nothing of a card is computed from normal scores
+        return
     page.heading("Normality of the scores")
+    page.paragraph(
+        "Summaries of rows predict the metric as if the scores of each class were normal. This "
+        "section says how far that holds here; the figures above do not depend on it."
+    )
     scored = data.scored
-    known = _KnownScores(data.model.classes_, data.metric)
+    known = _KnownScores(data.labels, data.metric)
     diagnosis = diagnose(known, scored.scores, scored.y, sample_weight=scored.weight)
-    classes = data.model.classes_.tolist()
+    classes = data.labels.tolist()
     page.table(
         ["scores of class", "verdict", "distance", "skewness", "excess kurtosis"],
         [
@@ -206,9 +230,9 @@ def _features(page: Page, data: ReportData) -> None:
     importances = feature_importances(data.model, names, data.scored.moments, data.metric)
     largest = max((abs(feature.effect) for feature in importances.features), default=0.0) or 1.0
     retrained = any(not np.isnan(feature.without) for feature in importances.features)
-    header = ["feature", "coefficient", "effect", ""]
-    header += [f"mean of {label}" for label in data.model.classes_.tolist()]
-    header += ["metric without it", "change"] if retrained else []
+    header = ["feature", "coefficient", "per standard deviation", ""]
+    header += [f"mean of {label}" for label in data.labels.tolist()]
+    header += ["predicted without it", "predicted change"] if retrained else []
 
     def line(feature: FeatureImportance) -> list[Any]:
         cells = [
@@ -225,11 +249,15 @@ def _features(page: Page, data: ReportData) -> None:
         return cells
 
     page.table(header, [line(feature) for feature in importances.features])
-    note = "The effect is the change of the score for one standard deviation of the feature."
+    note = (
+        "Features are ranked by the change of the score for one standard deviation of the feature. "
+        f"A score above zero predicts {data.model.classes_[-1]}."
+    )
     if retrained:
         note += (
-            f" The metric without it is the best {in_one_line(data.metric)} that the moments "
-            "predict for any linear model without the feature; with all features it is "
+            " The last two columns are predicted from means and covariances as if scores were "
+            f"normal, not measured: the best {in_one_line(data.metric)} of any linear model "
+            f"without the feature; with all features it is predicted to be "
             f"{importances.with_all:.4f}."
         )
     if len(importances.features) == MAX_FEATURES < data.model.n_features_in_:
@@ -250,7 +278,8 @@ def _candidates(page: Page, data: ReportData) -> None:
         interval = format_interval((_or_nan(fit.expected.low), _or_nan(fit.expected.high)))
         text += f" Expected on new rows: {fit.expected.value:.4f} ({interval})."
     if fit.gap.value is not None:
-        text += f" Better than logistic regression by {fit.gap.value:+.4f}{_signed(fit.gap)}."
+        ends = _or_nan(fit.gap.low), _or_nan(fit.gap.high)
+        text += f" It is {Gap(fit.gap.value, *ends).text('logistic regression')}."
     page.paragraph(text)
     listed = fit.candidates[:_LISTED_CANDIDATES]
     names = [candidate.name for candidate in listed]
@@ -268,13 +297,6 @@ def _candidates(page: Page, data: ReportData) -> None:
     )
     if len(fit.candidates) > len(listed):
         page.paragraph(f"And {len(fit.candidates) - len(listed)} more.", note=True)
-
-
-def _signed(gap: Estimate) -> str:
-    """Return the interval of a difference in parentheses; empty if it is unknown."""
-    if gap.low is None or gap.high is None:
-        return ""
-    return f" ({gap.low:+.4f} to {gap.high:+.4f})"
 
 
 def _or_nan(value: float | None) -> float:

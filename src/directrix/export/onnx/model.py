@@ -156,9 +156,9 @@ def _above_cutoffs(graph: Graph, formula: CardFormula, points: str) -> str:
     """Return how far points are on the positive side of the cutoff of each card."""
     cutoffs = graph.constant(np.array([card.cutoff for card in formula.cards]))
     above = graph.add_node("Sub", [points, cutoffs])
-    if all(card.higher_is_positive for card in formula.cards):
+    if all(card.higher_is_last for card in formula.cards):
         return above
-    signs = [1.0 if card.higher_is_positive else -1.0 for card in formula.cards]
+    signs = [1.0 if card.higher_is_last else -1.0 for card in formula.cards]
     return graph.add_node("Mul", [above, graph.constant(np.array(signs))])
 
 

@@ -137,7 +137,7 @@ def _scorecard(
     used: Sequence[str],
 ) -> Element:
     codes = reasons_by_name(parts, reason_codes)
-    adverse = card.higher_is_positive
+    adverse = card.higher_is_last
     derived = [definition for part in parts for definition in part.derived]
     taken = {*used, *(part.field for part in parts)}
     children = [
@@ -169,7 +169,7 @@ def _output(formula: CardFormula, card: Card, n_reasons: int, taken: set[str]) -
     points, score = free_name("points", taken), free_name("score", taken)
     arithmetic = ExpressionArithmetic()
     above = arithmetic.add(field(points), -card.cutoff)
-    signed = above if card.higher_is_positive else arithmetic.multiply(above, -1.0)
+    signed = above if card.higher_is_last else arithmetic.multiply(above, -1.0)
     made = [
         _output_field(points, "predictedValue", "double"),
         _output_field(score, "transformedValue", "double", signed),

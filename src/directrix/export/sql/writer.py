@@ -72,7 +72,7 @@ class FormulaWriter:
     def _above_cutoff(self, card: Card, points: str) -> str:
         number = self.dialect.cast(points) if has_integer_points(card) else points
         cutoff = self.dialect.double(card.cutoff)
-        if not card.higher_is_positive:
+        if not card.higher_is_last:
             return f"({cutoff} - {number})"
         return f"({number} - {cutoff})" if card.cutoff else number
 

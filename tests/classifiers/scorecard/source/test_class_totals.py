@@ -18,7 +18,10 @@ def random_block(rng, n=200):
 def test_totals_of_parts_are_those_of_the_whole():
     rng = np.random.default_rng(0)
     first, second = random_block(rng), random_block(rng)
-    both = [np.concatenate(pair) for pair in zip(first[1:4], second[1:4], strict=True)]
+    both = [
+        np.concatenate([getattr(each, name) for each in (first, second)])
+        for name in ("y", "weight", "fold")
+    ]
     total, whole = ClassTotals.of(first) + ClassTotals.of(second), ClassTotals.of(block(*both))
     assert total.by_group.keys() == whole.by_group.keys()
     assert total.counts() == whole.counts()

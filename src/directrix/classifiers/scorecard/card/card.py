@@ -81,6 +81,10 @@ class Card:
     counts : tuple of arrays of shape (2, cells)
         For each column the weight of the negatives and of the positives in its cells among the
         training rows.
+    positive_is_last : bool
+        Whether the positive label is the last of two; scores above zero predict the last.
+    label : str, optional
+        The positive label, to be printed.
     """
 
     intercept: float
@@ -90,6 +94,8 @@ class Card:
     cutoff: float = 0.0
     higher_is_positive: bool = True
     counts: tuple[FloatArray, ...] = ()
+    positive_is_last: bool = True
+    label: str | None = None
 
     @classmethod
     def of(cls, design: CardDesign, line: FloatArray) -> Card:
@@ -101,6 +107,16 @@ class Card:
             for pair, points in zip(design.pairs, blocks[len(columns) :], strict=True)
         )
         return cls(float(line[-1]), tuple(columns), crosses)
+
+    def with_positive(self, label: Any, *, is_last: bool) -> Card:
+        """Return the card as one for this label, the last of two labels or not."""
+        text = label if isinstance(label, str) else None
+        return replace(self, positive_is_last=is_last, label=text)
+
+    @property
+    def higher_is_last(self) -> bool:
+        """Whether rows above the cutoff are predicted to be of the last class."""
+        return self.higher_is_positive == self.positive_is_last
 
     @property
     def blocks(self) -> tuple[FloatArray, ...]:
@@ -224,14 +240,14 @@ class Card:
         return replace(self, intercept=intercept, columns=columns, crosses=crosses)
 
     def scores(self, cells: IntArray) -> FloatArray:
-        """Return the scores of rows: how far their points are on the positive side of the cutoff.
+        """Return the scores of rows: their points beyond the cutoff, in favour of the last class.
 
         Parameters
         ----------
         cells : array of int of shape (n, columns)
         """
         above = self.points(cells) - self.cutoff
-        return above if self.higher_is_positive else -above
+        return above if self.higher_is_last else -above
 
     def points(self, cells: IntArray) -> FloatArray:
         """Return the sum of the points of rows with these cells, of shape (n, columns)."""

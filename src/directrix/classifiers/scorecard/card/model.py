@@ -19,7 +19,10 @@ from directrix.classifiers.scorecard.card.state import (
 from directrix.classifiers.scoring import CardFormula
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import Facts, ModelState
@@ -94,7 +97,7 @@ class CardModel(MetricClassifier):
     def reasons(
         self, X: Any, k: int = 4, reference: Any = "best", texts: Any = None, *, label: Any = None
     ) -> Reasons:
-        """Return the columns that cost each row most points: those that speak for the last class.
+        """Return the columns that cost each row most points: they speak for the positive class.
 
         Parameters
         ----------
@@ -111,8 +114,26 @@ class CardModel(MetricClassifier):
             Another class that reasons speak for; needed for more than two classes.
         """
         cells = self._cells(X)
-        card, toward = card_for_label(self.cards_, self.classes_.tolist(), label)
+        classes = self.classes_.tolist()
+        card, toward = card_for_label(self.cards_, classes, label, self.positive_)
         return find_reasons(card, self.binner_, cells, k, reference, texts, toward=toward)
+
+    def _set_cards(self, cards: Sequence[Card], fitted: Sequence[FittedLine]) -> None:
+        """Store cards of points in favour of the positive class, one for each score."""
+        is_last = not self._catches_first
+        self.cards_ = tuple(
+            card.with_positive(label, is_last=is_last)
+            for card, label in zip(cards, self._positives, strict=True)
+        )
+        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
+        self._held_out = tuple(entry.held_out for entry in fitted)
+        self.calibrations_ = tuple(
+            entry.calibration if is_last else entry.calibration.turned() for entry in fitted
+        )
+
+    @property
+    def _score_rises(self) -> bool:
+        return self.card_.higher_is_positive
 
     def _cells(self, X: Any) -> IntArray:
         """Return the cells of a table of the columns that the classifier was fitted to."""

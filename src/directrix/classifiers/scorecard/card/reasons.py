@@ -86,7 +86,9 @@ class Reasons:
         return "\n".join(lines)
 
 
-def card_for_label(cards: Sequence[Card], classes: list[Any], label: Any) -> tuple[Card, bool]:
+def card_for_label(
+    cards: Sequence[Card], classes: list[Any], label: Any, positive: Any = None
+) -> tuple[Card, bool]:
     """Return the card of a class, and whether the class is the positive one of that card.
 
     Parameters
@@ -95,16 +97,19 @@ def card_for_label(cards: Sequence[Card], classes: list[Any], label: Any) -> tup
         One for two classes, else one for each.
     classes : list
     label : object
-        A class; None for the last of two.
+        A class; None for the positive one of two.
+    positive : object, optional
+        The positive one of two classes; by default the last.
     """
-    if label is None and len(classes) == 2:
-        label = classes[1]
+    if len(classes) == 2:
+        positive = classes[1] if positive is None else positive
+        label = positive if label is None else label
     if label not in classes:
         shown = "the class that reasons speak for, one of"
         msg = f"label must be {shown} {', '.join(map(repr, classes))}, not {label!r}"
         raise ValueError(msg)
     index = classes.index(label)
-    return (cards[0], index == 1) if len(classes) == 2 else (cards[index], True)
+    return (cards[0], label == positive) if len(classes) == 2 else (cards[index], True)
 
 
 def find_reasons(

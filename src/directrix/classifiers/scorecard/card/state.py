@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.classifiers.positive import positive_label
 from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.state import Facts, StateArrays, is_count, require
 from directrix.exceptions import BinnerFileError, StateError
@@ -32,9 +33,9 @@ def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
 
 
 def cards_to_facts(cards: Sequence[Card], binner: Any) -> Facts:
-    """Return the bins as JSON text, columns and size of every cross, and which side is positive."""
+    """Return the bins as JSON text, the columns of every cross, and the side of the last class."""
     crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
-    rising = [card.higher_is_positive for card in cards]
+    rising = [card.higher_is_last for card in cards]
     return Facts(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
 
 
@@ -57,6 +58,9 @@ def restored_cards(state: ModelState) -> dict[str, Any]:
     complete = isinstance(rising, list) and len(rising) == state.n_lines
     known = complete and all(isinstance(side, bool) for side in rising)
     require(known, "it does not say which side of each cutoff is positive")
+    positive = positive_label(state.params.get("positive"), state.classes)
+    is_last = positive is None or positive == state.classes.tolist()[-1]
+    labels = state.classes.tolist() if positive is None else [positive]
     cards = []
     for k, crosses in enumerate(listed):
         columns = tuple(points.take(size) for size in sizes)
@@ -68,11 +72,11 @@ def restored_cards(state: ModelState) -> dict[str, Any]:
             of_card,
             tuple(binner.bins_),
             float(cutoffs[k]),
-            rising[k],
+            rising[k] == is_last,
             tuple(counts.take(2 * size).reshape(2, size) for size in sizes),
         )
         require(all((part >= 0).all() for part in card.counts), "it has negative counts")
-        cards.append(card)
+        cards.append(card.with_positive(labels[k], is_last=is_last))
     points.require_empty()
     counts.require_empty()
     merged.require_empty()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.fitting.two_passes import (
+from directrix.classifiers.fitting.histogram_choice import (
     HistogramChoice,
     best_values_of,
     select_from_histograms,

@@ -20,12 +20,10 @@ from directrix.classifiers.direct.fit_source import (
 from directrix.classifiers.direct.report import DirectReport
 from directrix.classifiers.fitting.class_weights import factors_of
 from directrix.classifiers.fitting.corrections import Corrections
+from directrix.classifiers.fitting.histogram_choice import guaranteed_threshold
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.two_passes import (
-    check_refine,
-    guaranteed_threshold,
-    source_folds,
-)
+from directrix.classifiers.fitting.two_passes import check_refine, source_folds
+from directrix.classifiers.positive import ending_with
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
@@ -68,6 +66,7 @@ class FittedSource(NamedTuple):
         With its bins, and the weight of the rows in each.
     binner : Binner
     classes : array
+        The positive label is last.
     """
 
     fitted: FittedLine
@@ -97,6 +96,8 @@ class CardSource:
         One that is fitted is kept.
     train_on : "rows" or "counts"
     class_weight : dict, "balanced" or None
+    positive : label, optional
+        Label to catch; by default the last of both.
     refine : int
         Corrections of the candidates of the sample by all rows at most, each with one pass; they
         end when held-out rows are scored no better.
@@ -110,6 +111,7 @@ class CardSource:
     binner: Any
     train_on: str
     class_weight: Any
+    positive: Any
     refine: int
     guarantee: Guarantee | None = None
 
@@ -132,7 +134,7 @@ class CardSource:
         by_counts = self.train_on == "counts"
         survey = TableSurvey(MOST_ROWS, self._apart, binner if known and by_counts else None)
         totals, sample, counts = self.passes.survey(survey)
-        classes = two_classes(totals.classes)
+        classes = ending_with(self.positive, two_classes(totals.classes))
         if not known:
             binner.fit_table(
                 sample.table, _row_weights(sample, totals.counts(without_fold=self._apart))
@@ -152,6 +154,7 @@ class CardSource:
             Of all rows, with their folds.
         binner : Binner
         classes : array of two labels
+            The positive one is last.
         """
         settings = self.settings(binner.bins_)
         family = self._counted(counts, classes[-1], settings, baseline=True)
@@ -314,6 +317,7 @@ def fit_source(
         classifier.binner,
         classifier.train_on,
         classifier.class_weight,
+        classifier.positive,
         int(refine),
         guarantees[0] if guarantees else None,
     )
@@ -325,7 +329,8 @@ def fit_source(
             "same folds, fold=HashFolds(...)"
         )
         raise ValueError(msg)
-    return card_source.fit_counts(counts, counts.binner, two_classes(counts.classes))
+    classes = ending_with(classifier.positive, two_classes(counts.classes))
+    return card_source.fit_counts(counts, counts.binner, classes)
 
 
 def _is_countable(binner: Binner) -> bool:

@@ -137,7 +137,8 @@ def _headline(card: Card, decimals: int) -> str:
     base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
     cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
     side = "above" if card.higher_is_positive else "below"
-    return f"base points {base}; predicted positive {side} a cutoff of {cutoff} points in all"
+    label = "positive" if card.label is None else repr(card.label)
+    return f"base points {base}; predicted {label} {side} a cutoff of {cutoff} points in all"
 
 
 def _title(name: str, points: FloatArray, decimals: int) -> str:

@@ -1,0 +1,197 @@
+"""ThresholdClassifier: base class of classifiers with a threshold from held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from directrix.classifiers.base import LinearClassifier, only_entry
+from directrix.classifiers.fitting.operating_point import OperatingPoint, OperatingPoints
+from directrix.classifiers.fitting.other_points import point_at
+from directrix.classifiers.positive import ending_with, toward_positive
+from directrix.classifiers.scoring import ScoringFormula, Sigmoid
+from directrix.classifiers.state import ModelState, require
+from directrix.exceptions import NoHeldOutScoresError
+from directrix.metrics import resolve
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.fitting.calibration import Calibration
+    from directrix.classifiers.fitting.finalize import FittedLine
+    from directrix.classifiers.fitting.held_out import HeldOut
+    from directrix.metrics import Metric
+
+
+class ThresholdClassifier(LinearClassifier):
+    """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
+
+    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of
+    ``coef_``: one for two classes, one per class for more. With two classes, ``operating_point_``
+    and ``calibration_`` are their only entries.
+    """
+
+    metric: str | Metric
+    operating_points_: tuple[OperatingPoint, ...]
+    calibrations_: tuple[Calibration, ...]
+    _held_out: tuple[HeldOut | None, ...]
+
+    @property
+    def operating_point_(self) -> OperatingPoint:
+        """The operating point of a classifier of two classes."""
+        return only_entry(self.operating_points_, "operating_point")
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The calibration of a classifier of two classes."""
+        return only_entry(self.calibrations_, "calibration")
+
+    def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
+        """Return the class of each row, at the operating point or at another one.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        at : str, Metric or OperatingPoint, optional
+            What sets the threshold, of two classes: a metric such as "recall@fpr=0.01", for which
+            the best threshold on held-out rows is taken, or one of `operating_points`. By default
+            the operating point that the classifier was trained for.
+        """
+        if at is None:
+            return super().predict(X)
+        is_positive = toward_positive(self, self.decision_function(X)) > self._decision_at(at)
+        ordered = ending_with(self.positive_, self.classes_)
+        labels: AnyArray = ordered[is_positive.astype(np.intp)]
+        return labels
+
+    def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
+        """Return other operating points of the same model: its best threshold for each metric.
+
+        Thresholds come from the held-out scores of the fit, with the rates to expect on new rows.
+        A classifier trained for a metric is mostly better at its point than a threshold of another.
+
+        Parameters
+        ----------
+        at : sequence of str or Metric
+            Metrics with a threshold, such as ``["recall@fpr=0.01", "precision@recall=0.9"]``.
+
+        Returns
+        -------
+        OperatingPoints
+            A tuple of OperatingPoint that prints as a table.
+
+        Raises
+        ------
+        NoHeldOutScoresError
+            If the model was fitted to a summary, or read from a file.
+        """
+        if isinstance(at, str) or not isinstance(at, Iterable):
+            at = [at]
+        check_is_fitted(self)
+        held_out = only_entry(getattr(self, "_held_out", (None,)), "operating_point")
+        if held_out is None:
+            raise NoHeldOutScoresError(type(self).__name__)
+        base, rises = self.operating_point_.threshold, self._score_rises
+        return OperatingPoints(point_at(resolve(each), held_out, base, rises=rises) for each in at)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the metric that the classifier was trained for, on these rows; more is better.
+
+        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
+        into the accuracy, the balanced error into the balanced accuracy; other metrics of which
+        less is better change their sign. A metric that sets its own threshold, such as recall at
+        1 % FPR, sets it on these rows.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+        """
+        metric = resolve(self.metric)
+        scores = toward_positive(self, self.decision_function(X))
+        value = metric.score(np.asarray(y) == self.positive_, scores, sample_weight)
+        return metric.as_score(value)
+
+    @property
+    def _score_rises(self) -> bool:
+        """Whether rows above the threshold of the operating point are predicted positive."""
+        return not self._catches_first
+
+    def _decision_at(self, at: str | Metric | OperatingPoint) -> float:
+        """Return the score in favour of the positive class above which to predict it."""
+        point = at if isinstance(at, OperatingPoint) else self.operating_points([at])[0]
+        above = point.threshold - self.operating_point_.threshold
+        return above if self._score_rises else -above
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class; ``calibration_.how`` says how it was made.
+
+        It increases with the score. Only for the error is the operating point at one half: a line
+        trained for one false positive in a hundred cuts where that is reached.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n, 2)
+        """
+        scores = self.decision_function(X)
+        positive = self.calibration_(scores)
+        return np.column_stack([1.0 - positive, positive])
+
+    def export_state(self) -> ModelState:
+        """Return all that scores rows, with calibrations and operating points."""
+        return replace(
+            super().export_state(),
+            calibrations=self.calibrations_,
+            operating_points=self.operating_points_,
+        )
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row, as numbers that an export writes."""
+        return self._with_responses(super().scoring_formula())
+
+    def _with_responses(self, formula: ScoringFormula) -> ScoringFormula:
+        """Return a formula with the calibrations of its scores."""
+        sigmoids = tuple(
+            Sigmoid(calibration.offset, calibration.below, calibration.above)
+            for calibration in self.calibrations_
+        )
+        if formula.two_classes:
+            return replace(formula, response=sigmoids[0])
+        return replace(formula, one_vs_rest=sigmoids)
+
+    @classmethod
+    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
+        attributes = super()._restored_attributes(state)
+        calibrations, points = state.calibrations or (), state.operating_points
+        complete = len(calibrations) == state.n_lines
+        require(complete, "it does not have a calibration for each row of coefficients")
+        complete = len(points) in (0, state.n_lines)
+        require(complete, "it does not have an operating point for each row of coefficients")
+        return attributes | {"calibrations_": calibrations, "operating_points_": points}
+
+    def _copy_features(self, other: ThresholdClassifier) -> None:
+        """Take the classes and the features from a classifier fitted to the same rows."""
+        self.classes_, self.positive_ = other.classes_, other.positive_
+        self.n_features_in_ = other.n_features_in_
+        if hasattr(other, "feature_scales_"):  # a card has no coefficients to compare
+            self.feature_scales_ = other.feature_scales_
+        if hasattr(other, "feature_names_in_"):
+            self.feature_names_in_ = other.feature_names_in_
+
+    def _set_lines(self, fitted: Sequence[FittedLine]) -> None:
+        """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
+        if self._catches_first:
+            fitted = [entry.turned() for entry in fitted]
+        lines = np.stack([entry.line for entry in fitted])
+        self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
+        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
+        self.calibrations_ = tuple(entry.calibration for entry in fitted)
+        self._held_out = tuple(entry.held_out for entry in fitted)

@@ -1,0 +1,52 @@
+import numpy as np
+
+from directrix.classifiers.fitting.held_out import HeldOut
+from directrix.classifiers.fitting.histogram_choice import select_from_histograms
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.metrics import Curve, FBeta
+
+
+def training_rows(n=2000, *, folds=True):
+    rng = np.random.default_rng(0)
+    positive = rng.random(n) < 0.3
+    fold = rng.integers(0, 4, n) if folds else None
+    return TrainingRows(np.zeros((n, 1)), positive, rng.integers(1, 3, n) * 1.0, fold)
+
+
+def scores_of(rows):
+    return np.random.default_rng(1).normal(size=len(rows.positive)) + rows.positive
+
+
+def test_all_weight_is_kept_by_part_and_class():
+    rows = training_rows()
+    held_out = HeldOut.of_rows(rows, scores_of(rows))
+    assert len(held_out.folds) == 4
+    for number, histogram in enumerate(held_out.folds):
+        inside = rows.fold == number
+        by_class = [rows.weight[inside & (rows.positive == side)].sum() for side in (False, True)]
+        np.testing.assert_array_equal(histogram.counts.sum(axis=-1)[0], by_class)
+        np.testing.assert_array_equal(histogram.weight, by_class)
+
+
+def test_the_best_threshold_is_that_of_the_rows_to_the_width_of_a_bin():
+    for folds in (True, False):
+        rows = training_rows(folds=folds)
+        scores = scores_of(rows)
+        held_out = HeldOut.of_rows(rows, scores)
+        chosen = select_from_histograms(FBeta(), held_out.folds, (1.0, 1.0))
+        exact = FBeta().best(Curve.of(rows.positive, scores, rows.weight))
+        assert abs(chosen.assessment.empirical.metric - exact.value) < 0.003
+
+
+def test_a_restated_decision_function_has_restated_thresholds():
+    rows = training_rows()
+    held_out = HeldOut.of_rows(rows, scores_of(rows))
+    points = held_out.restated(shift=0.5, factor=0.1).restated(shift=2.0, factor=4.0)
+    for score in (-1.0, 0.0, 0.7):
+        first = (score - 0.5) / 0.1
+        np.testing.assert_allclose(points.in_decisions(score), (first - 2.0) / 4.0, atol=1e-12)
+
+
+def test_few_rows_take_little_memory():
+    rows = training_rows(200)
+    assert len(HeldOut.of_rows(rows, scores_of(rows)).cell) <= 200

@@ -1,0 +1,63 @@
+"""The advice that a simpler model is as good: once, and only where somebody reads it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from directrix import DirectClassifier, ScorecardClassifier
+from directrix.exceptions import NotBetterThanBaselineWarning
+
+
+def rows(n=150):
+    """Return rows of which logistic regression is the best model there is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    return X, rng.random(n) < 1.0 / (1.0 + np.exp(-1.5 * X[:, 0]))
+
+
+X, Y = rows()
+CLASSIFIERS = {
+    "direct": DirectClassifier("auc", cv=2),
+    "card": ScorecardClassifier("auc", cv=2, max_crosses=0),
+}
+every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
+
+
+def advice(run):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run()
+    return [each for each in caught if each.category is NotBetterThanBaselineWarning]
+
+
+@every_classifier
+def test_a_fit_gives_it_once_at_the_line_of_the_user(name):
+    (given,) = advice(lambda: CLASSIFIERS[name].fit(X, Y))
+    assert given.filename == __file__
+    assert given.message.metrics == ("AUC",)
+    assert given.message.baseline.startswith("logistic regression")
+    assert "warn_baseline=False" in str(given.message)
+
+
+@every_classifier
+def test_several_metrics_give_it_once(name):
+    (given,) = advice(lambda: CLASSIFIERS[name].fit_each(["auc", "error"], X, Y))
+    assert set(given.message.metrics) <= {"AUC", "error rate"}
+
+
+@every_classifier
+def test_a_parameter_turns_it_off(name):
+    parameters = CLASSIFIERS[name].get_params() | {"warn_baseline": False}
+    assert not advice(lambda: type(CLASSIFIERS[name])(**parameters).fit(X, Y))
+
+
+@pytest.mark.parametrize(("name", "n_jobs"), [("direct", 1), ("direct", 2), ("card", 1)])
+def test_a_search_gives_none(name, n_jobs):
+    search = GridSearchCV(CLASSIFIERS[name], {"cv": [2]}, cv=2, n_jobs=n_jobs)
+    assert not advice(lambda: search.fit(X, Y))
+
+
+def test_a_cross_validation_gives_none():
+    assert not advice(lambda: cross_val_score(CLASSIFIERS["card"], X, Y, cv=2))
