@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "formulas",
     "reference",
