@@ -90,6 +90,7 @@ class TestReport:
         assert report.chosen in [own.name for own in report.tried]
         assert report.why in text
         assert report.gap.text("logistic regression") in text
+        assert text.startswith(report.summary() + "\n\ncandidate")
         assert all(own.error >= 0 for own in report.tried)
         # What decided is what is shown: best first, and the reason agrees with it.
         values = [own.metric for own in report.tried]

@@ -232,9 +232,9 @@ class DirectReport:
     def _skipped_text(self) -> str:
         return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Return the report without its table of candidates: the choice, and what to expect."""
         value = self.expected
-        width = max(len(tried.name) for tried in self._shown)
         lines = [
             f"{self.metric.label}: {self.chosen}",
             *([self.caught] if self.caught else []),
@@ -243,9 +243,13 @@ class DirectReport:
             *(gap.text(name) for name, gap in self._gaps),
             *([self._skipped_text.strip()] if self.skipped else []),
             *map(_price_text, self.directions),
-            "",
-            f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds",
         ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        width = max(len(tried.name) for tried in self._shown)
+        header = f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds"
+        lines = [self.summary(), "", header]
         for tried in self._shown:
             mark = "*" if tried.name == self.chosen else " "
             lines.append(f"{mark} {tried.name:<{width}}{tried.metric:9.4f}  {_error_text(tried)}")
