@@ -21,6 +21,7 @@ OPTIONAL = {
     "distributed",
     "duckdb",
     "matplotlib",
+    "mlflow",
     "onnx",
     "onnxruntime",
     "pandas",

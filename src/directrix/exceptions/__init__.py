@@ -40,6 +40,7 @@ EXTRAS = {
     "rich": "cli",
     "onnx": "onnx",
     "onnxruntime": "onnx",
+    "mlflow": "mlflow",
 }
 
 
