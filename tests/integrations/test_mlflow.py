@@ -1,12 +1,10 @@
 """Classifiers in MLflow: saved, logged to a server, registered and loaded, without pickle."""
 
 import sys
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
-from io import StringIO
 from pathlib import Path
-from re import DOTALL, findall
 
 import card_problems
+import documentation
 import mlflow_server
 import numpy as np
 import pandas as pd
@@ -330,15 +328,7 @@ def test_without_mlflow_an_error_says_what_to_install(monkeypatch, tmp_path):
 @needs_mlflow
 @pytest.mark.usefixtures("tracked")
 def test_the_page_prints_what_it_says(monkeypatch):
-    page = (ROOT / "docs" / "mlflow.md").read_text(encoding="utf-8")
-    names, checker, n_outputs = {}, OutputChecker(), 0
-    for code, output in findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", page, DOTALL):
-        printed = StringIO()
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdout", printed)
-            exec(compile(code, "docs/mlflow.md", "exec"), names)  # noqa: S102 - our own page
-        if output:
-            n_outputs += 1
-            same = checker.check_output(output, printed.getvalue(), ELLIPSIS | NORMALIZE_WHITESPACE)
-            assert same, f"{code}\n{printed.getvalue()}"
-    assert n_outputs >= 4
+    names, pairs = {}, documentation.blocks("mlflow.md")
+    for code, output in pairs:
+        documentation.run(code, output, names, monkeypatch)
+    assert sum(bool(output) for _, output in pairs) == 8
