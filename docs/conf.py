@@ -53,6 +53,9 @@ sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
+    "subsection_order": [
+        f"../examples/{section}" for section in ("decide", "cards", "check", "rows", "theory")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,

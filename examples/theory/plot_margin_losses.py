@@ -28,6 +28,7 @@ from directrix.losses import (
 display = LossDisplay.from_losses(
     {"logistic": Logistic(), "hinge": Hinge(), "Beta-Bernoulli": BetaBernoulli(gamma=2.0)}
 )
+display.figure_.suptitle("Margin losses and their derivatives")
 slopes = {curve.name: round(float(curve.slopes[0]), 3) for curve in display.drawn}
 print("derivative at a margin of -3:", slopes)
 
@@ -54,3 +55,4 @@ for ax, losses in zip(axes.flat, panels, strict=False):
     LossDisplay.from_losses(losses, ax=ax)
 uneven = BetaBernoulli(mixing=0.75, prior_mean=1 / 3, gamma=8.0)
 LossDisplay.from_losses({"row": uneven}, side="both", ax=axes[2, 1])
+figure.suptitle("Figures 2 to 5 of Hasan and Pal (2015)")

@@ -29,6 +29,7 @@ levels = (0.25, 0.5, 1, 2, 4, 8)
 smooth = SmoothClassifier("error", loss="sigmoid", alpha=1e-3, levels=levels, start="zero")
 smooth.fit(X, y)
 display = PathDisplay.from_estimator(smooth, X, y)
+display.figure_.suptitle("Loss and error by the sharpness of the loss")
 for step, error in zip(display.steps, display.held_out, strict=True):
     print(f"{step:>16}: error {error:.4f} on held-out rows")
 
@@ -37,4 +38,5 @@ for step, error in zip(display.steps, display.held_out, strict=True):
 # ---------------------------
 # The final fit stores its iterations, so no rows are needed.
 
-PathDisplay.from_estimator(smooth, against="iteration")
+display = PathDisplay.from_estimator(smooth, against="iteration")
+display.figure_.suptitle("Loss by iteration of the final fit")

@@ -1,6 +1,6 @@
 """
-Points of a scorecard
-=====================
+Points of a scorecard for effects that bend
+===========================================
 
 ``ScorecardClassifier`` cuts the columns of a table into bins and trains points for each. The points
 of a column are a step function: here they recover an effect that no straight line has. The default
@@ -8,7 +8,9 @@ rate is high for young and for old customers, and where the income is unknown.
 """
 
 # %%
-# A table with a missing value in one of twenty rows, and texts.
+# A table with texts and missing values
+# -------------------------------------
+
 import numpy as np
 import pandas as pd
 
@@ -31,25 +33,39 @@ default = (effect + rng.normal(size=n) > 0.5).to_numpy()
 train, test = table[::2], table[1::2]
 
 # %%
-# One call takes the table as it is, and trains for the recall at 5 % false positives.
+# Train on the table as it is
+# ---------------------------
+# One call takes texts and missing values, and trains for the recall at 5 % false positives.
+
 metric = RecallAtFPR(0.05)
 card = ScorecardClassifier(metric).fit(train, default[::2])
 print(card.report_)
 
 # %%
-# On the test rows, against a linear model on columns that were prepared by hand.
+# Compare with a linear model
+# ---------------------------
+# The columns of the linear model are prepared by hand: medians for missing incomes, indicators for
+# texts.
+
 by_hand = pd.get_dummies(table.fillna({"income": table.income.median()}), dtype=float)
 line = DirectClassifier(metric).fit(by_hand[::2], default[::2])
 print(f"card: {metric.score(default[1::2], card.decision_function(test)):.3f}")
 print(f"line: {metric.score(default[1::2], line.decision_function(by_hand[1::2])):.3f}")
 
 # %%
+# Draw the points
+# ---------------
 # The points of each column, the 95 % intervals that the rows of a bin alone would give, and the
 # share of the training rows.
-ScorecardDisplay.from_estimator(card)
+
+display = ScorecardDisplay.from_estimator(card)
+display.figure_.suptitle("Points by age, income and home")
 
 # %%
-# The card as a table, here its last column, and why two customers are flagged.
+# The card as a table
+# -------------------
+# Here its last column, and why two customers are flagged.
+
 print(card.card_.to_frame(decimals=1).query("column == 'home'").to_string(index=False))
 flagged = test[card.predict(test)][:2]
 print(card.reasons(flagged, k=2, texts={("income", "missing"): "Income is unknown"}))

@@ -1,6 +1,6 @@
 """
-Compare thresholds of a fitted classifier
-=========================================
+Compare the thresholds of a fitted classifier
+=============================================
 
 The display shows the exact metric at every threshold that separates two scores. The horizontal axis
 is the threshold, the share of rows that would be flagged, or the cost ratio for which the threshold
@@ -25,6 +25,7 @@ classifier = MomentClassifier("f1").fit(X_train, y_train)
 # ----------------------------
 
 display = TradeoffDisplay.from_estimator(classifier, X_test, y_test)
+display.figure_.suptitle("F1 by the threshold, on test rows")
 print(f"F1 on test rows: {display.point[1]:.3f}, at the best threshold {display.values.max():.3f}")
 
 # %%
@@ -32,9 +33,10 @@ print(f"F1 on test rows: {display.point[1]:.3f}, at the best threshold {display.
 # ----------------------------------------
 # The metric allows a false-positive rate of 2 %. The curve is dotted where this limit is exceeded.
 
-TradeoffDisplay.from_estimator(
+display = TradeoffDisplay.from_estimator(
     classifier, X_test, y_test, metric=RecallAtFPR(0.02), against="quota"
 )
+display.figure_.suptitle("Recall by the share of flagged rows, on test rows")
 
 # %%
 # Cost against the cost ratio
@@ -43,6 +45,7 @@ TradeoffDisplay.from_estimator(
 # threshold is optimal for another ratio. The operating point is drawn at the ratio for which its
 # threshold is optimal.
 
-TradeoffDisplay.from_estimator(
+display = TradeoffDisplay.from_estimator(
     classifier, X_test, y_test, metric=Cost(fp=1.0, fn=10.0), against="cost"
 )
+display.figure_.suptitle("Mean cost by the cost ratio that sets the threshold, on test rows")

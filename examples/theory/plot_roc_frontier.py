@@ -25,11 +25,12 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 # %%
 # Frontier from a summary
 # -----------------------
-# The frontier needs only the moments, not the rows. The best model for AUC touches the frontier
-# in the middle and is below it elsewhere.
+# The frontier needs only the moments, not the rows. The best model for AUC touches the frontier in
+# the middle and is below it elsewhere.
 
 moments = Moments.of(X_train, y_train)
-FrontierDisplay.from_moments(moments, "auc")
+display = FrontierDisplay.from_moments(moments, "auc")
+display.figure_.suptitle("The best linear model for AUC, and the frontier of all")
 
 # %%
 # A classifier on test rows
@@ -40,4 +41,5 @@ FrontierDisplay.from_moments(moments, "auc")
 
 classifier = MomentClassifier(RecallAtFPR(0.01)).fit(X_train, y_train)
 display = FrontierDisplay.from_estimator(classifier, X_test, y_test)
+display.figure_.suptitle("A classifier for recall at FPR 1 %, on test rows")
 print("operating point, FPR and recall: {:.4f}, {:.3f}".format(*display.point))

@@ -26,7 +26,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_
 # it.
 
 plain = MomentClassifier("error").fit(X_train, y_train)
-MarginDisplay.from_estimator(plain, X_test, y_test)
+display = MarginDisplay.from_estimator(plain, X_test, y_test)
+display.figure_.suptitle("Scores of test rows, features as they are")
 
 # %%
 # Transformed features
@@ -36,5 +37,6 @@ MarginDisplay.from_estimator(plain, X_test, y_test)
 
 transformed = make_pipeline(PowerTransformer(), MomentClassifier("error")).fit(X_train, y_train)
 display = MarginDisplay.from_estimator(transformed, X_test, y_test)
+display.figure_.suptitle("Scores of test rows, features transformed")
 print(diagnose(plain, X_test, y_test))
 print(f"distance of the malignant class after the transformation: {display.positive.distance:.3f}")
