@@ -103,7 +103,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         Seed of the solver "vertex".
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
-        candidate. The model is the same. See "Watching a fit" in the user guide.
+        candidate. The model is the same. See "Progress, threads and time" in the user guide.
 
     Attributes
     ----------
