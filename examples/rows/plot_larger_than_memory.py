@@ -10,7 +10,7 @@ read, and compares the card with one that was trained on all rows in memory.
 # %%
 # Eight files
 # -----------
-# CSV files of 8,000 rows each, with texts and missing values. With the extra ``arrow``, pass a
+# CSV files of 5,000 rows each, with texts and missing values. With the extra ``arrow``, pass a
 # folder or a pattern of Parquet or CSV files instead, and with ``spark`` or ``dask`` a data frame
 # of theirs.
 
@@ -47,7 +47,7 @@ def applicants(n):
 folder = TemporaryDirectory()
 files = [Path(folder.name) / f"part{k}.csv" for k in range(8)]
 for file in files:
-    applicants(8_000).to_csv(file, index=False)
+    applicants(5_000).to_csv(file, index=False)
 
 # %%
 # A function that reads them
@@ -71,7 +71,7 @@ metric = RecallAtFPR(0.05)
 options = {"binner": Binner(max_bins=16), "train_on": "counts", "max_crosses": 0}
 card = ScorecardClassifier(metric, **options).fit_source(parts, target="bad", progress=False)
 print(f"{len(reads)} passes, rows read in each: {reads}")
-print("\n".join(str(card.report_).splitlines()[:5]))
+print("\n".join(str(card.report_).splitlines()[:4]))
 print(card.operating_point_)
 
 # %%
@@ -104,7 +104,7 @@ rows = []
 for n_files, model in (models | {8: card}).items():
     expected = model.report_.expected
     truth = metric.score(new_bad, model.decision_function(new))
-    rows.append((8_000 * n_files, expected.value, expected.low, expected.high, truth))
+    rows.append((5_000 * n_files, expected.value, expected.low, expected.high, truth))
 folder.cleanup()
 results = pd.DataFrame(rows, columns=["rows", "expected", "low", "high", "new rows"])
 print(results.round(3).to_string(index=False))
