@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint types imports test laws engines fuzz speed evidence evidence-quick docs build ci clean
+.PHONY: help install lint types imports workflows test laws compatibility engines fuzz speed compare evidence evidence-quick docs build ci clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,11 +24,20 @@ types: ## Check types with mypy, strict
 imports: ## Check that rooms import downwards only
 	$(BIN)lint-imports
 
+workflows: ## Check the workflows of GitHub by their schema, and with zizmor
+	$(BIN)check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)check-jsonschema --builtin-schema custom.github-workflows-require-timeout .github/workflows/*.yml
+	$(BIN)check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)zizmor --offline --quiet .github
+
 test: ## Run all tests and every example in README, docs and docstrings
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2
 
 laws: ## Run the laws alone, in one process
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/laws
+
+compatibility: ## Read the files that earlier versions wrote
+	$(PYTHON) -m pytest tests/export/test_golden.py tests/moments/test_golden.py tests/moments/test_histogram_file.py tests/tables/test_binner_file.py tests/tables/counts/test_golden.py
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
 	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
@@ -44,6 +53,9 @@ speed: ## Measure the speed ratios of start-up, moments, losses, classifiers and
 	$(PYTHON) -m benchmarks.speed.losses
 	$(PYTHON) -m benchmarks.speed.smooth_classifier
 	$(PYTHON) -m benchmarks.speed.engines
+
+compare: ## Compare the speed of the working tree with that of the commit BASE
+	$(PYTHON) -m benchmarks.speed.compare $(BASE)
 
 evidence: ## Measure all tables, figures and the arena, and write the page; resumable, hours
 	$(PYTHON) -m benchmarks.papers.ghanbari_2019.run

@@ -73,3 +73,16 @@ def resign(path, header_edit=None, arrays_edit=None):
     if arrays_edit:
         arrays_edit(arrays)
     path.write_bytes(put_together(text, arrays))
+
+
+def without_writers(text):
+    """Return a header as a dictionary, without the versions of what wrote its parts."""
+    header = json.loads(text)
+    del header["writer"]
+    binner = (header.get("facts") or {}).get("binner")
+    if binner is not None:
+        entries = json.loads(binner)
+        header["facts"]["binner"] = {
+            name: entries[name] for name in entries if name not in ("checksum", "writer")
+        }
+    return header

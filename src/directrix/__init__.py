@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from directrix.moments import ClassMoments, Moments
     from directrix.tables import Binner
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BetaBernoulliClassifier",

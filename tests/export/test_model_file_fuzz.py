@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from file_damage import DAMAGE
-from summary_files import put_together, take_apart
+from summary_files import put_together, take_apart, without_writers
 
 from directrix.export import ModelFileError, load, save
 
@@ -32,6 +32,7 @@ VALUES = (
     *({"metric": "FromRates", "fields": {"function": "max"}}, {"name": "rbf", "params": {}}),
     *("DirectClassifier", "SmoothClassifier", "dense", "csr_array", "rbf", "\ud800"),
 )
+VALUE_OF = {"text": "a", "boolean": True, "date": "2024-05-01"}
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 1e-9, 5e-324, 1e300, -1e300, 2.0**53, np.nan, np.inf)
 
 
@@ -94,6 +95,9 @@ def attempt(path):
 def require_it_scores(model, again):
     """Check that whatever was read scores rows, and can be saved."""
     X = np.abs(np.random.default_rng(0).normal(size=(4, model.n_features_in_)))
+    kinds = [bins.kind for bins in model.binner_.bins_] if hasattr(model, "binner_") else []
+    if {*kinds} & {*VALUE_OF}:
+        X = np.array([[VALUE_OF.get(kind, 0.5) for kind in kinds]] * 4, dtype=object)
     if hasattr(model, "feature_names_in_"):
         X = pd.DataFrame(X, columns=model.feature_names_in_)
     save(model, again)
@@ -136,7 +140,8 @@ def test_a_damaged_or_forged_file_gives_the_model_back_or_is_refused(tmp_path, f
             else:
                 equal += 1
                 save(model, again)
-                assert take_apart(again.read_bytes())[0] == take_apart(content)[0]
+                saved = take_apart(again.read_bytes())[0]
+                assert without_writers(saved) == without_writers(take_apart(content)[0])
         except BaseException as error:
             error.add_note(f"case {case}: {change.__name__}")
             raise

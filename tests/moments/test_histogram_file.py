@@ -1,6 +1,8 @@
 """Files of score histograms: what is written is read, and nothing else is."""
 
 import json
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from directrix.moments import Moments, ScoreHistogram, histogram_file
 from directrix.moments.score_bins import BINS
 from directrix.moments.storage import signed_preamble, write_whole
 
+GOLDEN = Path(__file__).parent / "golden"
 CLASSES = {
     "bool": [False, True],
     "int": [-7, 2**60],
@@ -181,3 +184,31 @@ def test_a_histogram_that_could_not_be_read_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="this histogram cannot be saved"):
         broken.save(tmp_path / "f")
     assert not (tmp_path / "f").exists()
+
+
+# ── files of earlier versions ─────────────────────────────────────────────────────────────────────
+
+
+def bin_by_definition(score, center, scale):
+    """Return the bin of a score as docs/file-format.md defines it."""
+    u = (score - center) / scale
+    mantissa, exponent = math.frexp(1.0 + abs(u))  # between one half and one
+    k = min((exponent - 1) * 256 + int((2 * mantissa - 1) * 256), 2047)
+    return 2047 - k if u < 0 else 2048 + k
+
+
+def test_a_golden_file_holds_the_scores_that_it_was_made_of():
+    namespace = {"__name__": "golden", "__file__": str(GOLDEN / "make_histogram.py")}
+    code = (GOLDEN / "make_histogram.py").read_text(encoding="utf-8")
+    exec(code, namespace)  # noqa: S102 - our own file
+    center, scale = namespace["CENTER"], namespace["SCALE"]
+    counts = np.zeros((2, BINS))
+    rows = zip(namespace["LABELS"], namespace["SCORES"], namespace["WEIGHT"], strict=True)
+    for label, score, weight in rows:
+        counts[int(label == "ja"), bin_by_definition(score, center, scale)] += weight
+    histogram = ScoreHistogram.load(GOLDEN / "v1.histogram")
+    np.testing.assert_array_equal(histogram.counts, counts)
+    assert histogram.classes.tolist() == ["größer", "ja"]
+    assert (histogram.center, histogram.scale) == (center, scale)
+    assert histogram.model == namespace["MODEL"]
+    assert histogram.weight_sq.tolist() == [11.0625, 7.25]
