@@ -239,7 +239,7 @@ def _score_moments(
 
 def _advice(diagnosis: Diagnosis, sizes: Sizes, estimator: Any) -> tuple[str, ...]:
     """Return what to do about a diagnosis."""
-    metric = diagnosis.metric
+    metric = diagnosis.metric.label
     advice = []
     for name, side in (("positive", diagnosis.positive), ("negative", diagnosis.negative)):
         skewed = abs(side.skewness) > _SKEWED

@@ -119,7 +119,7 @@ def _figure_of_rows(
         name = f"{type(model).__name__}, on these rows"
         return pictures.frontier_figure(scored, positive, metric, name)
     if figure == "margins":
-        return pictures.margin_figure(scored, positive)
+        return pictures.margin_figure(scored, labels_of(model).tolist()[1])
     return pictures.tradeoff_figure(scored, positive, metric, against)
 
 

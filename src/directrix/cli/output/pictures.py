@@ -99,10 +99,10 @@ def roc_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, name: str
     return ax.figure
 
 
-def margin_figure(scored: ScoredRows, positive: AnyArray) -> Any:
-    """Draw the scores of both classes beside normal distributions."""
+def margin_figure(scored: ScoredRows, label: Any) -> Any:
+    """Draw the scores of both classes beside normal distributions; `label` is the positive one."""
     return MarginDisplay.from_predictions(
-        positive, scored.scores, sample_weight=scored.weight
+        scored.y, scored.scores, sample_weight=scored.weight, pos_label=label
     ).figure_
 
 

@@ -200,7 +200,7 @@ def _normality(page: Page, data: ReportData) -> None:
     )
     page.bullets(diagnosis.advice)
     try:
-        figure = margin_figure(scored, data.positive)
+        figure = margin_figure(scored, data.labels.tolist()[1])
     except ValueError as error:  # all scores of a class are equal
         page.paragraph(f"The scores cannot be drawn: {error}.", note=True)
     else:
