@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -50,7 +52,7 @@ class Stranger(Metric):
     [
         (FromRates(lambda tpr, fpr, prior: tpr - fpr * prior), ValueError, "cannot be written"),
         (3.0, TypeError, "a metric is a name or one of directrix.metrics, not float"),
-        ("acu", ValueError, "no metric named 'acu': give one of"),
+        ("acu", ValueError, "no metric named 'acu' .did you mean 'auc'..: give one of"),
         ("recall_at_fpr", ValueError, "needs its parameters"),
         ("RecallAtFPR(fpr=2.0)", ValueError, "must be a share between 0 and 1"),
         ("RecallAtFPR(fpr=open('x'))", ValueError, "must be numbers"),
@@ -95,3 +97,22 @@ def test_a_short_form_that_is_none_says_what_would_be(text):
 def test_what_is_neither_text_nor_metric_is_refused(metric):
     with pytest.raises(TypeError, match="a metric is a name"):
         resolve(metric)
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("recall@frp=0.05", "'recall@fpr=0.05'"),
+        ("Precision@Recal=0.9", "'precision@recall=0.9'"),
+        ("averageprecision", "'average_precision'"),
+        ("AUC ", "'auc'"),
+    ],
+)
+def test_a_misspelt_metric_has_a_suggestion(misspelt, meant):
+    with pytest.raises(ValueError, match=re.escape(f"(did you mean {meant}?)")):
+        resolve(misspelt)
+
+
+def test_what_is_like_no_metric_has_none():
+    with pytest.raises(ValueError, match="no metric named 'xyzzy': give one of"):
+        resolve("xyzzy")

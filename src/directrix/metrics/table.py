@@ -7,6 +7,7 @@ metric or loss is one file and one row here.
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Any
 
 from directrix import losses
@@ -141,14 +142,26 @@ def resolve(metric: str | Metric) -> Metric:
             return parsed
         known = ", ".join(repr(name) for name, row in rows.items() if not row.needs_parameters)
         msg = (
-            f"no metric named {metric!r}: give one of {known}, a text such as 'recall@fpr=0.01' or "
-            "'cost(fp=1, fn=20)', or an instance of a metric"
+            f"no metric named {metric!r}{_suggestion(metric)}: give one of {known}, a text such as "
+            "'recall@fpr=0.01' or 'cost(fp=1, fn=20)', or an instance of a metric"
         )
         raise ValueError(msg)
     if row.needs_parameters:
         msg = f"{metric!r} needs its parameters: give an instance, for example {row.example!r}"
         raise ValueError(msg)
     return row.example
+
+
+def _suggestion(metric: str) -> str:
+    """Return the name that is nearest to a misspelt one, as a question; empty if none is near."""
+    names = [row.name for row in TABLE]
+    given, _, value = metric.partition("=")
+    points = [name.replace("_at_", "@") for name in names if "_at_" in name]
+    nearest = get_close_matches(given.strip().lower(), [*names, *points], n=1)
+    if not nearest:
+        return ""
+    ending = f"={value}" if value and "@" in nearest[0] else ""
+    return f" (did you mean {nearest[0] + ending!r}?)"
 
 
 def metric_text(metric: Any) -> str:
