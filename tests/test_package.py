@@ -183,7 +183,6 @@ TESTED_THROUGH_OTHERS = {
     "checks/check.py",
     "classifiers/base.py",
     "classifiers/beta_bernoulli/fit.py",
-    "classifiers/direct/report.py",
     "classifiers/fitting/choice.py",
     "classifiers/fitting/folds.py",
     "classifiers/smooth/initialization.py",
