@@ -96,7 +96,7 @@ print(buckets.round(3).to_string(index=False))
 figure, (rate, rows) = plt.subplots(
     2, 1, figsize=(6.0, 4.6), layout="constrained", sharex=True, height_ratios=[2, 1]
 )
-rate.bar(buckets["bucket"] + 2, buckets["bad_rate"], width=4.6, color=style.VERMILLION)
+rate.bar(buckets["bucket"] + 2, buckets["bad_rate"], width=4.6, color=style.VERMILION)
 rows.bar(buckets["bucket"] + 2, buckets["rows"], width=4.6, color=style.BLUE)
 for ax in (rate, rows):
     ax.axvline(card.card_.cutoff, color=style.BLACK, linestyle="--", label="cutoff")

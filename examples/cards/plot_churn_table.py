@@ -99,7 +99,7 @@ for metric, card in zip((FBeta(1.0), cost), cards, strict=True):
 figure, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
 for name, model, color in (
     ("pipeline", tuned, style.BLUE),
-    ("scorecard", cards[1], style.VERMILLION),
+    ("scorecard", cards[1], style.VERMILION),
 ):
     scores = model.predict_proba(table[test])[:, 1]
     leaving = leaves[test][np.argsort(-scores)]

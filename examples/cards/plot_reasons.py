@@ -82,7 +82,7 @@ wide = losses.pivot(index="column", columns="row", values="points_lost").reindex
 figure, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
 names = ["most points", "median", "just above the cutoff"]
 for row, (name, color) in enumerate(
-    zip(names, (style.VERMILLION, style.BLUE, style.GREEN), strict=True)
+    zip(names, (style.VERMILION, style.BLUE, style.GREEN), strict=True)
 ):
     ax.barh(
         np.arange(len(columns)) + 0.27 * (row - 1), wide[row], height=0.25, color=color, label=name

@@ -85,7 +85,7 @@ frame = report.to_frame()
 frame["month"] = frame.period.str.removeprefix("month ").astype(int)
 figure, (index, shift) = plt.subplots(2, 1, figsize=(6.0, 5.6), layout="constrained", sharex=True)
 columns = ["income", "late_payments", "age", "home"]
-looks = zip(columns, (style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE), "os^D", strict=True)
+looks = zip(columns, (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE), "os^D", strict=True)
 for column, color, marker in looks:
     rows = frame[frame.column == column].sort_values("month")
     index.plot(rows.month, rows.psi, color=color, marker=marker, label=column)

@@ -54,7 +54,7 @@ classifiers = {
 looks = dict(
     zip(
         classifiers,
-        ((style.BLUE, "-"), (style.GREEN, "--"), (style.VERMILLION, "-"), (style.BLACK, "-.")),
+        ((style.BLUE, "-"), (style.GREEN, "--"), (style.VERMILION, "-"), (style.BLACK, "-.")),
         strict=True,
     )
 )

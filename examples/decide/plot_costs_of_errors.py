@@ -43,7 +43,7 @@ prices = [5, 10, 20, 50, 100]
 metrics = [Cost(fp=1, fn=price) for price in prices]
 trained = dict(zip(prices, DirectClassifier().fit_each(metrics, X_train, y_train), strict=True))
 print(trained[20].operating_point_)
-print("\n".join(str(trained[20].report_).splitlines()[:4]))
+print(trained[20].report_.summary())
 
 # %%
 # Costs on test rows
@@ -77,7 +77,7 @@ figure, ax = plt.subplots(figsize=(6.0, 4.2), layout="constrained")
 trivial = np.minimum(1 - share, share * costs.index)
 ax.fill_between(costs.index, trivial, 2, color=style.PALE, label="inspect all or none costs less")
 for name, color, marker in zip(
-    costs, (style.BLUE, style.GREEN, style.VERMILLION), ("s", "^", "o"), strict=True
+    costs, (style.BLUE, style.GREEN, style.VERMILION), ("s", "^", "o"), strict=True
 ):
     ax.plot(costs.index, costs[name], color=color, marker=marker, label=name)
 ax.set(xscale="log", xlim=(5, 100), ylim=(0, 1.2), xticks=prices, xticklabels=prices)

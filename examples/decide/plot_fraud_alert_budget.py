@@ -47,7 +47,7 @@ X_test, y_test = table[1::2], fraud[1::2]
 metric = RecallAtK(0.01)
 options = {"train_on": "counts", "max_crosses": 0}
 card = ScorecardClassifier(metric, **options).fit(X_train, y_train)
-print("\n".join(str(card.report_).splitlines()[:5]))
+print(card.report_.summary())
 
 # %%
 # The same on test rows
@@ -68,7 +68,7 @@ for name, model in {"logistic regression": line, "scorecard": card}.items():
 figure, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
 for name, model, color in (
     ("logistic regression", line, style.BLUE),
-    ("scorecard", card, style.VERMILLION),
+    ("scorecard", card, style.VERMILION),
 ):
     scores = model.decision_function(X_test)
     shares = np.linspace(0.0005, 0.05, 100)

@@ -84,7 +84,7 @@ print(results.round(3).to_string())
 # their means: see the example on costs.
 
 figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), layout="constrained", sharey=True)
-colors = [style.BLUE] * 3 + [style.GREEN, style.VERMILLION]
+colors = [style.BLUE] * 3 + [style.GREEN, style.VERMILION]
 for ax, column, label in zip(
     axes, ("F1", "mean probability"), ("F1", "mean probability"), strict=True
 ):

@@ -57,7 +57,7 @@ print(sure.operating_point_)
 figure, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
 for name, model, color in (
     ("in expectation", plain, style.BLUE),
-    ("guaranteed", sure, style.VERMILLION),
+    ("guaranteed", sure, style.VERMILION),
 ):
     flagged = model.predict(X_test)
     recall, fpr = flagged[y_test].mean(), flagged[~y_test].mean()

@@ -71,7 +71,7 @@ metric = RecallAtFPR(0.05)
 options = {"binner": Binner(max_bins=16), "train_on": "counts", "max_crosses": 0}
 card = ScorecardClassifier(metric, **options).fit_source(parts, target="bad", progress=False)
 print(f"{len(reads)} passes, rows read in each: {reads}")
-print("\n".join(str(card.report_).splitlines()[:4]))
+print(card.report_.summary())
 print(card.operating_point_)
 
 # %%

@@ -177,7 +177,7 @@ class FrontierDisplay:
         left, scale = self._left(xscale)
         best = {"color": style.BLUE, "linewidth": 2.2, "label": "all lines, from the moments"}
         (self.frontier_,) = self.ax_.plot(self.frontier.fpr, self.frontier.tpr, **best)
-        one = {"color": style.VERMILLION, "linewidth": 1.4, "label": name or self.name, **line}
+        one = {"color": style.VERMILION, "linewidth": 1.4, "label": name or self.name, **line}
         (self.line_,) = self.ax_.plot(
             np.where(self.line.fpr > 0, self.line.fpr, left), self.line.tpr, **one
         )

@@ -174,7 +174,7 @@ class PathDisplay:
         (self.objective_,) = above.plot(position, self.objective, color=style.BLUE, **line)
         text = "rows it was fitted to"
         (self.on_rows_,) = below.plot(
-            position, self.on_rows, color=style.VERMILLION, label=text, **line
+            position, self.on_rows, color=style.VERMILION, label=text, **line
         )
         self.held_out_ = None
         if self.held_out is not None:

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 #: Colours of Okabe and Ito (2008), which colour-blind readers can distinguish; without the
 #: yellow, which is too pale for a line on white.
-BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
+BLUE, VERMILION, GREEN = "#0072b2", "#d55e00", "#009e73"
 ORANGE, SKY, PURPLE, BLACK = "#e69f00", "#56b4e9", "#cc79a7", "#000000"
-CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 #: When the colours are used up, they repeat with other dashes.
 DASHES = ("-", "--", ":", "-.")
 GREY = "#808080"
 PALE = "#e6e6e6"
 #: Colours of the positive and the negative class.
-POSITIVE, NEGATIVE = VERMILLION, BLUE
+POSITIVE, NEGATIVE = VERMILION, BLUE
 
 #: Width of a figure in inches: a column of text at 100 dots an inch.
 WIDTH = 6.0

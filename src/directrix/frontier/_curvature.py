@@ -1,4 +1,4 @@
-"""Preconditioners of many problems at once: Fisher informations of logistic regressions.
+"""Preconditioners of many problems at once: Fisher information matrices of logistic regressions.
 
 The Hessians of the candidates of a fold resemble each other: up to a factor, which the solver
 learns, all are covariances of rows with more weight on those near the line. So a problem takes the
@@ -68,7 +68,7 @@ class Split(NamedTuple):
 
 
 class Curvature:
-    """Informations of a batch of rows, made when they are first needed.
+    """Information matrices of a batch of rows, made when they are first needed.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Curvature:
 
 
 class Preconditioner:
-    """Inverse informations, with the ridge of each problem.
+    """Inverse information matrices, with the ridge of each problem.
 
     Parameters
     ----------

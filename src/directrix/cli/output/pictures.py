@@ -92,7 +92,7 @@ def roc_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, name: str
     ax.plot(at_random, at_random, color=style.GREY, linestyle=":", label="at random")
     if limit is not None and limit.rate == "fpr":
         ax.axvline(
-            limit.value, color=style.VERMILLION, linestyle="--", label=f"limit: FPR {limit.value:g}"
+            limit.value, color=style.VERMILION, linestyle="--", label=f"limit: FPR {limit.value:g}"
         )
     style.mark(ax, float(curve.fpr[index]), float(curve.tpr[index]), label="threshold of the model")
     style.finish(ax, "false-positive rate (FPR)", "recall")

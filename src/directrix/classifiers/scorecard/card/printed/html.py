@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Size of a picture, and the height of the bars for rows at its foot.
 _WIDTH, _HEIGHT, _FOOT = 240.0, 90.0, 14.0
-_BLUE, _VERMILLION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
+_BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
 
 
 def card_html(document: CardDocument) -> str:
@@ -76,7 +76,7 @@ def _picture(block: ColumnBlock) -> str:
         )
     zero = f'<path d="M0 {y(0.0):.1f}H{_WIDTH:.0f}" stroke="{_GREY}" stroke-dasharray="2 2"/>'
     path = (
-        f'<path d="{steps}" stroke="{_VERMILLION}" stroke-width="2" fill="none"/>' if steps else ""
+        f'<path d="{steps}" stroke="{_VERMILION}" stroke-width="2" fill="none"/>' if steps else ""
     )
     return (
         f'<svg role="img" aria-label="{escape(block.title)}" width="{_WIDTH:.0f}" '
