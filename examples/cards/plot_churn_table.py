@@ -64,8 +64,7 @@ print(f"{leaves.mean():.1%} of the customers leave")
 cost = Cost(fp=1, fn=8)
 cards = ScorecardClassifier(train_on="counts").fit_each(["f1", cost], table[train], leaves[train])
 for card in cards:
-    lines = str(card.report_).splitlines()
-    print(lines[0], lines[2], lines[4], sep="\n", end="\n\n")
+    print(card.report_.summary(), end="\n\n")
 print(cards[0].operating_point_)
 
 # %%

@@ -12,14 +12,11 @@ which metric a classifier is trained for.
 # ----
 # The classes differ in mean and in spread, so that no linear model is best for all metrics.
 
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from directrix import DirectClassifier
-from directrix.exceptions import NotBetterThanBaselineWarning
 from directrix.metrics import AUC, Cost, Error, FBeta, RecallAtFPR
 
 rng = np.random.default_rng(0)
@@ -35,7 +32,7 @@ X_train, y_train, X_test, y_test = X[::5], y[::5], X[1::2], y[1::2]
 # One call, five classifiers
 # --------------------------
 # The first line of each report says what was chosen for its metric. If that is logistic regression,
-# ``fit`` warns that nothing was better; the report says so as well.
+# ``fit`` warns that nothing was better, unless ``warn_baseline=False``.
 
 metrics = {
     "error": Error(),
@@ -44,11 +41,10 @@ metrics = {
     "cost 1:20": Cost(fp=1, fn=20),
     "recall at FPR 1 %": RecallAtFPR(0.01),
 }
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", NotBetterThanBaselineWarning)
-    classifiers = DirectClassifier().fit_each(list(metrics.values()), X_train, y_train)
+direct = DirectClassifier(warn_baseline=False)
+classifiers = direct.fit_each(list(metrics.values()), X_train, y_train)
 for classifier in classifiers:
-    print(str(classifier.report_).splitlines()[0])
+    print(classifier.report_.summary().splitlines()[0])
 
 # %%
 # Each classifier by each metric, on test rows
