@@ -80,6 +80,16 @@ def test_the_point_of_the_fit_changes_nothing(classifier):
     )
 
 
+@pytest.mark.parametrize("name", ["card, integer", "card, double odds"])
+def test_whole_points_have_thresholds_between_them(name):
+    fitted = FITS[name]()
+    for text, point in zip(POINTS, fitted.operating_points(POINTS), strict=True):
+        assert point.threshold % 1 == 0.5
+        rises, points = fitted.card_.higher_is_positive, fitted.predict_points(NEW)
+        above = points > point.threshold if rises else points < point.threshold
+        np.testing.assert_array_equal(caught(fitted, text), above)
+
+
 def test_points_survive_pickling(classifier):
     again = pickle.loads(pickle.dumps(classifier))  # noqa: S301 - our own
     np.testing.assert_array_equal(caught(again, "f1"), caught(classifier, "f1"))

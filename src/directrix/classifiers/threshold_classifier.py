@@ -95,7 +95,10 @@ class ThresholdClassifier(LinearClassifier):
         if held_out is None:
             raise NoHeldOutScoresError(type(self).__name__)
         base, rises = self.operating_point_.threshold, self._score_rises
-        return OperatingPoints(point_at(resolve(each), held_out, base, rises=rises) for each in at)
+        points = [point_at(resolve(each), held_out, base, rises=rises) for each in at]
+        return OperatingPoints(
+            replace(point, threshold=self._stated_threshold(point.threshold)) for point in points
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
@@ -120,6 +123,10 @@ class ThresholdClassifier(LinearClassifier):
     def _score_rises(self) -> bool:
         """Whether rows above the threshold of the operating point are predicted positive."""
         return not self._catches_first
+
+    def _stated_threshold(self, threshold: float) -> float:
+        """Return a threshold as it is stated; a card of whole points has it between two of them."""
+        return threshold
 
     def _decision_at(self, at: str | Metric | OperatingPoint) -> float:
         """Return the score in favour of the positive class above which to predict it."""

@@ -135,6 +135,11 @@ class CardModel(MetricClassifier):
     def _score_rises(self) -> bool:
         return self.card_.higher_is_positive
 
+    def _stated_threshold(self, threshold: float) -> float:
+        if not self.card_.is_whole:
+            return threshold
+        return float(np.floor(threshold) + 0.5 if self._score_rises else np.ceil(threshold) - 0.5)
+
     def _cells(self, X: Any) -> IntArray:
         """Return the cells of a table of the columns that the classifier was fitted to."""
         check_is_fitted(self)
