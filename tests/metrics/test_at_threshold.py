@@ -1,5 +1,8 @@
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -9,6 +12,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from directrix import MomentClassifier
 from directrix.metrics import MCC, BalancedError, Cost, Curve, Error, FBeta, FromRates, GMean
 
 
@@ -109,3 +113,24 @@ def test_a_function_of_the_prior_alone_is_allowed():
 def test_refuses_parameters_that_mean_nothing(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def gain(tpr, fpr, prior):
+    return prior * tpr - (1.0 - prior) * fpr
+
+
+def test_a_metric_with_a_named_function_is_pickled_with_its_classifier():
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    X = rng.normal(size=(300, 2)) + y[:, None]
+    for metric in (FromRates(gain), FromRates(gain, maximize=False)):
+        assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301 - our own
+        assert clone(MomentClassifier(metric)).metric == metric
+    fitted = MomentClassifier(FromRates(gain)).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    assert (
+        again.score(X, y)
+        == fitted.score(X, y)
+        == FromRates(gain).score(y, fitted.decision_function(X))
+    )

@@ -3,9 +3,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
 
-from directrix.metrics import AUC, TABLE, Error, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Error, FBeta, RecallAtFPR
 
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 FOLDS = StratifiedKFold(3)
@@ -87,3 +93,13 @@ def test_value_of_a_loss_and_back(row):
             assert value == -loss
         else:
             assert value == (1.0 - loss if row.example.greater_is_better else loss)
+
+
+@pytest.mark.parametrize("positive", [None, "no"])
+def test_a_scorer_tunes_the_threshold_of_text_labels(data, positive):
+    X, y = data
+    scorer = FBeta().scorer(positive=positive)
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=FOLDS).fit(X, y)
+    as_numbers = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", cv=FOLDS)
+    as_numbers.fit(X, (y == (positive or "yes")).astype(int))
+    assert tuned.best_score_ == pytest.approx(as_numbers.best_score_)

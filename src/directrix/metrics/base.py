@@ -195,9 +195,16 @@ class Metric(ABC):
 def _as_score(
     y: Any, scores: Any, sample_weight: Any = None, *, metric: Metric, pos_label: Any = None
 ) -> float:
-    """Return a metric as a score; at module level, so that scorers can be pickled."""
+    """Return a metric as a score; at module level, so that scorers can be pickled.
+
+    `TunedThresholdClassifierCV` gives predicted labels instead of scores; texts are understood.
+    """
     positive = y if pos_label is None else np.asarray(y) == pos_label
-    return metric.as_score(metric.score(positive, scores, sample_weight))
+    given = np.asarray(scores)
+    if given.dtype.kind in "OUT":
+        label = np.unique(y)[-1] if pos_label is None else pos_label
+        given = np.where(given == label, 1.0, -1.0)
+    return metric.as_score(metric.score(positive, given, sample_weight))
 
 
 def require_share(name: str, value: float, *, closed: bool = False) -> None:
