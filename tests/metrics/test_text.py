@@ -106,6 +106,8 @@ def test_what_is_neither_text_nor_metric_is_refused(metric):
         ("Precision@Recal=0.9", "'precision@recall=0.9'"),
         ("averageprecision", "'average_precision'"),
         ("AUC ", "'auc'"),
+        ("accuracy", "'error'"),
+        ("PR_AUC", "'average_precision'"),
     ],
 )
 def test_a_misspelt_metric_has_a_suggestion(misspelt, meant):

@@ -81,6 +81,16 @@ _PAIRWISE: tuple[Loss, ...] = (
     losses.PairwiseSquare(),
     losses.PairwiseLogistic(),
 )
+#: Names of scikit-learn and of other libraries, and ours.
+_ELSEWHERE = {
+    "accuracy": "error",
+    "balanced_accuracy": "balanced_error",
+    "roc_auc": "auc",
+    "pr_auc": "average_precision",
+    "matthews_corrcoef": "mcc",
+}
+#: Least likeness of a name that is suggested for another.
+_ALIKE = 0.65
 _QUADRATIC = "closed form, best threshold by a quadratic"
 _ROOT = "root of one equation"
 _PR_CURVE = "precision_recall_curve"
@@ -157,11 +167,13 @@ def _suggestion(metric: str) -> str:
     names = [row.name for row in TABLE]
     given, _, value = metric.partition("=")
     points = [name.replace("_at_", "@") for name in names if "_at_" in name]
-    nearest = get_close_matches(given.strip().lower(), [*names, *points], n=1)
+    known = dict.fromkeys([*names, *points]) | _ELSEWHERE
+    nearest = get_close_matches(given.strip().lower(), known, n=1, cutoff=_ALIKE)
     if not nearest:
         return ""
-    ending = f"={value}" if value and "@" in nearest[0] else ""
-    return f" (did you mean {nearest[0] + ending!r}?)"
+    name = known[nearest[0]] or nearest[0]
+    ending = f"={value}" if value and "@" in name else ""
+    return f" (did you mean {name + ending!r}?)"
 
 
 def metric_text(metric: Any) -> str:

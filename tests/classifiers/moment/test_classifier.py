@@ -52,7 +52,10 @@ def test_fitting_by_moments_is_fitting_the_moments(metric, class_weight):
         ({"shrinkage": "much"}, "shrinkage must be 'oas', 'cv' or a share.*not 'much'"),
         ({"shrinkage": 1.5}, "a share from 0 to 1, not 1.5"),
         ({"shrinkage": -0.1}, "a share from 0 to 1, not -0.1"),
-        ({"metric": "acuracy"}, "no metric named 'acuracy': give one of 'error'"),
+        (
+            {"metric": "acuracy"},
+            "no metric named 'acuracy' .did you mean 'error'..: give one of 'error'",
+        ),
         ({"metric": "recall_at_fpr"}, r"for example RecallAtFPR\(fpr=0.01\)"),
         ({"metric": PrecisionAtK(1000)}, "asks for all of the 400 rows"),
         ({"class_weight": "unfair"}, "class_weight must be 'balanced' or a dict"),
@@ -201,11 +204,11 @@ def test_the_operating_point_reads_well():
     text = str(MomentClassifier(RecallAtFPR(0.05)).fit(*rows()).operating_point_)
     assert text.startswith("recall at FPR 5 %, threshold ")
     assert "on held-out rows" in text
-    assert [line.split()[0] for line in text.splitlines()[2:]] == [
-        "tpr",
-        "fpr",
+    assert [line.split("  ")[0] for line in text.splitlines()[2:]] == [
+        "recall",
+        "FPR",
         "precision",
-        "metric",
+        "recall at FPR 5 %",
     ]
 
 

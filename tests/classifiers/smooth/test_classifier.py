@@ -193,7 +193,10 @@ def test_previous_is_zero_at_first():
         ({"cv": ShuffleSplit(3)}, "cv must test each row once"),
         ({"cv": [(np.arange(9), np.arange(9, 300))]}, "cv must test each row once"),
         ({"cv": [(np.arange(99), np.arange(150, 300))]}, "train each split on all rows that it"),
-        ({"metric": "acuracy"}, "no metric named 'acuracy': give one of 'error'"),
+        (
+            {"metric": "acuracy"},
+            "no metric named 'acuracy' .did you mean 'error'..: give one of 'error'",
+        ),
         ({"loss": "hinges"}, "no loss named 'hinges': give one of 'logistic', 'hinge'"),
         ({"loss": None, "solver": "bundle"}, "solver='bundle' needs a loss"),
         ({"class_weight": "unfair"}, "class_weight must be 'balanced' or a dict"),
