@@ -185,6 +185,7 @@ def test_the_card_of_passes_is_that_of_the_library(raw_files, call, tmp_path):
 
 
 def test_what_scorecards_cannot_do(raw_files, card_file, call, tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
     output = ["-o", tmp_path / "m.dx"]
     budget = [*SCORECARD, "--two-passes", "--time-budget", 3, *output]
     result = call("fit", raw_files / "rows.csv", *budget)
