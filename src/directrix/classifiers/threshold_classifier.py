@@ -71,7 +71,7 @@ class ThresholdClassifier(LinearClassifier):
         """Return other operating points of the same model: its best threshold for each metric.
 
         Thresholds come from the held-out scores of the fit, with the rates to expect on new rows.
-        A classifier trained for a metric is mostly better at its point than a threshold of another.
+        The model stays the one that was trained for `metric`; `fit_each` trains one for each.
 
         Parameters
         ----------
