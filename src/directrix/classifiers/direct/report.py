@@ -137,6 +137,8 @@ class DirectReport:
         best thresholds on held-out rows.
     caught : str
         Which of two text labels is caught; empty if the labels are no texts.
+    suspects : tuple of str
+        Columns of a card that tell the label by themselves.
     """
 
     metric: Metric
@@ -152,6 +154,7 @@ class DirectReport:
     directions: tuple[DirectionPrice, ...] = ()
     rounding: Gap | None = None
     caught: str = ""
+    suspects: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -229,6 +232,11 @@ class DirectReport:
         return [(name, gap) for name, gap in gaps if gap is not None]
 
     @property
+    def _suspects_text(self) -> str:
+        columns = ", ".join(map(repr, self.suspects))
+        return f"look at {columns}: it tells the label by itself; was it known before the label?"
+
+    @property
     def _skipped_text(self) -> str:
         return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
 
@@ -241,6 +249,7 @@ class DirectReport:
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
             f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
             *(gap.text(name) for name, gap in self._gaps),
+            *([self._suspects_text] if self.suspects else []),
             *([self._skipped_text.strip()] if self.skipped else []),
             *map(_price_text, self.directions),
         ]
@@ -272,6 +281,7 @@ class DirectReport:
             + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
             f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
             + " ".join(f"It is {escape(gap.text(name))}." for name, gap in self._gaps)
+            + (f" Please {escape(self._suspects_text)}" if self.suspects else "")
             + f"{escape(self._skipped_text)}"
             + "".join(f"<br>{escape(_price_text(price))}" for price in self.directions)
             + "</p>"

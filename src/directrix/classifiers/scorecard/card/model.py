@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.base import only_entry
 from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.classifiers.scorecard.card.leakage import columns_that_tell
 from directrix.classifiers.scorecard.card.reasons import Reasons, card_for_label, find_reasons
 from directrix.classifiers.scorecard.card.state import (
     cards_to_arrays,
@@ -19,9 +20,10 @@ from directrix.classifiers.scorecard.card.state import (
 from directrix.classifiers.scoring import CardFormula
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scoring import ScoringFormula
@@ -129,6 +131,13 @@ class CardModel(MetricClassifier):
         self._held_out = tuple(entry.held_out for entry in fitted)
         self.calibrations_ = tuple(
             entry.calibration if is_last else entry.calibration.turned() for entry in fitted
+        )
+
+    def _with_label(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
+        """Return reports that also name the columns that tell the label by themselves."""
+        cards = zip(super()._with_label(reports), self.cards_, strict=True)
+        return tuple(
+            replace(report, suspects=tuple(columns_that_tell(card))) for report, card in cards
         )
 
     @property
