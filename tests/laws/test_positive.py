@@ -111,8 +111,6 @@ def test_a_score_above_zero_is_the_last_class_whichever_is_caught(name):
 @every_classifier
 def test_a_file_keeps_the_label(name, tmp_path):
     classifier = fitted(name, positive="default")
-    if "kernel" in name:
-        pytest.skip("the file of a kernel model is tested with its rows")
     if "cv" in classifier.get_params():
         classifier = copy(classifier).set_params(cv=3)  # splits are not written to files
     save(classifier, tmp_path / "model.dx")

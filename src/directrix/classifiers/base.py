@@ -68,14 +68,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class of each row, at the operating point the classifier was trained for.
+        """Return the class of each row: by the sign of its score, or the greatest of several.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
         """
-        above = (self.decision_function(X) > 0).astype(np.intp)
-        labels: AnyArray = self.classes_[above]
+        scores = self.decision_function(X)
+        index = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        labels: AnyArray = self.classes_[index]
         return labels
 
     def score_histogram(self, source: Any, *, target: Any, **options: Any) -> ScoreHistogram:
@@ -208,8 +209,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         keyed = KeyedRows.of(X, y, weight, folds, groups)
-        if len(keyed.y):  # rows of weight zero only are refused below
-            self.feature_scales_ = Standardization.of(keyed.X, keyed.weight).scale
         classes = np.unique(keyed.y)
         self._set_classes(classes if len(classes) > 2 and not binary else two_classes(keyed.y))
         return keyed
@@ -231,6 +230,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _catches_first(self) -> bool:
         """Whether the positive label is the first of two, so that scores are turned."""
         return len(self.classes_) == 2 and self.positive_ == self.classes_.tolist()[0]
+
+    def _set_feature_scales(self, keyed: KeyedRows) -> None:
+        """Store the standard deviation of each feature, or the root mean square of a sparse one."""
+        self.feature_scales_ = Standardization.of(keyed.X, keyed.weight).scale
 
     def _set_feature_names(self, moments: Moments) -> None:
         """Copy the number, the names and the scales of the features from a summary."""

@@ -26,10 +26,9 @@ from directrix.exceptions import (
 from directrix.metrics import resolve
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import FloatArray
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.direct.report import DirectReport
-    from directrix.classifiers.fitting.operating_point import OperatingPoint
     from directrix.classifiers.fitting.training_rows import KeyedRows
     from directrix.metrics import Metric
 
@@ -80,23 +79,6 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         rows = X, y, sample_weight, groups
         copy(self)._fit_metrics(resolved, classifiers, rows, Progress(self))  # noqa: SLF001
         return classifiers
-
-    def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
-        """Return the class of each row, at an operating point; the most probable of several.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        at : str, Metric or OperatingPoint, optional
-            What sets the threshold, of two classes: a metric such as "recall@fpr=0.01", for which
-            the best threshold on held-out rows is taken, or one of `operating_points`. By default
-            the operating point that the classifier was trained for.
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2 or at is not None:
-            return super().predict(X, at)
-        labels: AnyArray = self.classes_[self.decision_function(X).argmax(axis=1)]
-        return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, from held-out scores.

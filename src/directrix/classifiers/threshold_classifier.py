@@ -50,7 +50,7 @@ class ThresholdClassifier(LinearClassifier):
         return only_entry(self.calibrations_, "calibration")
 
     def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
-        """Return the class of each row, at the operating point or at another one.
+        """Return the class of each row: at an operating point, or the most probable of several.
 
         Parameters
         ----------

@@ -207,6 +207,8 @@ class BetaBernoulliClassifier(LinearClassifier):
         self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
         fitted = recipe.fit(rows, self.alpha_)
         self._set_model(keyed.X, fitted.turned() if self._catches_first else fitted)
+        if self._kernel is None:
+            self._set_feature_scales(keyed)
         a, b = self.plateaus_
         progress.stage(
             f"chosen: alpha {self.alpha_:g}; probabilities from {a:.3g} to {a + b:.3g}, "
@@ -222,7 +224,8 @@ class BetaBernoulliClassifier(LinearClassifier):
         self._shift = even_score(fitted.loss)
         if isinf(self._shift):
             self._shift = self._one_class_shift(fitted.scores)
-        for name in ("coef_", "dual_coef_", "support_vectors_"):  # from a fit with another kernel
+        # From a fit with another kernel.
+        for name in ("coef_", "feature_scales_", "dual_coef_", "support_vectors_"):
             self.__dict__.pop(name, None)
         coef = fitted.coef
         if self._kernel is None:
@@ -231,7 +234,6 @@ class BetaBernoulliClassifier(LinearClassifier):
         else:
             self.dual_coef_ = coef[None, fitted.kept]
             self.support_vectors_ = X[self.support_]
-            del self.feature_scales_  # there are no coefficients of features to compare
         self.intercept_ = coef[-1:] - self._shift
 
     def _one_class_shift(self, scores: FloatArray) -> float:

@@ -261,6 +261,7 @@ class DirectClassifier(MetricClassifier):
             self._validated(*rows[:2])
             self._refuse_groups(rows[3])
         keyed = self._prepare_rows(*rows, cv=self.cv, binary=False)
+        self._set_feature_scales(keyed)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))

@@ -234,7 +234,8 @@ class DirectReport:
     @property
     def _suspects_text(self) -> str:
         columns = ", ".join(map(repr, self.suspects))
-        return f"look at {columns}: it tells the label by itself; was it known before the label?"
+        verb, was = ("tells", "was it") if len(self.suspects) == 1 else ("each tell", "were they")
+        return f"{columns} {verb} the label alone: {was} known before the label?"
 
     @property
     def _skipped_text(self) -> str:
@@ -281,7 +282,7 @@ class DirectReport:
             + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
             f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
             + " ".join(f"It is {escape(gap.text(name))}." for name, gap in self._gaps)
-            + (f" Please {escape(self._suspects_text)}" if self.suspects else "")
+            + (f" {escape(self._suspects_text)}" if self.suspects else "")
             + f"{escape(self._skipped_text)}"
             + "".join(f"<br>{escape(_price_text(price))}" for price in self.directions)
             + "</p>"

@@ -224,6 +224,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], progress: Progress) -> _Sweep:
         """Fit the candidates to rows, labels, weights and groups."""
         keyed = self._prepare_rows(*rows, cv=self.cv)
+        self._set_feature_scales(keyed)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         n_folds = int(self.cv) if keyed.fold is None else 0
         used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1

@@ -30,16 +30,16 @@ def test_columns_that_hold_the_answer_are_named_in_the_report():
     card = fitted(*table())
     assert columns_that_tell(card.card_) == ["status", "recovered"]
     assert card.report_.suspects == ("status", "recovered")
-    line = "look at 'status', 'recovered': it tells the label by itself"
+    line = "'status', 'recovered' each tell the label alone: were they known before the label?"
     assert line in str(card.report_)
-    assert "look at &#x27;status&#x27;" in card.report_._repr_html_()
+    assert "&#x27;recovered&#x27; each tell the label alone" in card.report_._repr_html_()
 
 
 def test_honest_columns_and_identities_are_not():
     X, bad = table()
     card = fitted(X[["honest", "identity"]], bad)
     assert card.report_.suspects == ()
-    assert "look at" not in str(card.report_)
+    assert "the label alone" not in str(card.report_)
 
 
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
