@@ -48,7 +48,7 @@ _MODULES = {
 }
 _ROOMS = (
     *("checks", "classifiers", "displays", "engines", "exceptions", "export", "frontier"),
-    *("losses", "metrics", "moments", "objectives", "risks", "solve", "tables"),
+    *("losses", "metrics", "moments", "monitoring", "objectives", "risks", "solve", "tables"),
 )
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker

@@ -80,6 +80,23 @@ def test_the_point_of_the_fit_changes_nothing(classifier):
     )
 
 
+def test_a_copy_at_another_point_predicts_as_that_point(classifier, tmp_path):
+    before = caught(classifier)
+    for text, point in zip(POINTS, classifier.operating_points(POINTS), strict=True):
+        moved = classifier.at_point(point)
+        np.testing.assert_array_equal(caught(moved), caught(classifier, text))
+        assert moved.operating_point_ == point
+        assert point.threshold == pytest.approx(
+            classifier.threshold_above(classifier.score_above(point))
+        )
+        save(moved, tmp_path / "model")
+        np.testing.assert_array_equal(load(tmp_path / "model").predict(NEW), moved.predict(NEW))
+        probability = moved.predict_proba(NEW)[:, 1]
+        order = np.argsort(classifier.decision_function(NEW), kind="stable")
+        assert (np.diff(probability[order]) >= -1e-12).all()
+    np.testing.assert_array_equal(caught(classifier), before)
+
+
 @pytest.mark.parametrize("name", ["card, integer", "card, double odds"])
 def test_whole_points_have_thresholds_between_them(name, monkeypatch):
     fitted = FITS[name]()

@@ -22,12 +22,19 @@ from directrix.classifiers.evaluation.measures import ScoredRows as ScoredRows
 from directrix.classifiers.evaluation.measures import measure_binary as measure_binary
 from directrix.classifiers.evaluation.measures import measure_multiclass as measure_multiclass
 from directrix.classifiers.fitting.calibration import Calibration as Calibration
+from directrix.classifiers.fitting.calibration import (
+    calibration_from_scores as calibration_from_scores,
+)
 from directrix.classifiers.fitting.class_weights import weights_by_class as weights_by_class
 from directrix.classifiers.fitting.intervals import Intervals as Intervals
 from directrix.classifiers.fitting.intervals import Rates as Rates
+from directrix.classifiers.fitting.intervals import Sizes as Sizes
 from directrix.classifiers.fitting.intervals import effective_rows as effective_rows
 from directrix.classifiers.fitting.intervals import wilson as wilson
+from directrix.classifiers.fitting.operating_point import OnRows as OnRows
 from directrix.classifiers.fitting.operating_point import OperatingPoint
+from directrix.classifiers.fitting.operating_point import aligned as aligned
+from directrix.classifiers.fitting.operating_point import predicted_rates as predicted_rates
 from directrix.classifiers.fitting.solvers import solver_for as solver_for
 from directrix.classifiers.fitting.standardization import Standardization as Standardization
 from directrix.classifiers.moment.classifier import MomentClassifier
@@ -53,6 +60,7 @@ from directrix.classifiers.state import ModelState as ModelState
 from directrix.classifiers.state import StateArrays as StateArrays
 from directrix.classifiers.state import is_number as is_number
 from directrix.classifiers.state import model_params as model_params
+from directrix.classifiers.threshold_classifier import ThresholdClassifier as ThresholdClassifier
 
 __all__ = [
     "BetaBernoulliClassifier",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -100,6 +101,56 @@ class ThresholdClassifier(LinearClassifier):
             replace(point, threshold=self._stated_threshold(point.threshold)) for point in points
         )
 
+    def at_point(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
+        """Return a copy of this model with another threshold; for two classes.
+
+        Scores change by a constant, so that zero is the threshold again. `operating_points` and
+        ``predict(X, at=...)`` need held-out scores, which the copy does not have.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            From `operating_points`, or from ``retune`` of `directrix.monitoring`.
+        calibration : Calibration, optional
+            Of the new scores, in favour of the last class. By default probabilities are those of
+            the old scores at the threshold, with the old slopes on either side.
+        """
+        by = self.score_above(point)
+        changed = copy(self)
+        changed._move_threshold(by)  # noqa: SLF001 - a copy of itself
+        if calibration is None:
+            old = self.calibration_
+            at_threshold = float(old.log_odds(-by if self._catches_first else by))
+            calibration = replace(old, offset=at_threshold)
+        changed.operating_points_, changed.calibrations_ = (point,), (calibration,)
+        changed._held_out = (None,)  # noqa: SLF001 - likewise
+        return changed
+
+    def threshold_above(self, by: float) -> float:
+        """Return the threshold of an operating point at a score above that of the present one.
+
+        Parameters
+        ----------
+        by : float
+            Difference of the scores, in favour of the positive label.
+        """
+        moved = self.operating_point_.threshold + (by if self._score_rises else -by)
+        return self._stated_threshold(moved)
+
+    def score_above(self, point: OperatingPoint) -> float:
+        """Return how far the score of an operating point is above that of the present one.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+        """
+        above = point.threshold - self.operating_point_.threshold
+        return above if self._score_rises else -above
+
+    def _move_threshold(self, by: float) -> None:
+        """Subtract a constant from the scores in favour of the positive label."""
+        self.intercept_ = self.intercept_ - (-by if self._catches_first else by)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
@@ -130,9 +181,9 @@ class ThresholdClassifier(LinearClassifier):
 
     def _decision_at(self, at: str | Metric | OperatingPoint) -> float:
         """Return the score in favour of the positive class above which to predict it."""
-        point = at if isinstance(at, OperatingPoint) else self.operating_points([at])[0]
-        above = point.threshold - self.operating_point_.threshold
-        return above if self._score_rises else -above
+        return self.score_above(
+            at if isinstance(at, OperatingPoint) else self.operating_points([at])[0]
+        )
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; ``calibration_.how`` says how it was made.

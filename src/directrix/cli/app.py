@@ -15,6 +15,7 @@ from directrix.cli.commands.report import report
 from directrix.cli.commands.show import show
 from directrix.cli.commands.sql import sql
 from directrix.cli.commands.summaries import merge, subtract, summarize
+from directrix.cli.commands.watch import collect, watch
 from directrix.cli.output.reply import render_reply
 
 #: Help is plain text: boxes and colours would clutter pipes and logs.
@@ -51,6 +52,6 @@ def _main(
 app.callback()(_main)
 for _command in (
     *(summarize, merge, subtract, show, fit, evaluate, predict),
-    *(plot, export, report, sql),
+    *(plot, export, report, sql, collect, watch),
 ):
     app.command(_command.__name__)(render_reply(_command))

@@ -3,6 +3,7 @@
 Names that are imported here and not listed in ``__all__`` are for other rooms of the library.
 """
 
+from directrix.displays.days import DaysDisplay
 from directrix.displays.frontier import FrontierDisplay
 from directrix.displays.frontier import Roc as Roc
 from directrix.displays.frontier import boundary_of as boundary_of
@@ -13,6 +14,7 @@ from directrix.displays.scorecard import ScorecardDisplay
 from directrix.displays.tradeoff import TradeoffDisplay
 
 __all__ = [
+    "DaysDisplay",
     "FrontierDisplay",
     "LossDisplay",
     "MarginDisplay",

@@ -23,6 +23,8 @@ from directrix.exceptions.files import BinnerFileError as BinnerFileError
 from directrix.exceptions.files import ModelFileError as ModelFileError
 from directrix.exceptions.files import MomentsFileError as MomentsFileError
 from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
+from directrix.exceptions.files import StoreConflictError as StoreConflictError
+from directrix.exceptions.files import StoreFileError as StoreFileError
 
 #: Packages whose frames a warning skips: ours, and those that call ours on the user's behalf; the
 #: standard library does so for cached properties and context managers.
@@ -41,6 +43,7 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "mlflow": "mlflow",
+    "fsspec": "remote",
 }
 
 

@@ -81,6 +81,39 @@ class ModelFileError(_FileError):
     _noun = "model"
 
 
+class StoreFileError(_FileError):
+    """A file of a summary store is not one that this version can read, or it is damaged.
+
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file.
+    """
+
+    _noun = "part of a summary store"
+
+
+class StoreConflictError(ValueError):
+    """A day of a summary store already has other summaries under the same key.
+
+    Parameters
+    ----------
+    day : str
+    key : str
+    """
+
+    def __init__(self, day: str, key: str) -> None:
+        self.day, self.key = day, key
+        super().__init__(day, key)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.day} already has other summaries with the key {self.key!r}: to add another "
+            "part of the day, give it a key of its own; to replace them, use remove_day first"
+        )
+
+
 class BinnerFileError(_FileError):
     """A file or text is not a binner that this version can read, or it is damaged.
 

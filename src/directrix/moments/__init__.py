@@ -14,6 +14,8 @@ Public names
     Scores of one model in bins, by class, and shares of the classes above a threshold.
 `RowScatter`
     Scatter of a class with very many features, as a linear operator.
+`Summary`
+    Base class of summaries: scalar multiples, relabelled rows.
 `Standardized`
     Moments of standardised features with their center and scale.
 `CancellationError`
@@ -28,8 +30,6 @@ from directrix.exceptions import CancellationError, MomentsFileError
 from directrix.moments import labels as labels
 from directrix.moments._double_double import exact_product as exact_product
 from directrix.moments._double_double import exact_sum as exact_sum
-from directrix.moments._one_pass import checked_weight as checked_weight
-from directrix.moments._one_pass import require_moderate_weight as require_moderate_weight
 from directrix.moments._row_scatter import DENSE_FEATURES as DENSE_FEATURES
 from directrix.moments._row_scatter import RowScatter
 from directrix.moments._storage_checks import CLASS_TYPES as CLASS_TYPES
@@ -79,8 +79,13 @@ from directrix.moments.storage import header_of as header_of
 from directrix.moments.storage import read_parts as read_parts
 from directrix.moments.storage import signed_preamble as signed_preamble
 from directrix.moments.storage import write_whole as write_whole
+from directrix.moments.summary import Summary
+from directrix.moments.summary import count_rows as count_rows
 from directrix.moments.tree import TreeSum as TreeSum
 from directrix.moments.tree import tree_sum as tree_sum
+from directrix.moments.weights import checked_weight as checked_weight
+from directrix.moments.weights import require_moderate_weight as require_moderate_weight
+from directrix.moments.weights import scaled_weights as scaled_weights
 
 __all__ = [
     "CancellationError",
@@ -91,4 +96,5 @@ __all__ = [
     "ScoreHistogram",
     "ScoreRates",
     "Standardized",
+    "Summary",
 ]

@@ -13,15 +13,11 @@ from directrix.moments._sparse_rows import moments_of_sparse
 from directrix.moments.columns import checked_names
 from directrix.moments.rejection import not_finite_error
 from directrix.moments.rows import Rows, SparseRows, as_rows
+from directrix.moments.weights import checked_weight, require_moderate_weight
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments.class_moments import ClassMoments
-
-
-#: Least total weight of a class, and the reciprocal of the greatest: the square of such a weight,
-#: divided among 1e20 rows, is still a normal float.
-_LEAST_WEIGHT = 1e-140
 
 
 class Table(NamedTuple):
@@ -44,14 +40,9 @@ def class_moments_of_rows(
     if d == 0:
         msg = "there are no features (X has no columns)"
         raise ValueError(msg)
-    y = labels.as_labels(y)
-    if len(y) != n:
-        msg = f"there are {n} rows but {len(y)} labels"
-        raise ValueError(msg)
     weight = None if weight is None else checked_weight(weight, n)
-    allowed_classes = None if classes is None else labels.distinct(labels.as_labels(classes))
     present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
-    codes, class_labels = labels.encode(y[present], allowed_classes)
+    codes, class_labels = labels.encode_rows(y, n, present, classes)
     fold_of_row = None if fold is None else labels.fold_numbers(fold, n)[present]
     n_folds = 1 if fold_of_row is None else int(fold_of_row.max(initial=0)) + 1
     n_groups = n_folds * len(class_labels)
@@ -68,7 +59,9 @@ def class_moments_of_rows(
         wide = d > DENSE_FEATURES or keep_rows
         summaries = _summarize_groups(rows, groups, n_groups, weight, wide=wide)
     if weight is not None:
-        require_moderate(summaries)
+        for group in summaries:
+            if group.count:
+                require_moderate_weight(group.weight)
     if not all(_is_finite(group) for group in summaries):
         _raise_not_finite(rows, groups < n_groups)
     width = len(class_labels)
@@ -86,46 +79,9 @@ def _summarize_groups(
     return moments_of_dense(rows, groups, n_groups, weight)
 
 
-def checked_weight(weight: Any, n_rows: int) -> FloatArray:
-    """Return one finite, non-negative weight for each row, or raise ValueError."""
-    checked: FloatArray = np.asarray(weight, dtype=np.float64)
-    if checked.shape != (n_rows,):
-        msg = f"sample_weight must be one number for each of {n_rows} rows, not {checked.shape}"
-        raise ValueError(msg)
-    if not (np.isfinite(checked).all() and checked.min(initial=0.0) >= 0):
-        msg = "sample_weight must be finite and not negative"
-        raise ValueError(msg)
-    return checked
-
-
 def _is_finite(group: ClassMoments) -> bool:
     finite = np.isfinite(group.mean).all() and np.isfinite(group.scatter.diagonal()).all()
     return bool(finite)
-
-
-def require_moderate(summaries: list[ClassMoments]) -> None:
-    """Raise ValueError where the square of a class's total weight would overflow or underflow."""
-    for group in summaries:
-        if group.count:
-            require_moderate_weight(group.weight)
-
-
-def require_moderate_weight(weight: float, noun: str = "a class") -> None:
-    """Raise ValueError for a total weight whose square overflows or underflows.
-
-    Parameters
-    ----------
-    weight : float
-        Sum of sample weights.
-    noun : str
-        The rows that were summed, for the error message.
-    """
-    if not _LEAST_WEIGHT <= weight <= 1.0 / _LEAST_WEIGHT:
-        msg = (
-            f"the weights of {noun} add up to {weight:.3g}, beyond the range from "
-            f"{_LEAST_WEIGHT:g} to {1.0 / _LEAST_WEIGHT:g}: multiply all weights by one factor"
-        )
-        raise ValueError(msg)
 
 
 def _raise_not_finite(rows: Rows, present: AnyArray) -> NoReturn:

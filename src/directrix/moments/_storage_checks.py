@@ -30,7 +30,14 @@ _DTYPES = {
     "mean_tail": np.float64,
     "scatter": np.float64,
 }
-CLASS_TYPES = {"bool": bool, "int64": int, "float64": float, "str": str}
+#: Types of labels by their name in a header; "none" is that of rows without labels.
+CLASS_TYPES: dict[str, type] = {
+    "bool": bool,
+    "int64": int,
+    "float64": float,
+    "str": str,
+    "none": type(None),
+}
 
 #: Largest count: above it, not every whole number is a float.
 MOST_ROWS = 1 << 53
@@ -116,6 +123,9 @@ def check_classes(classes: Any, label_types: dict[str, type]) -> None:
     if label_type is str:
         # NumPy drops trailing NULs from text, so such a label would not be read as written.
         require(not any(v.endswith("\0") for v in values), "a class label ends in a NUL")
+    if label_type is type(None):
+        require(len(values) == 1, "rows without labels are not of one class")
+        return
     require(all(a < b for a, b in pairwise(values)), "its classes are not sorted and different")
 
 

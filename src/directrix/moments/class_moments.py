@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError
 from directrix.moments._double_double import affine, exact_sum
 from directrix.moments._row_scatter import DENSE_FEATURES, RowScatter
+from directrix.moments.weights import checked_factor, scaled_weights
 
 #: Least share of the minuend that a subtraction must leave: 22 of 52 bits then survive, which is
 #: about seven digits.
@@ -29,7 +31,8 @@ class ClassMoments:
     .. math:: S_{a+b} = S_a + S_b + \frac{\omega_a \omega_b}{\omega_a + \omega_b}
               (\mu_b - \mu_a)(\mu_b - \mu_a)^\top
 
-    (Chan, Golub and LeVeque, 1979). ``a + b`` merges, and ``a - b`` removes a part.
+    (Chan, Golub and LeVeque, 1979). ``a + b`` merges, ``a - b`` removes a part, and ``0.5 * a`` has
+    the same rows with half their weights.
 
     Parameters
     ----------
@@ -188,6 +191,17 @@ class ClassMoments:
         weight_sq = self.weight_sq - other.weight_sq
         weight_sq = min(max(weight_sq, weight**2 / count), weight**2)
         return ClassMoments(count, weight, weight_sq, mean, scatter, tail)
+
+    def __mul__(self, factor: Any) -> ClassMoments:
+        if not isinstance(factor, Real):
+            return NotImplemented
+        factor = checked_factor(factor)
+        if not (self.count and factor):
+            return ClassMoments.empty(self.n_features)
+        weight, weight_sq = scaled_weights(self.weight, self.weight_sq, factor)
+        return replace(self, weight=weight, weight_sq=weight_sq, scatter=self.scatter * factor)
+
+    __rmul__ = __mul__
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClassMoments):

@@ -16,9 +16,9 @@ import numpy as np
 
 from directrix.moments import labels
 from directrix.moments._double_double import exact_sum
-from directrix.moments._one_pass import require_moderate
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.columns import checked_names
+from directrix.moments.weights import require_moderate_weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,7 +90,9 @@ def read(first: Any, second: Any, feature_names: Sequence[str]) -> dict[str, Any
     sums = _read_second(second, first_result, len(names))
     with np.errstate(over="ignore", invalid="ignore"):
         groups = [_centred(first_result, sums[k], k) for k in range(len(first_result.counts))]
-    require_moderate(groups)
+    for group in groups:
+        if group.count:
+            require_moderate_weight(group.weight)
     return {
         "n_features": len(names),
         "classes": first_result.classes,

@@ -40,7 +40,7 @@ FORMAT = "directrix.score_histogram"
 VERSION = 1
 
 _KEYS = ["center", "classes", "format", "model", "scale", "version", "writer"]
-_SHAPES = {"counts": (2, BINS), "weight_sq": (2,)}
+_ARRAYS = ["counts", "weight_sq"]
 #: Relative amount by which rounding may break an inequality of weights.
 _ROUNDING_TOLERANCE = 1e-4
 
@@ -78,7 +78,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
         raise MomentsFileError(error.reason, str(path)) from None
     return {
         "classes": classes_of(header),
-        **{name: tensors[name].copy() for name in _SHAPES},
+        **{name: tensors[name].copy() for name in _ARRAYS},
         **{name: header[name] for name in ("center", "scale", "model")},
     }
 
@@ -91,10 +91,12 @@ def _check(header: Any, tensors: dict[str, AnyArray]) -> None:
     numbers = all(type(value) is float and isfinite(value) for value in (center, scale))
     require(numbers and scale > 0, "its center and scale are not numbers")
     check_classes(header["classes"], CLASS_TYPES)
-    require(len(header["classes"]["values"]) == 2, "it does not have two classes")
-    require(sorted(tensors) == sorted(_SHAPES), "its arrays are not those of a score histogram")
+    n_classes = len(header["classes"]["values"])
+    unlabelled = header["classes"]["dtype"] == "none"
+    require(unlabelled or n_classes == 2, "it does not have two classes")
+    require(sorted(tensors) == _ARRAYS, "its arrays are not those of a score histogram")
     check_label_room(header["classes"], tensors)
-    for name, shape in _SHAPES.items():
+    for name, shape in (("counts", (n_classes, BINS)), ("weight_sq", (n_classes,))):
         tensor = tensors[name]
         fits = tensor.dtype == np.float64 and tensor.shape == shape
         require(fits, f"{name} has type {tensor.dtype} and shape {tensor.shape}")

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray
 
 _SMALL_RANGE = 127  # a range of labels that fits int8, which NumPy sorts fastest
+#: Classes of a summary of rows without labels: the single class None.
+UNLABELLED: AnyArray = np.array([None], dtype=object)
+UNLABELLED.flags.writeable = False
+
 _MOST_FOLDS = 10_000  # larger numbers are probably row numbers or keys, and would fill the memory
 
 
@@ -70,10 +74,42 @@ def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArr
     return indices.astype(code_dtype(len(classes)))[inverse], classes
 
 
+def encode_rows(y: Any, n_rows: int, present: Any, classes: Any) -> tuple[AnyArray, AnyArray]:
+    """Return the class index of the rows that are present, and the classes.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or None
+        Labels; None if rows have no labels, which are then of one class, None.
+    n_rows : int
+    present : slice or array of int
+        Rows whose labels count.
+    classes : array or None
+        All possible labels; None takes those that occur.
+    """
+    if y is None:
+        if classes is not None:
+            msg = "rows without labels have no classes: leave out classes="
+            raise ValueError(msg)
+        return np.zeros(n_rows, dtype=np.int8)[present], UNLABELLED
+    labels = as_labels(y)
+    if len(labels) != n_rows:
+        msg = f"there are {n_rows} rows but {len(labels)} labels"
+        raise ValueError(msg)
+    allowed = None if classes is None else distinct(as_labels(classes))
+    return encode(labels[present], allowed)
+
+
 def union(a: AnyArray, b: AnyArray) -> AnyArray:
     """Return the sorted union of two arrays of classes."""
     if not a.size or not b.size or (a.dtype == b.dtype and np.array_equal(a, b)):
         return a if a.size else b
+    if "O" in (a.dtype.kind, b.dtype.kind):
+        msg = (
+            "one summary has labels and the other has rows without: keep them apart, or drop the "
+            "labels with `unlabelled()`"
+        )
+        raise TypeError(msg)
     if (a.dtype.kind == "U") != (b.dtype.kind == "U"):
         first, second = a[0].item(), b[0].item()
         msg = f"one summary has text labels and the other has numbers: {first!r} and {second!r}"
@@ -87,6 +123,9 @@ def negative_and_positive(classes: AnyArray) -> tuple[Any, Any]:
     if len(labels) != 2:
         if not labels:
             msg = "this needs two classes, and the summary is empty: add summaries of rows to it"
+            raise ValueError(msg)
+        if labels == [None]:
+            msg = "this needs two classes, and the rows of this summary have no labels"
             raise ValueError(msg)
         msg = f"this needs two classes, and there are {len(labels)}: {labels}. " + (
             "Choose one against the others with `one_vs_rest(label)`"

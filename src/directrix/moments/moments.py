@@ -17,6 +17,7 @@ from directrix.moments._column_sizes import require_squares
 from directrix.moments._one_pass import class_moments_of_rows
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.columns import column_index
+from directrix.moments.summary import Summary
 from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
@@ -35,15 +36,15 @@ class Standardized(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Moments:
+class Moments(Summary):
     r"""Weight, mean and scatter of every class, from one pass over the rows.
 
     .. math:: \omega_c = \sum \omega_i,\quad \mu_c = \frac1{\omega_c} \sum \omega_i x_i,\quad
               S_c = \sum \omega_i (x_i - \mu_c)(x_i - \mu_c)^\top
 
     over the rows i of class c. Summaries form an algebra: ``a + b`` is the summary of the rows of
-    both, ``a - b`` removes rows, and ``Moments.empty(d)`` is the identity. Create summaries with
-    `Moments.of`, not with the constructor.
+    both, ``a - b`` removes rows, ``0.99 * a`` multiplies their weights, and ``Moments.empty(d)`` is
+    the identity. Create summaries with `Moments.of`, not with the constructor.
 
     Parameters
     ----------
@@ -106,8 +107,9 @@ class Moments:
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
             Read block by block and never copied whole; float32 is summed in float64.
-        y : array of shape (n,)
-            Labels: numbers, booleans or text. A single class, or no rows at all, is allowed.
+        y : array of shape (n,) or None
+            Labels: numbers, booleans or text. A single class, or no rows at all, is allowed. None
+            for rows without labels: they form the class None.
         sample_weight : array of shape (n,), optional
             Sample weights, not negative. Rows of weight zero are ignored.
         classes : array, optional
@@ -341,6 +343,19 @@ class Moments:
                 raise
             names = (self.feature_names[column] for column in error.columns)
             raise CancellationError(names) from None
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the summary of the same rows with their weights multiplied by a factor."""
+        return self._map_groups(lambda group: group * factor)
+
+    def unlabelled(self) -> Moments:
+        """Return the summary of the same rows without their labels, as one class None."""
+        nothing = ClassMoments.empty(self.n_features)
+        parts = tuple((tree_sum(list(part) or [nothing]),) for part in self.parts)
+        return replace(self, classes=labels.UNLABELLED, parts=parts, stated_prior=None)
+
+    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Moments:
+        return Moments.of(rows, y, sample_weight, feature_names=self.feature_names, fold=fold)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):

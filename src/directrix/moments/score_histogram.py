@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.moments import histogram_file, labels
-from directrix.moments._one_pass import checked_weight
 from directrix.moments.score_bins import BINS, bin_of, centres, edges
+from directrix.moments.summary import Summary
+from directrix.moments.weights import checked_weight, scaled_weights
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -38,13 +39,14 @@ class ScoreRates(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreHistogram:
+class ScoreHistogram(Summary):
     r"""Scores of one model on labelled rows, counted in 4,096 bins for each of two classes.
 
     Histograms form an algebra, as moments do: ``a + b`` has the rows of both, ``a - b`` removes
-    rows, and a histogram of no rows is the identity. So metrics of a model can be followed from
-    day to day, and a threshold set anew, without keeping any row. ``Curve.of_histogram`` returns
-    the curve of all thresholds, on which every metric can be computed.
+    rows, ``0.99 * a`` multiplies weights, and a histogram of no rows is the identity. So metrics of
+    a model can be followed from day to day, and a threshold set anew, without keeping any row.
+    ``Curve.of_histogram`` returns the curve of all thresholds, on which every metric can be
+    computed.
 
     Bins are fine where :math:`|s - \text{center}|` is about ``scale`` or less: 1/256 of the scale
     wide up to one scale from the center, and 1/256 to 1/128 of the distance beyond. Scores more
@@ -55,10 +57,10 @@ class ScoreHistogram:
     Parameters
     ----------
     classes : array of shape (2,)
-        The negative and the positive label, sorted.
-    counts : array of shape (2, 4096)
+        The negative and the positive label, sorted; the single class None of rows without labels.
+    counts : array of shape (2, 4096), or (1, 4096) without labels
         Weight by class and bin, lowest scores first.
-    weight_sq : array of shape (2,)
+    weight_sq : array of shape (2,), or (1,) without labels
         Sum of the squares of the sample weights of each class.
     center, scale : float
         Where bins are finest, and the unit of their widths.
@@ -112,8 +114,9 @@ class ScoreHistogram:
 
         Parameters
         ----------
-        y : array of shape (n,)
-            Labels of two classes; the greater one is the positive class.
+        y : array of shape (n,) or None
+            Labels of two classes; the greater one is the positive class. None for rows without
+            labels.
         scores : array of shape (n,)
             Scores of any model; higher scores are more likely positive.
         sample_weight : array of shape (n,), optional
@@ -128,10 +131,11 @@ class ScoreHistogram:
         model : str, optional
             Identity of the model.
         """
-        label_array = labels.as_labels(y) if np.size(y) else np.empty(0, dtype=np.int64)
         values = np.asarray(scores, dtype=np.float64)
-        if values.shape != label_array.shape:
-            msg = f"there are {len(label_array)} labels, but scores of shape {values.shape}"
+        label_array = None if y is None else _label_array(y)
+        if values.ndim != 1 or (label_array is not None and len(label_array) != len(values)):
+            n_labels = "no" if label_array is None else len(label_array)
+            msg = f"there are {n_labels} labels, but scores of shape {values.shape}"
             raise ValueError(msg)
         if np.isnan(values).any():
             msg = f"{np.count_nonzero(np.isnan(values))} scores are NaN: drop those rows"
@@ -140,21 +144,21 @@ class ScoreHistogram:
             msg = f"center must be finite and scale positive, not {center} and {scale}"
             raise ValueError(msg)
         weight = None if sample_weight is None else checked_weight(sample_weight, len(values))
-        if weight is not None and not weight.all():
-            present = np.flatnonzero(weight)
-            label_array, values, weight = label_array[present], values[present], weight[present]
-        allowed = None if classes is None else labels.distinct(labels.as_labels(classes))
-        if allowed is not None and not len(label_array):
-            codes, both = np.empty(0, dtype=np.int8), allowed
+        present = slice(None) if weight is None else np.flatnonzero(weight)
+        if label_array is not None and not len(label_array) and classes is not None:
+            codes = np.empty(0, dtype=np.int8)
+            found = labels.distinct(labels.as_labels(classes))
         else:
-            codes, both = labels.encode(label_array, allowed)
-        if len(both) != 2:
-            msg = f"a histogram needs two classes, not {both.tolist()}: name them with classes="
+            codes, found = labels.encode_rows(label_array, len(values), present, classes)
+        if y is not None and len(found) != 2:
+            msg = f"a histogram needs two classes, not {found.tolist()}: name them with classes="
             raise ValueError(msg)
-        bins = bin_of((values - center) / scale) + BINS * codes.astype(np.int64)
-        counts = np.bincount(bins, weight, 2 * BINS).reshape(2, BINS).astype(np.float64)
-        squares = np.bincount(codes, None if weight is None else weight**2, 2)
-        return cls(both, counts, squares.astype(np.float64), float(center), float(scale), model)
+        weight = None if weight is None else weight[present]
+        bins = bin_of((values[present] - center) / scale) + BINS * codes.astype(np.int64)
+        size = len(found)
+        counts = np.bincount(bins, weight, size * BINS).reshape(size, BINS).astype(np.float64)
+        squares = np.bincount(codes, None if weight is None else weight**2, size)
+        return cls(found, counts, squares.astype(np.float64), float(center), float(scale), model)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> ScoreHistogram:
@@ -184,19 +188,61 @@ class ScoreHistogram:
     def rates(self, threshold: float) -> ScoreRates:
         """Return the shares of both classes with scores above a threshold.
 
-        They are exact at the edges of bins. Within a bin, its rows are shared out in proportion.
+        They are exact at the edges of bins, as `weight_above` is.
         """
+        labels.negative_and_positive(self.classes)
         total = self.weight
         if not total.all():
             absent = self.classes.tolist()[int(np.argmin(total))]
             msg = f"there are no rows of class {absent!r}: rates need rows of both classes"
             raise ValueError(msg)
+        fpr, tpr = np.clip(self.weight_above(threshold) / total, 0.0, 1.0).tolist()
+        return ScoreRates(tpr, fpr)
+
+    def weight_above(self, threshold: float) -> FloatArray:
+        """Return the weight of each class with scores above a threshold.
+
+        It is exact at the edges of bins. Within a bin, its rows are shared out in proportion.
+        """
         # The bins at the ends reach as far beyond their centers as they do on the other side.
         ends = 2.0 * self.centers[[0, -1]] - self.edges[[1, -2]]
         finite = np.concatenate([ends[:1], self.edges[1:-1], ends[1:]])
         below = [np.interp(threshold, finite, np.append(0.0, of.cumsum())) for of in self.counts]
-        fpr, tpr = np.clip((total - np.array(below)) / total, 0.0, 1.0).tolist()
-        return ScoreRates(tpr, fpr)
+        above: FloatArray = np.maximum(self.weight - np.array(below), 0.0)
+        return above
+
+    def scaled(self, factor: float) -> ScoreHistogram:
+        """Return the histogram of the same rows with their weights multiplied by a factor."""
+        if not factor:
+            return replace(self, counts=0.0 * self.counts, weight_sq=0.0 * self.weight_sq)
+        squares = [
+            scaled_weights(weight, square, factor)[1] if weight else 0.0
+            for weight, square in zip(self.weight.tolist(), self.weight_sq.tolist(), strict=True)
+        ]
+        return replace(self, counts=factor * self.counts, weight_sq=np.array(squares))
+
+    def unlabelled(self) -> ScoreHistogram:
+        """Return the histogram of the same rows without their labels, as one class None."""
+        return replace(
+            self,
+            classes=labels.UNLABELLED,
+            counts=self.counts.sum(axis=0, keepdims=True),
+            weight_sq=self.weight_sq.sum(keepdims=True),
+        )
+
+    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> ScoreHistogram:
+        if fold is not None:
+            msg = "a score histogram has no folds: leave out fold="
+            raise ValueError(msg)
+        return self.of_scores(
+            y,
+            rows,
+            sample_weight,
+            classes=self.classes,
+            center=self.center,
+            scale=self.scale,
+            model=self.model,
+        )
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         if not isinstance(other, ScoreHistogram):
@@ -254,6 +300,10 @@ class ScoreHistogram:
                     "scores of one model, in one unit, can be added or subtracted"
                 )
                 raise ValueError(msg)
+
+
+def _label_array(y: Any) -> AnyArray:
+    return labels.as_labels(y) if np.size(y) else np.empty(0, dtype=np.int64)
 
 
 def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:

@@ -29,6 +29,7 @@ from directrix.moments._storage_checks import (
     row_starts,
 )
 from directrix.moments.class_moments import ClassMoments
+from directrix.moments.labels import UNLABELLED
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -227,7 +228,7 @@ def header_of(file_format: str, format_version: int, classes: AnyArray) -> dict[
         "version": format_version,
         "writer": f"directrix {version('directrix')}",
         "classes": {
-            "dtype": "str" if classes.dtype.kind == "U" else classes.dtype.name,
+            "dtype": {"U": "str", "O": "none"}.get(classes.dtype.kind, classes.dtype.name),
             "values": classes.tolist(),
         },
     }
@@ -235,6 +236,8 @@ def header_of(file_format: str, format_version: int, classes: AnyArray) -> dict[
 
 def classes_of(header: dict[str, Any]) -> AnyArray:
     """Return the labels of a header that was checked."""
+    if header["classes"]["dtype"] == "none":
+        return UNLABELLED
     classes: AnyArray = np.array(header["classes"]["values"], dtype=header["classes"]["dtype"])
     classes.flags.writeable = False
     return classes

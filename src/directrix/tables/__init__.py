@@ -47,6 +47,8 @@ from directrix.tables.counts import BinCounts, Stability, stability
 from directrix.tables.counts import CellMoments as CellMoments
 from directrix.tables.counts import PairGain as PairGain
 from directrix.tables.counts import compare_cells as compare_cells
+from directrix.tables.counts import psi_reading as psi_reading
+from directrix.tables.counts import stability_index as stability_index
 from directrix.tables.counts import weights_of_evidence as weights_of_evidence
 from directrix.tables.cuts import find_cuts as find_cuts
 from directrix.tables.encoding import dense_features as dense_features

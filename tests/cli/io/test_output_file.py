@@ -26,9 +26,10 @@ COMMANDS = {
     "export": "export {f}/model.dx --to json",
     "report": "report {f}/model.dx {f}/monday.parquet -t fraud",
     "sql": "sql a --table t -t y",
+    "watch": "watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06",
 }
 
-DRAWN = ("plot", "report")
+DRAWN = ("plot", "report", "watch")
 
 #: Commands, and an input that they are asked to write.
 INPUTS = [
@@ -54,6 +55,8 @@ INPUTS = [
     ("report {f}/model.dx {f}/monday.parquet -t fraud", "model.dx"),
     ("report {f}/model.dx {f}/monday.parquet -t fraud", "monday.parquet"),
     ("report {f}/model.dx {f}/monday.parquet -t fraud --fit {f}/fit.json", "fit.json"),
+    ("watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06", "model.dx"),
+    ("watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06", "tuesday.parquet"),
     ("sql a --table t -t y --first {f}/first.csv", "first.csv"),
     ("sql a --table t -t y --first {f}/first.csv --second {f}/second.csv", "second.csv"),
 ]
@@ -70,6 +73,8 @@ def copies(files, tmp_path, call):
     shutil.copy(files / "model.dx", folder)
     days = [folder / "monday.moments", folder / "tuesday.moments"]
     assert call("merge", *days, "-o", folder / "both.moments").code == 0
+    collect = ("collect", folder / "model.dx", folder / "monday.parquet", "-r", folder / "store")
+    assert call(*collect, "--day", "2026-01-05", "-t", "fraud").code == 0
     (folder / "fit.json").write_text(json.dumps({"classifier": "x"}), encoding="utf-8")
     for name in ("first.csv", "second.csv"):
         (folder / name).write_text("dx_label\n", encoding="utf-8")

@@ -124,10 +124,10 @@ def test_only_counts_are_equal_to_counts():
     assert PairCounts.empty(2) != PairCounts.empty(3)
 
 
-def test_relabelled_counts_are_counts_of_merged_cells():
+def test_regrouped_counts_are_counts_of_merged_cells():
     cells, group, _ = rows()
     (counts,) = count_pairs(cells, SIZES, 0 * group, 1, None)
     merged = np.array([0, 1, 1]), np.array([0, 0, 1, 1])
     coarse = np.column_stack([merged[0][cells[:, 0]], merged[1][cells[:, 2]]])
     (again,) = count_pairs(coarse, [2, 2], 0 * group, 1, None)
-    assert counts.relabelled(np.array([0, 1, 1, -1, 2, 2, 3, 3]), 4) == again
+    assert counts.regrouped(np.array([0, 1, 1, -1, 2, 2, 3, 3]), 4) == again

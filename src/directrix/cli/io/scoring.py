@@ -47,7 +47,7 @@ class ScoreTask:
         moments: list[Moments] = []
         for table in tables:
             block = plan.block(table)
-            y = _known_labels(self.files.labels(block.y), classes)
+            y = known_labels(self.files.labels(block.y), classes)
             X = block.X
             if not takes_raw_rows(self.model):
                 X = feature_matrix(block.X)
@@ -145,7 +145,7 @@ def scores_and_probabilities(model: Any, X: Any) -> tuple[FloatArray, FloatArray
     return scores, probability[:, 1] if len(model.classes_) == 2 else probability
 
 
-def _known_labels(y: AnyArray, classes: AnyArray) -> AnyArray:
+def known_labels(y: AnyArray, classes: AnyArray) -> AnyArray:
     """Return labels in the type of the model's classes; raise an error for an unknown label."""
     known: Sequence[Any] = classes.tolist()
     labels, index = np.unique(y, return_inverse=True)

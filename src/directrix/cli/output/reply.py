@@ -32,11 +32,14 @@ class Reply:
         The same for programs, printed with ``--json``.
     on_stderr : bool
         Whether the text goes to stderr because stdout has the data that the command writes.
+    exit_code : int
+        Of the process; not zero tells a scheduler that something is to be done.
     """
 
     text: str
     values: Mapping[str, Any] = field(default_factory=dict)
     on_stderr: bool = False
+    exit_code: int = 0
 
 
 def render_reply(command: Callable[..., Reply]) -> Callable[..., None]:
@@ -64,6 +67,8 @@ def render_reply(command: Callable[..., Reply]) -> Callable[..., None]:
             message, code = describe_error(error)
             _print_to_stderr(f"Error: {message}")
             raise typer.Exit(code) from None
+        if reply.exit_code:
+            raise typer.Exit(reply.exit_code)
 
     run.__annotations__ = {**command.__annotations__, "return": None}
     return run

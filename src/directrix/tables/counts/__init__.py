@@ -4,7 +4,14 @@ from directrix.tables.counts.bin_counts import BinCounts
 from directrix.tables.counts.evidence import weights_of_evidence
 from directrix.tables.counts.feature_moments import CellMoments
 from directrix.tables.counts.pair_gains import PairGain
-from directrix.tables.counts.stability import LATER, Stability, compare_cells, stability
+from directrix.tables.counts.stability import (
+    LATER,
+    Stability,
+    compare_cells,
+    psi_reading,
+    stability,
+    stability_index,
+)
 
 __all__ = [
     "LATER",
@@ -13,6 +20,8 @@ __all__ = [
     "PairGain",
     "Stability",
     "compare_cells",
+    "psi_reading",
     "stability",
+    "stability_index",
     "weights_of_evidence",
 ]

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.exceptions import NegativeCountError
-from directrix.moments import DENSE_FEATURES, Moments, labels, tree_sum
+from directrix.moments import DENSE_FEATURES, Moments, Summary, labels, tree_sum
 from directrix.tables.counts import evidence, storage
 from directrix.tables.counts.alignment import combine
 from directrix.tables.counts.classwise import ClasswiseCounts, column_position
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinCounts(ClasswiseCounts):
+class BinCounts(ClasswiseCounts, Summary):
     r"""Number of rows in each cell and in each pair of cells of a binner, by class and fold.
 
     A row z of cell indicators has a one for the cell of each column. Its class moments are counts,
@@ -46,9 +46,9 @@ class BinCounts(ClasswiseCounts):
 
     and they are sufficient for every additive scorecard: any coding of bins is a linear map of z.
     Whole-number weights give whole numbers, which add and subtract exactly: ``a + b`` are the
-    counts of the rows of both, ``a - b`` removes rows, and ``BinCounts.empty(binner)`` is the
-    identity. Real weights give float64, and the laws hold up to rounding. Create counts with
-    `BinCounts.of`, not with the constructor.
+    counts of the rows of both, ``a - b`` removes rows, ``0.99 * a`` multiplies their weights, and
+    ``BinCounts.empty(binner)`` is the identity. Real weights give float64, and the laws hold up to
+    rounding. Create counts with `BinCounts.of`, not with the constructor.
 
     Memory is proportional to the number of pairs of cells that occur, about 12 bytes each, and time
     to rows times pairs of columns.
@@ -110,8 +110,9 @@ class BinCounts(ClasswiseCounts):
             Its crosses are left out: the counts of every pair of columns are kept anyway.
         X : data frame, Arrow table, array, sparse matrix, list of rows, or Table
             Read in blocks of rows.
-        y : array of shape (n,)
-            Labels: numbers, booleans or text. A single class, or no rows at all, is allowed.
+        y : array of shape (n,) or None
+            Labels: numbers, booleans or text. A single class, or no rows at all, is allowed. None
+            for rows without labels: they form the class None.
         sample_weight : array of shape (n,), optional
             Sample weights, not negative. Rows of weight zero are ignored; a row of weight k counts
             as k rows.
@@ -255,7 +256,7 @@ class BinCounts(ClasswiseCounts):
             named=self.named,
         )
         n_cells = sum(column.n_cells for column in bins)
-        parts = tuple(tuple(c.relabelled(number, n_cells) for c in part) for part in self.parts)
+        parts = tuple(tuple(c.regrouped(number, n_cells) for c in part) for part in self.parts)
         return replace(self, bins=bins, parts=parts)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
@@ -331,6 +332,20 @@ class BinCounts(ClasswiseCounts):
             return lambda j: (first[:, slice(*self.span(j))], second[:, slice(*self.span(j))])
 
         return rank_pair_gains(self.bins, sorted(set(index)), self.cells, sums)
+
+    def scaled(self, factor: float) -> BinCounts:
+        """Return the counts of the same rows with their weights multiplied by a factor."""
+        parts = tuple(tuple(c.scaled(float(factor)) for c in part) for part in self.parts)
+        return replace(self, parts=parts)
+
+    def unlabelled(self) -> BinCounts:
+        """Return the counts of the same rows without their labels, as one class None."""
+        nothing = PairCounts.empty(self.n_cells)
+        parts = tuple((tree_sum(list(part) or [nothing]),) for part in self.parts)
+        return replace(self, classes=labels.UNLABELLED, parts=parts)
+
+    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> BinCounts:
+        return BinCounts.of(self.binner, rows, y, sample_weight, fold=fold)
 
     def __add__(self, other: BinCounts) -> BinCounts:
         if not isinstance(other, BinCounts):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions import CancellationError, NegativeCountError
+from directrix.moments import scaled_weights
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray
@@ -73,7 +74,7 @@ class PairCounts:
         diagonal[filled] = pairs.data[pairs.indptr[filled]]
         return diagonal
 
-    def relabelled(self, number: IntArray, n_cells: int) -> PairCounts:
+    def regrouped(self, number: IntArray, n_cells: int) -> PairCounts:
         """Return the counts of coarser cells.
 
         Parameters
@@ -90,6 +91,26 @@ class PairCounts:
         entries = pairs.data[kept], (row[kept], column[kept])
         merged = sparse.csr_array(entries, shape=(n_cells, n_cells))
         return replace(self, pairs=_canonical(merged))
+
+    def scaled(self, factor: float) -> PairCounts:
+        """Return the counts of the same rows with their weights multiplied by a factor.
+
+        Whole-number counts stay whole numbers if the factor is one.
+
+        Parameters
+        ----------
+        factor : float
+            Not negative.
+        """
+        if not (self.count and factor):
+            return PairCounts.empty(self.pairs.shape[0])
+        if self.exact and factor.is_integer():
+            whole = int(factor)
+            require_whole_range(whole * int(self.weight))
+            weight_sq = whole * whole * self.weight_sq
+            return PairCounts(self.count, whole * self.weight, weight_sq, self.pairs * whole)
+        weights = scaled_weights(float(self.weight), float(self.weight_sq), factor)
+        return PairCounts(self.count, *weights, self.pairs * factor)
 
     def __add__(self, other: PairCounts) -> PairCounts:
         weight = self.weight + other.weight

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.moments import checked_weight, labels, require_moderate_weight
+from directrix.moments import count_rows as count_of
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts, count_pairs
 from directrix.tables.reading.table import Table
 
@@ -27,13 +28,11 @@ def count_rows(
 
     The parameters are those of `BinCounts.of`.
     """
-    y = labels.as_labels(y)
-    n = len(y)
+    n = count_of(X)
     weight = None if sample_weight is None else checked_weight(sample_weight, n)
-    allowed = None if classes is None else labels.distinct(labels.as_labels(classes))
     present = None if weight is None or weight.all() else np.flatnonzero(weight)
     kept = slice(None) if present is None else present
-    codes, class_labels = labels.encode(y[kept], allowed)
+    codes, class_labels = labels.encode_rows(y, n, kept, classes)
     folds = None if fold is None else labels.fold_numbers(fold, n)[kept]
     n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
     group = codes.astype(np.int64)
@@ -86,7 +85,7 @@ def _cell_blocks(
     binner: Binner, X: Any, n_rows: int, present: IntArray | None
 ) -> Iterator[tuple[slice, AnyArray]]:
     """Yield the cells of blocks of rows, with the slice of the rows that are present."""
-    found = _n_rows(X)
+    found = count_of(X)
     if found != n_rows:
         msg = f"there are {found} rows but {n_rows} labels"
         raise ValueError(msg)
@@ -103,12 +102,6 @@ def _cell_blocks(
             cells = np.asfortranarray(cells[inside - start])
         yield slice(done, done + len(cells)), cells
         done += len(cells)
-
-
-def _n_rows(X: Any) -> int:
-    if hasattr(X, "num_rows"):
-        return int(X.num_rows)
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _row_slice(X: Any, start: int, stop: int) -> Any:

@@ -252,11 +252,25 @@ def _column(
     )
     psi = float(parts.sum())
     freedom = int(np.count_nonzero(cells[0] + cells[1])) - 1
+    noise, reading = psi_reading(psi, freedom, sizes)
+    expected = freedom * (1.0 / sizes[0] + 1.0 / sizes[1])
+    return ColumnStability(period, bins.name, psi, expected, noise, reading, shifts)
+
+
+def psi_reading(psi: float, freedom: int, sizes: tuple[float, float]) -> tuple[float, str]:
+    """Return the level that a stability index stays below by chance, and its reading in words.
+
+    Parameters
+    ----------
+    psi : float
+    freedom : int
+        Degrees of freedom: cells less one, or parameters of a distribution.
+    sizes : pair of float
+        Effective numbers of rows of both periods.
+    """
     scale = 1.0 / sizes[0] + 1.0 / sizes[1]
     noise = float(chdtri(freedom, 1.0 - _LEVEL)) * scale if freedom > 0 else 0.0
-    return ColumnStability(
-        period, bins.name, psi, freedom * scale, noise, _reading(psi, noise), shifts
-    )
+    return noise, _reading(psi, noise)
 
 
 def _reading(psi: float, noise: float) -> str:

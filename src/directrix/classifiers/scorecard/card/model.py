@@ -149,6 +149,11 @@ class CardModel(MetricClassifier):
             return threshold
         return float(np.floor(threshold) + 0.5 if self._score_rises else np.ceil(threshold) - 0.5)
 
+    def _move_threshold(self, by: float) -> None:
+        card = self.card_
+        cutoff = card.cutoff + (by if card.higher_is_positive else -by)
+        self.cards_ = (replace(card, cutoff=cutoff),)
+
     def _cells(self, X: Any) -> IntArray:
         """Return the cells of a table of the columns that the classifier was fitted to."""
         check_is_fitted(self)

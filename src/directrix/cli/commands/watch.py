@@ -1,0 +1,158 @@
+"""The commands ``collect`` and ``watch``: days of a model in use."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from directrix._atomic_file import atomic_file
+from directrix.cli.io.files import load_model
+from directrix.cli.io.options import Features, Force, Json, Model, Positive, Rows, Weight, require
+from directrix.cli.io.output_file import require_output
+from directrix.cli.output.reply import Reply, to_json_value
+
+if TYPE_CHECKING:
+    from directrix.cli.io.rows import RowFiles
+    from directrix.monitoring import DayCheck, SummaryStore
+
+#: Exit code of a check that raises an alarm, for schedulers; errors have 1 and 2.
+ALARM = 3
+#: Days that a page shows before the one that is checked.
+_SHOWN_DAYS = 60
+
+Reference = Annotated[
+    str, typer.Option("--reference", "-r", help="Folder or fsspec address of the summary store.")
+]
+Labels = Annotated[
+    str | None,
+    typer.Option("--target", "-t", help="Column with the labels, if they are known already."),
+]
+Day = Annotated[str | None, typer.Option(help="Date of the rows. Default: today.")]
+
+
+def collect(
+    *,
+    model: Model,
+    rows: Rows,
+    reference: Reference,
+    day: Day = None,
+    target: Labels = None,
+    key: Annotated[
+        str | None,
+        typer.Option(help="Name of this part of the day, if a day is added in parts."),
+    ] = None,
+    features: Features = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    as_json: Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Add the rows of a day to a summary store, as a model sees them."""
+    from directrix.cli.io.days import parse_day, read_day
+    from directrix.monitoring import SummaryStore
+
+    chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
+    files = _files(rows, target, features, weight, positive)
+    store, summaries = SummaryStore(reference), read_day(load_model(model), files)
+    added = store.add(chosen, list(summaries), key=key)
+    text = f"{chosen}: {'added' if added else 'was added before'}; {store!r}"
+    return Reply(text, {"day": str(chosen), "added": added, "streams": store.streams()})
+
+
+def watch(
+    *,
+    model: Model,
+    rows: Rows,
+    reference: Reference,
+    day: Day = None,
+    target: Labels = None,
+    since: Annotated[str | None, typer.Option(help="First reference day.")] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Last reference day. Default: the day before the rows.")
+    ] = None,
+    alarm_rate: Annotated[
+        float, typer.Option(help="Probability of a false alarm of drift on a day.")
+    ] = 0.01,
+    keep: Annotated[bool, typer.Option("--keep", help="Add the rows to the store.")] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="HTML page to write, with charts.")
+    ] = None,
+    json_output: Annotated[str | None, typer.Option(help="JSON file to write.")] = None,
+    force: Force = False,
+    features: Features = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    as_json: Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Check the rows of a day against a store: prevalence, alerts, drift and promises.
+
+    The exit code is 3 if there is an alarm.
+    """
+    from directrix.cli.io.days import parse_day, read_day
+    from directrix.monitoring import Monitor, SummaryStore
+
+    require(0 < alarm_rate < 1, "it must lie between 0 and 1", "--alarm-rate")
+    for path in (output, json_output):
+        require_output(path, [model, *rows], force=force)
+    first, last = parse_day(since, "--since"), parse_day(until, "--until")
+    classifier = load_model(model)
+    files = _files(rows, target, features, weight, positive)
+    chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
+    store, summaries = SummaryStore(reference), read_day(classifier, files)
+    monitor = Monitor.of_store(
+        classifier,
+        store,
+        since=first,
+        until=_day_before(chosen) if last is None else last,
+        alarm_rate=alarm_rate,
+    )
+    check = monitor.check(summaries, chosen)
+    if keep:
+        store.add(chosen, list(summaries))
+    written = []
+    if json_output is not None:
+        _write(json_output, json.dumps(to_json_value(check.to_dict()), indent=2))
+        written.append(json_output)
+    if output is not None:
+        _write(output, _page(model, monitor, store, check))
+        written.append(output)
+    text = "\n".join([str(check), *(f"wrote {path}" for path in written)])
+    return Reply(text, check.to_dict(), exit_code=ALARM if check.alarm else 0)
+
+
+def _files(
+    rows: list[str],
+    target: str | None,
+    features: list[str] | None,
+    weight: str | None,
+    positive: str | None,
+) -> RowFiles:
+    """Return the files of a day, whose labels may not be known."""
+    from directrix.cli.io.rows import RowFiles
+
+    return RowFiles.of(
+        rows, target, features=features, weight=weight, positive=positive, labelled=False
+    )
+
+
+def _day_before(day: date) -> date:
+    return date.fromordinal(day.toordinal() - 1)
+
+
+def _write(path: str, text: str) -> None:
+    with atomic_file(path) as file:
+        file.write(text.encode())
+
+
+def _page(model: str, monitor: Any, store: SummaryStore, check: DayCheck) -> str:
+    from directrix.cli.output.pictures import use_file_backend
+    from directrix.cli.output.watch_page import watch_page
+
+    use_file_backend()
+    earlier = date.fromordinal(date.fromisoformat(str(check.day)).toordinal() - _SHOWN_DAYS)
+    history = [
+        each for each in monitor.check_days(store, since=earlier) if str(each.day) < str(check.day)
+    ]
+    return watch_page(model, history, check)

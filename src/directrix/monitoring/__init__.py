@@ -1,0 +1,39 @@
+"""Models in use: daily summaries that forget and are corrected, and what they tell of a model.
+
+Public names
+------------
+`SummaryStore`
+    A folder of daily summaries that several processes may write and read.
+`decayed`
+    Sum of daily summaries whose weights fall with their age.
+`summarize_day`, `DaySummaries`
+    Scores and columns of the rows of a day, as a model sees them.
+`Monitor`, `DayCheck`
+    Checks of a day against reference rows: prevalence, alerts, drift, promises kept.
+`retune`, `refit`, `compare_models`
+    Repair: another threshold, another fit, champion against challenger.
+"""
+
+from directrix.monitoring.challenge import Challenge, compare_models
+from directrix.monitoring.day_check import DayCheck
+from directrix.monitoring.day_summaries import DaySummaries, summarize_day
+from directrix.monitoring.decay import decayed
+from directrix.monitoring.monitor import Monitor
+from directrix.monitoring.refit import Refit, refit
+from directrix.monitoring.retune import Retuning, retune
+from directrix.monitoring.store import SummaryStore
+
+__all__ = [
+    "Challenge",
+    "DayCheck",
+    "DaySummaries",
+    "Monitor",
+    "Refit",
+    "Retuning",
+    "SummaryStore",
+    "compare_models",
+    "decayed",
+    "refit",
+    "retune",
+    "summarize_day",
+]

@@ -1,0 +1,334 @@
+"""Monitor: checks of the rows of a day against reference rows of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from directrix.classifiers import positive_of
+from directrix.moments import Moments, ScoreHistogram, tree_sum
+from directrix.monitoring.day_check import (
+    ALARM_RATE,
+    Alerts,
+    ColumnCheck,
+    DayCheck,
+    DriftTest,
+    Prevalence,
+    ScoreStability,
+)
+from directrix.monitoring.day_summaries import DaySummaries, model_identity
+from directrix.monitoring.decay import as_day
+from directrix.monitoring.promises import check_promises
+from directrix.monitoring.vectors import (
+    Comparison,
+    compare_columns,
+    compare_scores,
+    labelled_pair,
+)
+from directrix.tables import BinCounts, psi_reading, stability, stability_index
+
+if TYPE_CHECKING:
+    from directrix.classifiers import OperatingPoint
+    from directrix.monitoring.store import SummaryStore
+
+#: Fewest reference days that tell how much days differ.
+_FEWEST_DAYS = 7
+#: Cells of the population stability index of scores: tenths of the reference rows.
+_PSI_CELLS = 10
+
+
+class Monitor:
+    r"""Checks the rows of a day against reference rows of a model, from summaries alone.
+
+    Rows without labels tell the share of positives, if only that has changed since the reference
+    (prior shift), and whether more has changed (drift of the classes themselves): see
+    `directrix.monitoring.mixture`. Rows with labels tell whether the model keeps what it promised.
+
+    Parameters
+    ----------
+    scores : ScoreHistogram
+        Labelled scores of the reference rows, in favour of the positive label. They should be rows
+        that the model was not fitted to.
+    columns : Moments or BinCounts, optional
+        Labelled reference columns, with the positive label last.
+    operating_point : OperatingPoint, optional
+        What the model promised.
+    threshold : float
+        Rows with scores above it are alerts; zero for all classifiers of this library.
+    alarm_rate : float
+        Probability of a false alarm of drift on a day.
+    days : iterable of DaySummaries
+        Reference days one by one. They tell how much days differ beyond chance (weekdays, weather),
+        which is then no alarm; fewer than 7 tell nothing.
+
+    Attributes
+    ----------
+    excess : dict of float
+        Variance between days of ``scores`` and ``columns``, in units of that of one row: the mean
+        of a day of n rows has 1 + n times it the variance that independent rows have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix import MomentClassifier
+    >>> from directrix.monitoring import Monitor, summarize_day
+    >>> rng = np.random.default_rng(0)
+    >>> def day(n, share):
+    ...     y = rng.random(n) < share
+    ...     return rng.normal(size=(n, 3)) + y[:, None], y
+    >>> model = MomentClassifier("recall@fpr=0.05").fit(*day(5000, 0.05))
+    >>> reference = summarize_day(model, *day(20000, 0.05))
+    >>> monitor = Monitor(reference.scores, reference.columns)
+    >>> check = monitor.check(summarize_day(model, day(2000, 0.15)[0]))
+    >>> check.verdict
+    'prior shift'
+    >>> print(f"{check.prevalence.low:.2f} to {check.prevalence.high:.2f}")
+    0.13 to 0.18
+    """
+
+    def __init__(
+        self,
+        scores: ScoreHistogram,
+        columns: Moments | BinCounts | None = None,
+        *,
+        operating_point: OperatingPoint | None = None,
+        threshold: float = 0.0,
+        alarm_rate: float = ALARM_RATE,
+        days: Iterable[DaySummaries] = (),
+    ) -> None:
+        if not scores.weight.all() or len(scores.weight) != 2:
+            msg = "the reference needs labelled rows of both classes"
+            raise ValueError(msg)
+        self.scores, self.columns = scores, columns
+        self.operating_point, self.threshold = operating_point, threshold
+        self.alarm_rate = alarm_rate
+        self.excess = self._excess(list(days))
+
+    @classmethod
+    def of_store(
+        cls,
+        model: Any,
+        store: SummaryStore,
+        *,
+        since: Any = None,
+        until: Any = None,
+        alarm_rate: float = ALARM_RATE,
+    ) -> Monitor:
+        """Take the labelled days of a store as the reference.
+
+        Parameters
+        ----------
+        model : fitted classifier
+        store : SummaryStore
+            With the streams ``scores``, and ``moments`` or ``counts``.
+        since, until : date or str, optional
+            First and last reference day.
+        alarm_rate : float
+        """
+        scores = store.read("scores", since=since, until=until)
+        identity = model_identity(model)
+        known = next(iter(scores.values())).model
+        if identity != known:
+            msg = (
+                f"the scores in the store are of model {known}, and this is model {identity}: "
+                "summarise the reference days with this model"
+            )
+            raise ValueError(msg)
+        stream = next((s for s in ("counts", "moments") if s in store.streams()), None)
+        columns = {} if stream is None else store.read(stream, since=since, until=until)
+        positive = positive_of(model)
+        columns = {day: labelled_pair(summary, positive) for day, summary in columns.items()}
+        points = getattr(model, "operating_points_", ())
+        days = [DaySummaries(each, columns.get(day)) for day, each in scores.items()]
+        return cls(
+            tree_sum(list(scores.values())),
+            tree_sum(list(columns.values())) if columns else None,
+            operating_point=points[0] if points else None,
+            alarm_rate=alarm_rate,
+            days=days,
+        )
+
+    def check_days(
+        self, store: SummaryStore, *, since: Any = None, until: Any = None
+    ) -> list[DayCheck]:
+        """Check the days of a store, those without labels too.
+
+        Parameters
+        ----------
+        store : SummaryStore
+        since, until : date or str, optional
+            First and last day.
+        """
+        stream = "counts" if isinstance(self.columns, BinCounts) else "moments"
+        found: dict[str, dict[Any, Any]] = {}
+        for name in ("scores", stream):
+            for each in (name, f"unlabelled-{name}"):
+                first = date.min if since is None else as_day(since)
+                last = date.max if until is None else as_day(until)
+                known = any(first <= day <= last for day in store.days(each))
+                found[each] = store.read(each, since=since, until=until) if known else {}
+        checks = []
+        for day in sorted({*found["scores"], *found["unlabelled-scores"]}):
+            scores = _both(found["scores"].get(day), found["unlabelled-scores"].get(day))
+            columns = _both(found[stream].get(day), found[f"unlabelled-{stream}"].get(day))
+            checks.append(self.check(DaySummaries(scores, columns), day))
+        return checks
+
+    def check(self, day: DaySummaries, when: Any = None) -> DayCheck:
+        """Check the rows of a day.
+
+        Parameters
+        ----------
+        day : DaySummaries
+            From `summarize_day`, with or without labels.
+        when : date or str, optional
+            Date of the day, for the report.
+
+        Returns
+        -------
+        DayCheck
+        """
+        comparisons = self._comparisons(day)
+        fits = {
+            name: each.fit(1.0 + each.n_rows * self.excess[name])
+            for name, each in comparisons.items()
+        }
+        best = fits["scores"]
+        tests = tuple(
+            DriftTest(name, fit.statistic, fit.freedom, fit.p_value) for name, fit in fits.items()
+        )
+        rates = self.scores.rates(self.threshold)
+        weight = self.scores.weight
+        total = float(day.scores.weight.sum())
+        prior = float(weight[1] / weight.sum())
+        fewest, most = _count_interval(best.expected, best.error, total)
+        labelled = len(day.scores.classes) == 2 and bool(day.scores.weight.all())
+        return DayCheck(
+            None if when is None else as_day(when).isoformat(),
+            total,
+            float(weight.sum()),
+            Prevalence(best.share, best.low, best.high, prior),
+            Alerts(
+                float(day.scores.weight_above(self.threshold).sum()),
+                total * best.expected,
+                fewest,
+                most,
+                total * (prior * rates.tpr + (1.0 - prior) * rates.fpr),
+            ),
+            (rates.tpr, rates.fpr),
+            self._score_stability(day.scores),
+            self._column_checks(day, comparisons, fits),
+            tests,
+            check_promises(self.operating_point, day.scores, self.threshold) if labelled else (),
+            self.alarm_rate,
+        )
+
+    def _comparisons(self, day: DaySummaries) -> dict[str, Comparison]:
+        comparisons = {"scores": compare_scores(day.scores, self.scores, self.threshold)}
+        if day.columns is not None and self.columns is not None:
+            columns = compare_columns(day.columns, self.columns)
+            if len(columns.mean) > 1:
+                comparisons["columns"] = columns
+        return comparisons
+
+    def _excess(self, days: list[DaySummaries]) -> dict[str, float]:
+        """Return what chi-squared of the reference days is too large by, for each of their rows.
+
+        A day of n rows is among the N rows of the reference, so that the variance of its
+        difference to the reference is Σ (1/n − 1/N), and not Σ (1/n + 1/N).
+        """
+        found: dict[str, list[float]] = {"scores": [], "columns": []}
+        if len(days) >= _FEWEST_DAYS:
+            for day in days:
+                for name, comparison in self._comparisons(day).items():
+                    fit = comparison.fit()
+                    n, total = comparison.n_rows, float(comparison.reference.size.sum())
+                    if fit.freedom and n < total:
+                        ratio = fit.statistic / fit.freedom * (total + n) / (total - n)
+                        found[name].append((ratio - 1.0) / n)
+        return {name: max(float(np.mean(values or [0.0])), 0.0) for name, values in found.items()}
+
+    def _score_stability(self, day: ScoreHistogram) -> ScoreStability:
+        reference, rows = self.scores.unlabelled(), day.unlabelled()
+        shares = np.cumsum(reference.counts[0]) / float(reference.weight[0])
+        starts = np.searchsorted(shares, np.arange(1, _PSI_CELLS) / _PSI_CELLS) + 1
+        cells = np.unique([0, *starts[starts < len(shares)].tolist()])
+        before, after = (np.add.reduceat(each.counts[0], cells) for each in (reference, rows))
+        psi = float(stability_index(before, after).sum())
+        sizes = tuple(float(h.weight[0] ** 2 / h.weight_sq[0]) for h in (reference, rows))
+        noise, reading = psi_reading(psi, len(cells) - 1, (sizes[0], sizes[1]))
+        return ScoreStability(psi, noise, reading)
+
+    def _column_checks(
+        self, day: DaySummaries, comparisons: dict[str, Comparison], fits: dict[str, Any]
+    ) -> tuple[ColumnCheck, ...]:
+        if "columns" not in comparisons:
+            return ()
+        residuals: dict[str, float] = {}
+        for name, value in zip(
+            comparisons["columns"].names, fits["columns"].residual.tolist(), strict=True
+        ):
+            residuals[name] = max(residuals.get(name, 0.0), value, key=abs)
+        found = (
+            _count_stability(day.columns, self.columns)
+            if isinstance(self.columns, BinCounts)
+            else _moment_stability(day.columns, self.columns)
+        )
+        checks = [
+            ColumnCheck(name, *values, residuals.get(name, 0.0)) for name, values in found.items()
+        ]
+        return tuple(sorted(checks, key=lambda check: -abs(check.residual)))
+
+
+def _count_interval(share: float, error: float, total: float) -> tuple[float, float]:
+    """Return the 95 % interval of a number of rows, by a beta distribution of these moments.
+
+    A normal interval would be too short above if only few rows are expected.
+
+    Parameters
+    ----------
+    share : float
+        Expected share of the rows.
+    error : float
+        Standard error of the observed share.
+    total : float
+        Number of rows.
+    """
+    if not (0 < share < 1 and error > 0):
+        return total * share, total * share
+    size = max(share * (1.0 - share) / error**2 - 1.0, 1.0)
+    low, high = betaincinv(share * size, (1.0 - share) * size, [0.025, 0.975]).tolist()
+    return float(np.floor(total * low)), float(np.ceil(total * high))
+
+
+def _both(labelled: Any, unlabelled: Any) -> Any:
+    """Return the summary of all rows of a day, with labels if all rows have them."""
+    if labelled is None or unlabelled is None:
+        return unlabelled if labelled is None else labelled
+    return labelled.unlabelled() + unlabelled
+
+
+def _count_stability(day: Any, reference: Any) -> dict[str, tuple[float, float, str]]:
+    found = stability(reference.unlabelled(), day.unlabelled()).columns
+    return {column.column: (column.psi, column.noise, column.reading) for column in found}
+
+
+def _moment_stability(day: Any, reference: Any) -> dict[str, tuple[float, float, str]]:
+    """Return the stability index of each feature as if it were normal in both periods."""
+    before, after = (each.unlabelled().by_class[None] for each in (reference, day))
+    names = reference.feature_names or tuple(f"x{k}" for k in range(reference.n_features))
+    first, second = before.variance, after.variance
+    gap = (after.mean - before.mean) + (after.mean_tail - before.mean_tail)
+    found = {}
+    for name, p, q, g in zip(names, first.tolist(), second.tolist(), gap.tolist(), strict=True):
+        if p > 0 and q > 0:
+            psi = 0.5 * (p / q + q / p - 2.0 + g * g * (1.0 / p + 1.0 / q))
+        else:
+            psi = 0.0 if p == q and g == 0 else float("inf")
+        sizes = before.effective_count, after.effective_count
+        found[name] = (psi, *psi_reading(psi, 2, sizes))
+    return found

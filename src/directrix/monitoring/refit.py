@@ -1,0 +1,150 @@
+"""Another fit of a model, from a summary of recent rows, and what it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from directrix.classifiers import (
+    MomentClassifier,
+    Rates,
+    ScorecardClassifier,
+    aligned,
+    positive_of,
+    predicted_rates,
+)
+from directrix.moments import Moments, ScoreMoments, project
+from directrix.monitoring.retune import RATE_NAMES
+from directrix.monitoring.vectors import labelled_pair
+from directrix.tables import BinCounts
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+
+#: Changes of a model that are printed before the rest is only counted.
+_PRINTED = 8
+
+
+class Change(NamedTuple):
+    """A coefficient, or the points of a column, before and after.
+
+    Parameters
+    ----------
+    name : str
+    before, after : float
+        Coefficients times the standard deviation of the feature, in units of the standard
+        deviation of the scores; for a card, the range of the points of the column in such units.
+    """
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A model that was fitted again to a summary, and what it changes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    before, after : Rates
+        Of the old and of the new model on the new summary, if scores are normal in each class.
+    changes : tuple of Change
+        Largest first.
+    """
+
+    model: Any
+    before: Rates
+    after: Rates
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        metric = self.model.operating_point_.metric.label
+        table = [["if scores are normal", "old model", "new model"]]
+        for name, old, new in zip((*RATE_NAMES, metric), self.before, self.after, strict=True):
+            table.append([name, f"{old:.4f}", f"{new:.4f}"])
+        table += [["weight of", "", ""]]
+        for change in self.changes[:_PRINTED]:
+            table.append([change.name, f"{change.before:+.3f}", f"{change.after:+.3f}"])
+        lines = aligned(table)
+        if len(self.changes) > _PRINTED:
+            lines.append(f"and {len(self.changes) - _PRINTED} more in .changes")
+        return "\n".join(lines)
+
+
+def refit(model: Any, summary: Moments | BinCounts) -> Refit:
+    """Fit a model again to a summary, such as that of a window or of decayed days.
+
+    A linear model becomes a `MomentClassifier` for the same metric, a card a card of the same bins
+    in closed form: no row is read.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes
+    summary : Moments or BinCounts
+        Labelled; from a `SummaryStore`: ``store.decayed("moments", half_life=30)``.
+    """
+    labelled = labelled_pair(summary, positive_of(model))
+    if isinstance(model, ScorecardClassifier):
+        if not isinstance(summary, BinCounts):
+            msg = "a card is fitted again to BinCounts, the stream 'counts' of a store"
+            raise TypeError(msg)
+        new = clone(model).fit_moments(summary)
+    else:
+        if not isinstance(summary, Moments):
+            msg = "a linear model is fitted again to Moments, the stream 'moments' of a store"
+            raise TypeError(msg)
+        new = MomentClassifier(model.metric, positive=positive_of(model)).fit_moments(summary)
+    metric = new.operating_point_.metric
+    before, after = (
+        predicted_rates(_moments_of_scores(each, labelled), metric, float(labelled.weight))
+        for each in (model, new)
+    )
+    return Refit(new, before, after, _changes(model, new, labelled))
+
+
+def _moments_of_scores(model: Any, labelled: Any) -> ScoreMoments:
+    """Return the moments of a model's scores on the rows of a summary, the positive class last."""
+    sign = 1.0 if positive_of(model) == model.classes_.tolist()[-1] else -1.0
+    if isinstance(labelled, Moments):
+        return project(labelled, sign * np.append(model.coef_[0], model.intercept_[0]))
+    card = model.card_
+    sign = 1.0 if card.higher_is_positive else -1.0
+    points = sign * np.concatenate(card.columns)
+    means, variances, weights = [], [], []
+    for label in labelled.classes.tolist():
+        weight, mean, second = labelled.class_moments(label)
+        value = float(mean @ points)
+        means.append(value + sign * (card.intercept - card.cutoff))
+        variances.append(max(float(points @ (second @ points)) - value**2, 0.0))
+        weights.append(float(weight))
+    prior = weights[1] / sum(weights)
+    return ScoreMoments(means[1], variances[1], means[0], variances[0], prior)
+
+
+def _changes(old: Any, new: Any, labelled: Any) -> tuple[Change, ...]:
+    """Return the weight of each feature or column in both models, the largest change first."""
+    weights = [_weights(model, labelled) for model in (old, new)]
+    names = list(weights[0])
+    changes = [Change(name, weights[0][name], weights[1].get(name, 0.0)) for name in names]
+    return tuple(sorted(changes, key=lambda change: -abs(change.after - change.before)))
+
+
+def _weights(model: Any, labelled: Any) -> dict[str, float]:
+    scores = _moments_of_scores(model, labelled)
+    pooled = scores.prior * scores.var_pos + (1.0 - scores.prior) * scores.var_neg
+    deviation = float(np.sqrt(pooled)) or 1.0
+    if isinstance(labelled, Moments):
+        names = labelled.feature_names or tuple(f"x{k}" for k in range(labelled.n_features))
+        sign = 1.0 if positive_of(model) == model.classes_.tolist()[-1] else -1.0
+        sizes: FloatArray = sign * model.coef_[0] * labelled.feature_scales()
+        return dict(zip(names, (sizes / deviation).tolist(), strict=True))
+    card = model.card_
+    return {
+        bins.name: float(np.ptp(points)) / deviation
+        for bins, points in zip(card.bins, card.columns, strict=True)
+    }

@@ -1,0 +1,91 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from monitored_days import NAMES, Days
+
+from directrix import MomentClassifier, ScorecardClassifier
+from directrix.export import save
+from directrix.monitoring import SummaryStore
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(params=["line", "card"])
+def folder(request, tmp_path, monkeypatch):
+    """A folder with a model, files of days, and a store of eight labelled days."""
+    monkeypatch.chdir(tmp_path)
+    day = Days(0)
+    X, y = day(3000, 0.1)
+    frame = pd.DataFrame(X, columns=NAMES)
+    if request.param == "line":
+        model = MomentClassifier("recall@fpr=0.05", positive="bad")
+    else:
+        options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+        model = ScorecardClassifier("recall@fpr=0.05", positive="bad", **options)
+    save(model.fit(frame, y), "m.dx")
+    for k in range(1, 11):
+        X, y = day(1500, 0.1, drift=0.5 if k == 10 else 0.0)
+        pd.DataFrame(X, columns=NAMES).assign(label=y).to_parquet(f"{k}.parquet")
+    return tmp_path
+
+
+def collect(call, k, *options):
+    command = ("collect", "m.dx", f"{k}.parquet", "-r", "store", "--day", f"2026-01-{k:02d}")
+    return call(*command, *options)
+
+
+def test_days_are_collected_and_watched(folder, call):
+    for k in range(1, 9):
+        assert collect(call, k, "-t", "label").code == 0
+    assert "was added before" in collect(call, 8, "-t", "label").out
+    store = SummaryStore("store")
+    assert len(store.days("scores")) == 8
+    watch = ("watch", "m.dx", "9.parquet", "-r", "store", "--day", "2026-01-09", "--keep")
+    result = call(*watch, "-o", "page.html", "--json-output", "day.json")
+    assert result.code == 0
+    assert result.out.startswith("2026-01-09: 1,500 rows; reference 12,000 rows")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "<h1>2026-01-09: " in page
+    assert "data:image/png" in page
+    values = json.loads((folder / "day.json").read_text(encoding="utf-8"))
+    assert not values["alarm"]
+    assert store.days("unlabelled-scores") == store.days()[-1:]
+    drifted = call("watch", "m.dx", "10.parquet", "-r", "store", "--day", "2026-01-10", "--json")
+    assert drifted.code == 3
+    assert json.loads(drifted.out)["verdict"] == "drift"
+
+
+def test_a_labelled_day_checks_promises(folder, call):
+    for k in range(1, 9):
+        collect(call, k, "-t", "label")
+    watch = ("watch", "m.dx", "9.parquet", "-r", "store", "--day", "2026-01-09", "-t", "label")
+    assert "recall 0." in call(*watch).out
+    assert (folder / "store").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--day", "yesterday"), "not a date such as 2026-01-31"),
+        (("--alarm-rate", "2"), "must lie between 0 and 1"),
+        (("--day", "2026-01-09"), "no summaries 'scores'"),
+    ],
+)
+def test_what_is_wrong_is_said(folder, call, options, message):
+    result = call("watch", "m.dx", "9.parquet", "-r", "store", *options)
+    assert result.code in (1, 2)
+    assert message in " ".join(result.err.replace("│", " ").split())
+    assert (folder / "m.dx").exists()
+
+
+def test_missing_numbers_are_named(folder, call):
+    frame = pd.read_parquet("1.parquet")
+    frame.loc[3, "age"] = np.nan
+    frame.to_parquet("1.parquet")
+    result = collect(call, 1, "-t", "label")
+    card = result.code == 0
+    assert card or "age" in result.err
+    assert (folder / "store").exists()

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+from monitored_days import Days
+
+from directrix import MomentClassifier
+from directrix.monitoring import Monitor, summarize_day
+
+pytest.importorskip("matplotlib").use("agg")
+
+
+@pytest.fixture(scope="module")
+def checks():
+    day = Days(0)
+    model = MomentClassifier("recall@fpr=0.05", positive="bad").fit(*day(2000, 0.2))
+    reference = summarize_day(model, *day(8000, 0.2))
+    monitor = Monitor(reference.scores)
+    return [
+        monitor.check(summarize_day(model, day(800, 0.1 * k)[0]), f"2026-01-0{k}")
+        for k in range(1, 6)
+    ]
+
+
+def test_it_draws_what_the_checks_say(checks):
+    from directrix.displays import DaysDisplay
+
+    realised = np.array([0.1, 0.2, np.nan, 0.4, 0.5])
+    display = DaysDisplay.from_checks(checks, realised=realised)
+    assert display.prevalence[:, 0].tolist() == [check.prevalence.share for check in checks]
+    assert display.alerts[:, 0].tolist() == [check.alerts.observed for check in checks]
+    assert len(display.ax_) == 3
+    drawn = display.ax_[0].lines[0].get_ydata()
+    assert drawn == pytest.approx(100 * display.prevalence[:, 0])
+    again = display.plot(display.ax_, color="k")
+    assert again.figure_ is display.figure_
+
+
+def test_checks_need_dates(checks):
+    from dataclasses import replace
+
+    from directrix.displays import DaysDisplay
+
+    for wrong in ([], [replace(checks[0], day=None)]):
+        with pytest.raises(ValueError, match="each with its date"):
+            DaysDisplay.from_checks(wrong)

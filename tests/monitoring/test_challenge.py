@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from directrix.metrics import resolve
+from directrix.moments import ScoreHistogram
+from directrix.monitoring import compare_models
+
+
+def scores(rng, y, gap):
+    return ScoreHistogram.of_scores(y, rng.normal(size=len(y)) + gap * (y - 0.5))
+
+
+@pytest.mark.parametrize("metric", ["auc", "error", "recall@fpr=0.1", "f1"])
+def test_the_better_model_gains(metric):
+    rng = np.random.default_rng(0)
+    y = rng.random(5000) < 0.4
+    weak, strong = scores(rng, y, 1.0), scores(rng, y, 2.0)
+    found = compare_models(weak, strong, metric)
+    assert 0 < found.low < found.gain < found.high
+    back = compare_models(strong, weak, metric)
+    assert back.gain == pytest.approx(-found.gain)
+    assert back.high == pytest.approx(-found.low)
+    better = found.challenger > found.champion
+    assert better == resolve(metric).greater_is_better
+
+
+def test_intervals_of_independent_models_cover_no_gain():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(100):
+        y = rng.random(1000) < 0.3
+        found = compare_models(scores(rng, y, 1.0), scores(rng, y, 1.0), "auc")
+        covered += found.low <= 0 <= found.high
+    assert covered >= 90
+
+
+def test_other_rows_are_refused():
+    rng = np.random.default_rng(2)
+    y = rng.random(100) < 0.3
+    with pytest.raises(ValueError, match="not of the same rows"):
+        compare_models(scores(rng, y, 1.0), scores(rng, y[:50], 1.0), "auc")

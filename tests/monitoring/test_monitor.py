@@ -1,0 +1,184 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from monitored_days import NAMES, Days
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from directrix import MomentClassifier, ScorecardClassifier
+from directrix.export import load, save
+from directrix.monitoring import Monitor, SummaryStore, summarize_day
+from directrix.monitoring.day_check import DRIFT, PRIOR_SHIFT, UNCHANGED
+
+METRIC = "recall@fpr=0.05"
+
+
+def line(day):
+    return MomentClassifier(METRIC, positive="bad").fit(*day(4000, 0.1))
+
+
+def card(day):
+    X, y = day(4000, 0.1)
+    frame = pd.DataFrame(X, columns=NAMES)
+    options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+    return ScorecardClassifier(METRIC, positive="bad", **options).fit(frame, y)
+
+
+def other(day):
+    X, y = day(4000, 0.1)
+    return make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y == "bad")
+
+
+MODELS = {"line": line, "card": card, "other": other}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def watched(request):
+    """A model, days, and a function that summarises a day."""
+    day = Days(0)
+    model = MODELS[request.param](day)
+
+    def of(n, share, drift=0.0, *, labelled=False):
+        X, y = day(n, share, drift)
+        rows = pd.DataFrame(X, columns=NAMES) if request.param == "card" else X
+        y = y == "bad" if request.param == "other" else y
+        return summarize_day(model, rows, y if labelled else None)
+
+    reference = of(30_000, 0.1, labelled=True)
+    return request.param, model, of, reference
+
+
+@pytest.fixture
+def monitor(watched):
+    _, model, _, reference = watched
+    points = getattr(model, "operating_points_", (None,))
+    return Monitor(reference.scores, pair(model, reference.columns), operating_point=points[0])
+
+
+def pair(model, columns):
+    from directrix.monitoring.vectors import labelled_pair
+
+    return None if columns is None else labelled_pair(columns, model.positive_)
+
+
+def test_a_day_as_before_is_unchanged(watched, monitor):
+    _, _, of, _ = watched
+    checks = [monitor.check(of(2000, 0.1)) for _ in range(20)]
+    assert sum(check.verdict == UNCHANGED for check in checks) >= 16
+    assert sum(check.alarm for check in checks) <= 2
+
+
+def test_prior_shift_is_told_from_drift(watched, monitor):
+    name, _, of, _ = watched
+    check = monitor.check(of(4000, 0.25), "2026-05-01")
+    assert check.verdict == PRIOR_SHIFT
+    assert not check.alarm
+    assert check.prevalence.low <= 0.27
+    assert check.prevalence.high >= 0.23
+    # The interval is exceeded once in twenty times, twice its width hardly ever.
+    reach = check.alerts.high - check.alerts.low
+    assert abs(check.alerts.observed - check.alerts.expected) < reach
+    assert check.alerts.expected > 1.5 * check.alerts.reference
+    if name != "other":
+        drifted = monitor.check(of(4000, 0.25, drift=0.3))
+        assert drifted.verdict == DRIFT
+        assert drifted.alarm
+        assert drifted.columns[0].column in ("other", "x3")
+
+
+def test_shares_and_alerts_are_covered(watched, monitor, figure):
+    name, _, of, _ = watched
+    rng = np.random.default_rng(0)
+    shares = alerts = alarms = 0
+    n_days = 60
+    for _ in range(n_days):
+        X = of(1500, rng.uniform(0.05, 0.2), labelled=True)
+        realised = float(X.scores.weight[1] / X.scores.weight.sum())
+        check = monitor.check(X)
+        shares += check.prevalence.low <= realised <= check.prevalence.high
+        alerts += check.alerts.low <= check.alerts.observed <= check.alerts.high
+        alarms += check.verdict == DRIFT
+    figure(f"monitor of a {name}: {shares}, {alerts} of {n_days} days covered, {alarms} alarms")
+    # Of 60 days, 52 or fewer would be covered by 95 % intervals once in 150 times.
+    assert min(shares, alerts) >= 53
+    assert alarms <= 3
+
+
+def test_promises_are_checked_on_labelled_days(watched, monitor):
+    name, _, of, _ = watched
+    check = monitor.check(of(5000, 0.1, labelled=True))
+    assert [each.name for each in check.promises[:3]] == ["recall", "FPR", "precision"]
+    assert not check.broken
+    assert monitor.check(of(100, 0.1)).promises == ()
+    if name == "other":
+        assert all(np.isnan(each.promised) for each in check.promises)
+
+
+def test_text_and_json_say_the_same(watched, monitor):
+    _, _, of, _ = watched
+    check = monitor.check(of(2000, 0.1, labelled=True), "2026-05-01")
+    values = json.loads(json.dumps(check.to_dict(), allow_nan=False))
+    assert values["verdict"] == check.verdict
+    assert values["alerts"]["observed"] == check.alerts.observed
+    assert f"{check.alerts.observed:,.0f}; expected" in str(check)
+    assert str(check).startswith("2026-05-01: 2,000 rows")
+    assert check.explanation() in str(check)
+
+
+def test_days_that_differ_are_no_alarm(watched):
+    name, model, of, reference = watched
+    if name == "other":
+        assert reference.columns is None  # only columns differ from day to day here
+        return
+    rng = np.random.default_rng(0)
+    noisy = [of(1500, 0.1, drift=rng.normal(0, 0.3), labelled=True) for _ in range(20)]
+    total = noisy[0]
+    for each in noisy[1:]:
+        total = total + each
+    columns = pair(model, total.columns)
+    days = [type(d)(d.scores, pair(model, d.columns)) for d in noisy]
+    strict = Monitor(total.scores, columns)
+    calm = Monitor(total.scores, columns, days=days)
+    assert strict.excess["columns"] == 0.0
+    assert 1500 * calm.excess["columns"] > 1.0
+    new = [of(1500, 0.1, drift=rng.normal(0, 0.3)) for _ in range(20)]
+    alarms = [sum(m.check(each).alarm for each in new) for m in (strict, calm)]
+    assert alarms[0] >= 10
+    assert alarms[1] <= 4
+
+
+def test_a_store_is_the_reference(watched, tmp_path):
+    name, model, of, _ = watched
+    store = SummaryStore(tmp_path / "store")
+    for k in range(1, 9):
+        store.add(f"2026-01-0{k}", list(of(1000, 0.1, labelled=True)))
+    store.add("2026-01-09", list(of(1000, 0.1)))
+    if name != "other":
+        save(model, tmp_path / "model")
+        model = load(tmp_path / "model")
+    monitor = Monitor.of_store(model, store, until="2026-01-08")
+    assert monitor.scores.weight.sum() == 8000
+    checks = monitor.check_days(store)
+    assert [check.day for check in checks] == [f"2026-01-0{k}" for k in range(1, 10)]
+    assert checks[0].promises
+    assert not checks[-1].promises
+    assert [c.day for c in monitor.check_days(store, since="2026-01-09")] == ["2026-01-09"]
+
+
+def test_a_store_of_another_model_is_refused(tmp_path):
+    day = Days(0)
+    store = SummaryStore(tmp_path)
+    store.add("2026-01-01", list(summarize_day(line(day), *day(500, 0.2))))
+    with pytest.raises(ValueError, match="summarise the reference days with this model"):
+        Monitor.of_store(line(day), store)
+
+
+def test_a_reference_without_positives_is_refused():
+    day = Days(0)
+    model = line(day)
+    summaries = summarize_day(model, *day(50, 0.0))
+    with pytest.raises(ValueError, match="labelled rows of both classes"):
+        Monitor(summaries.scores)

@@ -1,0 +1,57 @@
+import numpy as np
+import pandas as pd
+import pytest
+from monitored_days import NAMES, Days
+
+from directrix import MomentClassifier, Moments, ScorecardClassifier
+from directrix.monitoring import refit, summarize_day
+from directrix.tables import BinCounts
+
+
+@pytest.mark.parametrize("positive", ["bad", "good"])
+def test_a_linear_model_is_that_of_a_fit_to_the_summary(positive):
+    day = Days(0, positive=positive)
+    model = MomentClassifier("f1", positive=positive).fit(*day(3000, 0.2))
+    X, y = day(3000, 0.3)
+    moments = Moments.of(X, y)
+    again = refit(model, moments)
+    fresh = MomentClassifier("f1", positive=positive).fit_moments(moments)
+    assert np.array_equal(again.model.coef_, fresh.coef_)
+    assert again.after.metric >= again.before.metric - 1e-6
+    assert len(again.changes) == 4
+    sizes = [abs(change.after - change.before) for change in again.changes]
+    assert sizes == sorted(sizes, reverse=True)
+    assert "old model  new model" in str(again)
+
+
+@pytest.mark.parametrize("positive", ["bad", "good"])
+def test_a_card_is_fitted_again_in_its_bins(positive):
+    day = Days(0, positive=positive)
+    X, y = day(3000, 0.2)
+    frame = pd.DataFrame(X, columns=NAMES)
+    options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+    model = ScorecardClassifier("f1", positive=positive, **options).fit(frame, y)
+    X, y = day(3000, 0.3)
+    summaries = summarize_day(model, pd.DataFrame(X, columns=NAMES), y)
+    again = refit(model, summaries.columns)
+    assert again.model.binner_.bins_ == model.binner_.bins_
+    frame = pd.DataFrame(X, columns=NAMES)
+    caught = again.model.predict(frame) == positive
+    truth = y == positive
+    # The rates of normal scores are near those of the rows.
+    assert caught[truth].mean() == pytest.approx(again.after.tpr, abs=0.1)
+    assert caught[~truth].mean() == pytest.approx(again.after.fpr, abs=0.1)
+    old = model.predict(frame) == positive
+    assert old[truth].mean() == pytest.approx(again.before.tpr, abs=0.1)
+
+
+def test_a_summary_of_the_wrong_type_is_refused():
+    day = Days(0)
+    X, y = day(500, 0.3)
+    frame = pd.DataFrame(X, columns=NAMES)
+    card = ScorecardClassifier("f1", max_crosses=0, warn_baseline=False, cv=3).fit(frame, y)
+    line = MomentClassifier("f1").fit(X, y)
+    with pytest.raises(TypeError, match="stream 'counts'"):
+        refit(card, Moments.of(X, y))
+    with pytest.raises(TypeError, match="stream 'moments'"):
+        refit(line, BinCounts.of(card.binner_, frame, y))
