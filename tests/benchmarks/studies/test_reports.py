@@ -4,8 +4,15 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
 
-from benchmarks.studies import bent_boundaries, beyond_lines, search_quality
+from benchmarks.studies import (
+    bent_boundaries,
+    beyond_lines,
+    daily_refit,
+    search_quality,
+    store_crashes,
+)
 from benchmarks.studies.cards import integer_cards, monotone_cards, optbinning_tutorial
+from benchmarks.studies.monitoring import checks, rivals
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
 from benchmarks.studies.scale import cards, cluster, guarantee, partials
 
@@ -19,10 +26,14 @@ REPORTS = {
     discrete_columns.REPORT: discrete_columns.lines,
     probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
     cards.REPORT: cards.lines,
+    checks.REPORT: checks.lines,
     cluster.REPORT: cluster.lines,
+    daily_refit.REPORT: daily_refit.lines,
     guarantee.REPORT: guarantee.lines,
     partials.REPORT: partials.lines,
+    rivals.REPORT: rivals.lines,
     search_quality.REPORT: search_quality.lines,
+    store_crashes.REPORT: store_crashes.lines,
     quality.REPORT: lambda: quality.lines(quality.RECORD.rows()),
 }
 

@@ -1,0 +1,1 @@
+"""Monitored days: coverage of intervals, false alarms, days until drift is found, and rivals."""
