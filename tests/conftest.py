@@ -1,15 +1,21 @@
 """Settings of the whole suite, and the figures that tests measure."""
 
 import os
+from pathlib import Path
 
 import pytest
+from few_cases import FEW_CASES, examples, few
 from hypothesis import settings
 
 #: Where everything that the engines need is installed, a test that skips has not been run.
 NOTHING_IS_MISSING = os.environ.get("DIRECTRIX_ENGINES") == "all"
+#: A file for the names of the tests that skip, so that they are run where nothing is missing.
+SKIPPED = os.environ.get("DIRECTRIX_SKIPPED")
+#: The reasons of tests whose data sets are not part of the repository name this variable.
+DATA = "DIRECTRIX_DATA"
 
 # The same cases on every run: a change, not chance, turns a test red.
-settings.register_profile("same-cases", derandomize=True, deadline=None)
+settings.register_profile("same-cases", derandomize=True, deadline=None, max_examples=examples(100))
 settings.load_profile("same-cases")
 
 
@@ -23,6 +29,16 @@ def figure(request):
     return note
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if hasattr(getattr(item, "module", None), "spark_cluster"):  # one session, in one process
+            item.add_marker(pytest.mark.xdist_group("spark"))
+    if FEW_CASES:
+        items[:], left_out = few(items)
+        config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
     return never_skipped((yield))
@@ -34,13 +50,23 @@ def pytest_make_collect_report():
 
 
 def never_skipped(report):
-    if NOTHING_IS_MISSING and report.skipped and not hasattr(report, "wasxfail"):
+    if NOTHING_IS_MISSING and lacks_something(report):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing is missing: {report.longrepr}"
     return report
 
 
+def lacks_something(report):
+    """Return whether a test skips for want of a library or a program."""
+    expected_to_fail = hasattr(report, "wasxfail")
+    return report.skipped and not expected_to_fail and DATA not in str(report.longrepr)
+
+
 def pytest_terminal_summary(terminalreporter):
+    if SKIPPED:
+        skipped = terminalreporter.getreports("skipped")
+        names = {report.nodeid for report in skipped if lacks_something(report)}
+        Path(SKIPPED).write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
     figures = sorted(
         text
         for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed")

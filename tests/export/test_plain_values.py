@@ -2,6 +2,7 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
@@ -21,7 +22,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(VALUES)
 def test_what_is_written_is_read_back(value):
     assert repr(from_plain(to_plain(value))) == repr(value)

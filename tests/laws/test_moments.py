@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import ORDERS, cases, draw_case, exact, mean_error, scaled_error
@@ -94,7 +95,7 @@ def test_exact_through_random_merge_trees(figure, ratios, name):
     scatter, mean = Worst(), Worst()
     sizes = st.sampled_from([1, 2, 3, 7, 1000])
 
-    @settings(max_examples=2000)
+    @settings(max_examples=examples(2000))
     @given(cases(ratios), sizes, sizes)
     def law(case, block, gathered):
         with blocks_of(block, gathered):
@@ -118,7 +119,7 @@ def test_exact_through_random_merge_trees(figure, ratios, name):
 def test_exact_for_sparse_rows(figure, ratios, name, share):
     worst = Worst()
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(500))
     @given(cases(ratios, sparse_share=share))
     def law(case):
         with always_sparse():
@@ -196,7 +197,7 @@ def test_folds_partition_the_rows(case):
 def test_subtracting_undoes_merging_or_refuses(figure):
     worst, refused = Worst(), Worst()
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(500))
     @given(cases(NEAR), st.floats(0.0, 1.0))
     def law(case, share):
         cut = round(share * len(case.X))

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -85,14 +86,14 @@ def test_partials_are_the_derivatives(risk, numbers):
 
 
 @every_risk
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(numbers=scores(ratio=2.0, reach=8.0))
 def test_scale_of_the_scores_does_not_count(risk, numbers):
     risks.scale_does_not_count(risk, numbers)
 
 
 @pytest.mark.parametrize("risk", SHIFTS.values(), ids=SHIFTS)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(numbers=scores(ratio=2.0, reach=8.0), shift=st.floats(-8.0, 8.0))
 def test_shift_of_the_scores_does_not_count(risk, numbers, shift):
     risks.shift_does_not_count(risk, numbers, shift)
@@ -134,20 +135,20 @@ def test_gradient_by_the_line(moments, risk):
 
 
 @every_risk
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(numbers=scores(ratio=6.0, reach=40.0))
 def test_value_is_in_range(risk, numbers):
     risks.value_is_in_range(risk, numbers)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(numbers=scores(ratio=6.0, reach=40.0))
 def test_value_of_a_function_is_in_its_range(numbers):
     assert -1.0 - 1e-12 <= RISKS["from_rates"].value(numbers) <= 1.0 + 1e-12
 
 
 @pytest.mark.parametrize("risk", RATES.values(), ids=RATES)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(numbers=scores(ratio=6.0), equal=st.booleans())
 def test_no_threshold_is_better(risk, numbers, equal):
     if equal:
@@ -178,13 +179,13 @@ def test_thresholds_of_cost_known_by_hand(risk, numbers, threshold):
 
 
 @pytest.mark.parametrize("metric", FIXED.values(), ids=FIXED)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(numbers=scores(ratio=2.0))
 def test_threshold_keeps_the_constraint(metric, numbers):
     risks.threshold_keeps_the_constraint(metric, metric.risk(N_ROWS), numbers, N_ROWS)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(numbers=scores(ratio=2.0), precision=st.sampled_from([0.05, 0.6, 0.9]))
 def test_no_lower_threshold_is_precise_enough(numbers, precision):
     risk = MissAtPrecision(precision)
@@ -221,7 +222,7 @@ def test_equals_the_exact_metric_of_normal_scores(figure, request, metric):
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(scores(ratio=2.0))
 def test_partial_auc_of_everything_is_the_auc(numbers):
     whole, part = AUC().risk(), PartialAUC(1.0).risk()

@@ -39,7 +39,9 @@ def fitted():
     return DirectClassifier(RecallAtFPR(0.05)).fit(X, y)
 
 
-@pytest.mark.skipif(not (DATA / "magic04.svm.bz2").exists(), reason="needs the data sets")
+@pytest.mark.skipif(
+    not (DATA / "magic04.svm.bz2").exists(), reason="the folder DIRECTRIX_DATA has no magic04"
+)
 def test_at_few_false_positives_it_catches_twice_as_many(figure):
     X, y = load_svmlight_file(str(DATA / "magic04.svm.bz2"))
     X, y = X.toarray(), y > 0

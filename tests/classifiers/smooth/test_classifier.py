@@ -316,7 +316,7 @@ def test_a_few_far_rows_do_not_spoil_the_line(figure):
 
 
 @pytest.mark.skipif(
-    not (DATA / "magic04.svm.bz2").is_file(), reason="the data sets are not in the repository"
+    not (DATA / "magic04.svm.bz2").is_file(), reason="the folder DIRECTRIX_DATA has no magic04"
 )
 def test_real_rows_are_recalled_better_at_few_false_positives(figure):
     X, y = load_svmlight_file(str(DATA / "magic04.svm.bz2"), n_features=10)
@@ -395,7 +395,7 @@ def test_another_metric_than_the_error_has_its_threshold_from_held_out_rows(metr
 
 
 @pytest.mark.skipif(
-    not (DATA / "breast.svm.bz2").is_file(), reason="the data sets are not in the repository"
+    not (DATA / "breast.svm.bz2").is_file(), reason="the folder DIRECTRIX_DATA has no breast"
 )
 @pytest.mark.parametrize(("name", "least"), [("breast", 11), ("heart", 24)])
 def test_predictions_make_the_fewest_training_errors_known(name, least):
