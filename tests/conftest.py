@@ -29,11 +29,7 @@ def figure(request):
     return note
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config, items):
-    for item in items:
-        if hasattr(getattr(item, "module", None), "spark_cluster"):  # one session, in one process
-            item.add_marker(pytest.mark.xdist_group("spark"))
     if FEW_CASES:
         items[:], left_out = few(items)
         config.hook.pytest_deselected(items=left_out)
