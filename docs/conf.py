@@ -50,7 +50,7 @@ autosummary_imported_members = False
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
-# Every example of the gallery is executed.
+# Every example of the gallery is executed, by the rules of its tests.
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
@@ -61,6 +61,9 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
+    "image_scrapers": ("gallery_rules.require_titles",),
+    "reset_modules": ("matplotlib", "gallery_rules.require_no_warnings"),
+    "reset_modules_order": "both",
     "show_memory": False,
     "show_signature": False,
     "capture_repr": (),

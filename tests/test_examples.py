@@ -44,8 +44,9 @@ def test_example_is_in_a_section_and_says_what_it_is_about(path):
     # sphinx-gallery needs a header in each folder, and does not look into folders of these.
     assert path.parents[1] == GALLERY
     assert (path.parent / "README.rst").is_file()
-    title, underline, blank, *text = ast.get_docstring(ast.parse(path.read_text("utf-8"))).split(
-        "\n"
-    )
+    tree = ast.parse(path.read_text("utf-8"))
+    title, underline, blank, *text = ast.get_docstring(tree).split("\n")
     assert (underline, blank) == ("=" * len(title), "")
     assert text
+    # The site, which runs the examples too, does not ask whether they print.
+    assert "print" in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
