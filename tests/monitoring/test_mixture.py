@@ -103,6 +103,18 @@ def test_dispersion_makes_intervals_wider_and_alarms_rarer():
     assert wide.p_value > plain.p_value
 
 
+def test_dispersion_of_the_share_makes_its_interval_wider_and_nothing_else():
+    rng = np.random.default_rng(5)
+    reference = class_means(*draw(rng, 5000, 0.3))
+    X, _ = draw(rng, 1000, 0.3)
+    plain, wide = (
+        fit_mixture(X.mean(axis=0), 1000, reference, share_dispersion=factor)
+        for factor in (1.0, 4.0)
+    )
+    assert (wide.high - wide.low) / (plain.high - plain.low) == pytest.approx(2.0, rel=0.1)
+    assert (wide.share, wide.p_value) == (plain.share, plain.p_value)
+
+
 def test_a_combination_is_predicted_with_its_error():
     rng = np.random.default_rng(6)
     combination = np.array([1.0, -2.0, 0.0, 0.5, 0.0])

@@ -150,6 +150,32 @@ def test_days_that_differ_are_no_alarm(watched):
     assert alarms[1] <= 4
 
 
+def test_days_that_differ_toward_the_positives_have_wider_intervals():
+    day, rng = Days(1), np.random.default_rng(1)
+    model = line(day)
+
+    def rows():
+        X, y = day(1500, rng.uniform(0.05, 0.2))
+        X[:, 1] += rng.normal(0, 0.15)  # all rows of a day look more or less like positives
+        return X, y
+
+    def covered(monitor, days):
+        shares = [(monitor.check(summarize_day(model, X)).prevalence, y) for X, y in days]
+        return np.mean([p.low <= np.mean(y == "bad") <= p.high for p, y in shares])
+
+    reference = [summarize_day(model, *rows()) for _ in range(28)]
+    total = reference[0].scores
+    for each in reference[1:]:
+        total = total + each.scores
+    strict, calm = Monitor(total), Monitor(total, days=reference)
+    new = [rows() for _ in range(60)]
+    assert covered(strict, new) < 0.85
+    assert covered(calm, new) >= 0.88  # 95 %, less three standard errors
+    # Where days do not differ, intervals are not wider than they need to be.
+    same = [summarize_day(model, *day(1500, 0.1)) for _ in range(28)]
+    assert 1500 * Monitor(total, days=same).excess["share"] < 1500 * calm.excess["share"] / 3
+
+
 def test_a_store_is_the_reference(watched, tmp_path):
     name, model, of, _ = watched
     store = SummaryStore(tmp_path / "store")

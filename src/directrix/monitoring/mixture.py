@@ -95,6 +95,7 @@ def fit_mixture(
     *,
     level: float = 0.95,
     dispersion: float = 1.0,
+    share_dispersion: float = 1.0,
     combination: FloatArray | None = None,
 ) -> MixtureFit:
     """Fit the share of positives to the mean of unlabelled rows.
@@ -111,6 +112,9 @@ def fit_mixture(
     dispersion : float
         Variance between days in units of that of independent rows; one if days differ by chance
         only.
+    share_dispersion : float
+        The same for the estimated share: days may differ most in the direction from one class to
+        the other, of which residuals tell nothing.
     combination : array of shape (d,), optional
         Weights of the components in a sum to predict, such as the indicators of alerts.
 
@@ -128,7 +132,7 @@ def fit_mixture(
     if best.fun < problem.distance(share):
         share = float(best.x)
     statistic = problem.distance(share)
-    reach = statistic + float(chdtri(1, 1.0 - level))
+    reach = statistic + share_dispersion * float(chdtri(1, 1.0 - level))
     freedom = len(problem.mean) - 1
     fitted = share * reference.mean[1] + (1.0 - share) * reference.mean[0]
     error = problem.error(share, reference)

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, chdtri
 
 from directrix.classifiers import positive_of
 from directrix.moments import Moments, ScoreHistogram, tree_sum
@@ -33,10 +33,13 @@ from directrix.tables import BinCounts, psi_reading, stability, stability_index
 
 if TYPE_CHECKING:
     from directrix.classifiers import OperatingPoint
+    from directrix.monitoring.mixture import MixtureFit
     from directrix.monitoring.store import SummaryStore
 
 #: Fewest reference days that tell how much days differ.
 _FEWEST_DAYS = 7
+#: Square of the width of a 95 % interval in standard errors.
+_WIDTH_SQUARED = 4.0 * float(chdtri(1, 0.05))
 #: Cells of the population stability index of scores: tenths of the reference rows.
 _PSI_CELLS = 10
 
@@ -68,8 +71,9 @@ class Monitor:
     Attributes
     ----------
     excess : dict of float
-        Variance between days of ``scores`` and ``columns``, in units of that of one row: the mean
-        of a day of n rows has 1 + n times it the variance that independent rows have.
+        Variance between days of ``scores``, ``columns`` and the estimated ``share`` of positives,
+        in units of that of one row: the mean of a day of n rows has 1 + n times it the variance
+        that independent rows have.
 
     Examples
     --------
@@ -193,10 +197,7 @@ class Monitor:
         DayCheck
         """
         comparisons = self._comparisons(day)
-        fits = {
-            name: each.fit(1.0 + each.n_rows * self.excess[name])
-            for name, each in comparisons.items()
-        }
+        fits = {name: self._fit(name, each) for name, each in comparisons.items()}
         best = fits["scores"]
         tests = tuple(
             DriftTest(name, fit.statistic, fit.freedom, fit.p_value) for name, fit in fits.items()
@@ -235,21 +236,36 @@ class Monitor:
                 comparisons["columns"] = columns
         return comparisons
 
+    def _fit(self, name: str, comparison: Comparison) -> MixtureFit:
+        dispersion, of_share = (
+            1.0 + comparison.n_rows * self.excess[which] for which in (name, "share")
+        )
+        return comparison.fit(dispersion, of_share)
+
     def _excess(self, days: list[DaySummaries]) -> dict[str, float]:
-        """Return what chi-squared of the reference days is too large by, for each of their rows.
+        """Return how much more the reference days differ than by chance, for each of their rows.
+
+        For scores and columns that is what chi-squared is too large by. For the share of positives
+        it is what the squared error of the estimate is too large by, as labels tell it.
 
         A day of n rows is among the N rows of the reference, so that the variance of its
         difference to the reference is Σ (1/n − 1/N), and not Σ (1/n + 1/N).
         """
-        found: dict[str, list[float]] = {"scores": [], "columns": []}
-        if len(days) >= _FEWEST_DAYS:
-            for day in days:
-                for name, comparison in self._comparisons(day).items():
-                    fit = comparison.fit()
-                    n, total = comparison.n_rows, float(comparison.reference.size.sum())
-                    if fit.freedom and n < total:
-                        ratio = fit.statistic / fit.freedom * (total + n) / (total - n)
-                        found[name].append((ratio - 1.0) / n)
+        found: dict[str, list[float]] = {"scores": [], "columns": [], "share": []}
+        for day in days if len(days) >= _FEWEST_DAYS else ():
+            for name, comparison in self._comparisons(day).items():
+                fit = comparison.fit()
+                n, total = comparison.n_rows, float(comparison.reference.size.sum())
+                if n >= total:
+                    continue
+                among = (total + n) / (total - n)
+                if fit.freedom:
+                    found[name].append((fit.statistic / fit.freedom * among - 1.0) / n)
+                if name == "scores" and len(day.scores.classes) == 2 and fit.high > fit.low:
+                    weight = day.scores.weight
+                    wrong = fit.share - float(weight[1] / weight.sum())
+                    variance = (fit.high - fit.low) ** 2 / _WIDTH_SQUARED
+                    found["share"].append((wrong**2 / variance * among - 1.0) / n)
         return {name: max(float(np.mean(values or [0.0])), 0.0) for name, values in found.items()}
 
     def _score_stability(self, day: ScoreHistogram) -> ScoreStability:

@@ -45,13 +45,14 @@ class Comparison(NamedTuple):
     reference: ClassMeans
     combination: FloatArray | None = None
 
-    def fit(self, dispersion: float = 1.0) -> MixtureFit:
-        """Fit the share of positives; the parameter is that of `fit_mixture`."""
+    def fit(self, dispersion: float = 1.0, share_dispersion: float = 1.0) -> MixtureFit:
+        """Fit the share of positives; the parameters are those of `fit_mixture`."""
         return fit_mixture(
             self.mean,
             self.n_rows,
             self.reference,
             dispersion=dispersion,
+            share_dispersion=share_dispersion,
             combination=self.combination,
         )
 
