@@ -1,9 +1,9 @@
 """A daily refit from a store of summaries, against a refit from all rows.
 
-Sixty days of rows drift slowly. Each day a model is fitted to the decayed past, from the store and
-from all rows with the same weights, and measured on the next day. Both fits are timed in turn, in
-CPU seconds. ``python -m benchmarks.studies.daily_refit`` writes ``daily_refit.csv`` and
-``daily_refit.md``; ``--report`` writes the report only.
+Sixty days of rows drift slowly. Each day (of large days, the last five) a model is fitted to the
+decayed past, from the store and from all rows with the same weights, and measured on the next day.
+Both fits are timed in turn, in CPU seconds. ``python -m benchmarks.studies.daily_refit`` writes
+``daily_refit.csv`` and ``daily_refit.md``; ``--report`` writes the report only.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import time
 from collections.abc import Callable
 from datetime import date, timedelta
+from itertools import product
 from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
@@ -26,14 +27,26 @@ from directrix.metrics import resolve
 from directrix.monitoring import SummaryStore
 
 METRICS = ("auc", "recall@fpr=0.05", "cost(fp=1, fn=20)")
-N_DAYS, N_ROWS, D, HALF_LIFE, WARM_UP = 60, 5000, 20, 10.0, 20
-FIELDS = ("day", "metric", "rows", "from_store", "from_rows", "cpu_ratio", "largest_gap", "commit")
+N_DAYS, D, HALF_LIFE = 60, 20, 10.0
+#: First day that is measured, by the rows of a day.
+WARM_UPS = {5_000: 20, 50_000: 55}
+FIELDS = (
+    "day_rows",
+    "day",
+    "metric",
+    "rows",
+    "from_store",
+    "from_rows",
+    "cpu_ratio",
+    "largest_gap",
+    "commit",
+)
 RECORD = Record(Path(__file__).with_suffix(".csv"), FIELDS)
 REPORT = Path(__file__).with_suffix(".md")
 _FIRST = date(2026, 1, 1)
 
 
-def rows_of(day: int, rng: np.random.Generator, n: int = N_ROWS) -> tuple[Any, Any]:
+def rows_of(day: int, rng: np.random.Generator, n: int) -> tuple[Any, Any]:
     """Return the rows of a day and their labels; what tells the classes apart moves slowly."""
     y = rng.random(n) < 0.05
     angle = day / 40.0
@@ -49,7 +62,7 @@ def timed(fit: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - began, result
 
 
-def measured(n_days: int = N_DAYS, warm_up: int = WARM_UP) -> list[tuple[Any, ...]]:
+def measured(n_rows: int, warm_up: int, n_days: int = N_DAYS) -> list[tuple[Any, ...]]:
     """Return a record for each day and metric."""
     rng = np.random.default_rng(0)
     records: list[tuple[Any, ...]] = []
@@ -57,11 +70,11 @@ def measured(n_days: int = N_DAYS, warm_up: int = WARM_UP) -> list[tuple[Any, ..
     with TemporaryDirectory() as folder:
         store = SummaryStore(folder)
         for day in range(n_days):
-            X, y = rows_of(day, rng)
+            X, y = rows_of(day, rng, n_rows)
             past.append((X, y))
             store.add(_FIRST + timedelta(days=day), Moments.of(X, y))
             if day >= warm_up:
-                new = rows_of(day + 1, rng)
+                new = rows_of(day + 1, rng, n_rows)
                 records += [_record(day, metric, store, past, new) for metric in METRICS]
     return records
 
@@ -95,7 +108,9 @@ def _record(
     )
     ratio = median(times["store"]) / median(times["rows"])
     numbers = (f"{value:.6f}" for value in values)
-    return (day, metric, len(past) * N_ROWS, *numbers, f"{ratio:.4f}", f"{gap:.1e}", commit())
+    n_rows = len(new[1])
+    about = (n_rows, day, metric, len(past) * n_rows)
+    return (*about, *numbers, f"{ratio:.4f}", f"{gap:.1e}", commit())
 
 
 def lines() -> list[str]:
@@ -103,7 +118,7 @@ def lines() -> list[str]:
     rows = RECORD.rows()
     commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
     about = (
-        f"{N_DAYS} days of {N_ROWS:,} rows and {D} features that drift slowly; a half-life of "
+        f"{N_DAYS} days of rows with {D} features that drift slowly; a half-life of "
         f"{HALF_LIFE:g} days. Measured on the next day; CPU in turn, medians of three; commit "
         f"{commits}. Made by `python -m benchmarks.studies.daily_refit`."
     )
@@ -113,6 +128,7 @@ def lines() -> list[str]:
         about,
         "",
         *header(
+            "rows of a day",
             "metric",
             "days",
             "from the store",
@@ -122,13 +138,14 @@ def lines() -> list[str]:
             "on the last day",
         ),
     ]
-    for metric in METRICS:
-        of = [row for row in rows if row["metric"] == metric]
+    for n_rows, metric in product(WARM_UPS, METRICS):
+        of = [row for row in rows if (row["day_rows"], row["metric"]) == (str(n_rows), metric)]
         means = [fmean(float(row[name]) for row in of) for name in ("from_store", "from_rows")]
         gap = max(float(row["largest_gap"]) for row in of)
         ratios = [float(row["cpu_ratio"]) for row in of]
         text.append(
             line(
+                f"{n_rows:,}",
                 metric,
                 str(len(of)),
                 *(f"{mean:.5f}" for mean in means),
@@ -147,7 +164,8 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="measure nothing")
     if not parser.parse_args().report:
         RECORD.path.unlink(missing_ok=True)
-        RECORD.append(measured())
+        for n_rows, warm_up in WARM_UPS.items():
+            RECORD.append(measured(n_rows, warm_up))
     write_report(REPORT, lines())
 
 
