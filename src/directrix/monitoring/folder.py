@@ -5,6 +5,7 @@ Files are written whole or not at all, and are never changed afterwards.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -85,7 +86,8 @@ class LocalFolder(Folder):
         path.mkdir(parents=True, exist_ok=True)
 
     def _all_names(self) -> list[str]:
-        return [path.name for path in self.path.iterdir()]
+        with os.scandir(self.path) as entries:  # iterdir makes paths of them, five times as slow
+            return [entry.name for entry in entries]
 
     def read(self, name: str) -> bytes:
         """Return the content of a file."""
