@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.monitoring.mixture import ClassMeans, fit_mixture
+from directrix.monitoring.mixture import ClassMeans, fit_mixture, share_statistic
 
 D = 5
 GAP = np.array([1.0, 0.5, 0.0, 0.0, 0.2])
@@ -113,6 +113,17 @@ def test_dispersion_of_the_share_makes_its_interval_wider_and_nothing_else():
     )
     assert (wide.high - wide.low) / (plain.high - plain.low) == pytest.approx(2.0, rel=0.1)
     assert (wide.share, wide.p_value) == (plain.share, plain.p_value)
+
+
+def test_chi_squared_at_the_true_share_has_one_degree_of_freedom():
+    rng = np.random.default_rng(7)
+    values = []
+    for _ in range(300):
+        reference = class_means(*draw(rng, 3000, 0.3))
+        X, y = draw(rng, 1000, 0.1)
+        values.append(share_statistic(X.mean(axis=0), 1000, reference, y.mean()))
+    assert np.mean(values) == pytest.approx(1.0, abs=3 * (2 / 300) ** 0.5)
+    assert min(values) >= 0.0
 
 
 def test_a_combination_is_predicted_with_its_error():

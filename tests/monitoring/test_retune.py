@@ -9,7 +9,7 @@ from directrix.export import load, save
 from directrix.monitoring import retune, summarize_day
 
 
-@pytest.fixture(scope="module", params=["bad", "good"])
+@pytest.fixture(params=["bad", "good"])
 def day(request):
     return Days(3, positive=request.param)
 

@@ -124,13 +124,7 @@ def fit_mixture(
         If the classes do not differ in the mean of any component.
     """
     problem = _Problem.of(mean, n_rows, reference, dispersion)
-    share = problem.settle(0.5)
-    best = minimize_scalar(
-        problem.distance, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-7}
-    )
-    # The function may have two valleys where the reference is small: keep the deeper one.
-    if best.fun < problem.distance(share):
-        share = float(best.x)
+    share = problem.best_share()
     statistic = problem.distance(share)
     reach = statistic + share_dispersion * float(chdtri(1, 1.0 - level))
     freedom = len(problem.mean) - 1
@@ -152,6 +146,23 @@ def fit_mixture(
         expected,
         sum_error,
     )
+
+
+def share_statistic(mean: FloatArray, n_rows: float, reference: ClassMeans, share: float) -> float:
+    """Return how far chi-squared at the true share of positives is above its least value.
+
+    If days differ by chance only, this is chi-squared with one degree of freedom: the estimate is
+    as far from the truth as its interval says.
+
+    Parameters
+    ----------
+    mean, n_rows, reference
+        As for `fit_mixture`.
+    share : float
+        The share of positives that labels have shown.
+    """
+    problem = _Problem.of(mean, n_rows, reference, 1.0)
+    return max(problem.distance(share) - problem.distance(problem.best_share()), 0.0)
 
 
 class _Problem(NamedTuple):
@@ -201,6 +212,15 @@ class _Problem(NamedTuple):
         """Return X²(π)."""
         rest = self.mean - share * self.means[1] - (1.0 - share) * self.means[0]
         return float(rest @ self._solve(share, rest))
+
+    def best_share(self) -> float:
+        """Return the share of the least distance."""
+        share = self.settle(0.5)
+        best = minimize_scalar(
+            self.distance, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-7}
+        )
+        # The function may have two valleys where the reference is small: keep the deeper one.
+        return float(best.x) if best.fun < self.distance(share) else share
 
     def settle(self, share: float) -> float:
         """Return the share that is estimated with its own weights, found by reweighting."""

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betaincinv, chdtri
+from scipy.special import betaincinv
 
 from directrix.classifiers import positive_of
 from directrix.moments import Moments, ScoreHistogram, tree_sum
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 #: Fewest reference days that tell how much days differ.
 _FEWEST_DAYS = 7
-#: Square of the width of a 95 % interval in standard errors.
-_WIDTH_SQUARED = 4.0 * float(chdtri(1, 0.05))
 #: Cells of the population stability index of scores: tenths of the reference rows.
 _PSI_CELLS = 10
 
@@ -246,7 +244,7 @@ class Monitor:
         """Return how much more the reference days differ than by chance, for each of their rows.
 
         For scores and columns that is what chi-squared is too large by. For the share of positives
-        it is what the squared error of the estimate is too large by, as labels tell it.
+        it is what chi-squared at the share that labels have shown is too large by.
 
         A day of n rows is among the N rows of the reference, so that the variance of its
         difference to the reference is Σ (1/n − 1/N), and not Σ (1/n + 1/N).
@@ -261,11 +259,9 @@ class Monitor:
                 among = (total + n) / (total - n)
                 if fit.freedom:
                     found[name].append((fit.statistic / fit.freedom * among - 1.0) / n)
-                if name == "scores" and len(day.scores.classes) == 2 and fit.high > fit.low:
-                    weight = day.scores.weight
-                    wrong = fit.share - float(weight[1] / weight.sum())
-                    variance = (fit.high - fit.low) ** 2 / _WIDTH_SQUARED
-                    found["share"].append((wrong**2 / variance * among - 1.0) / n)
+                if name == "scores" and len(day.scores.classes) == 2:
+                    share = float(day.scores.weight[1] / day.scores.weight.sum())
+                    found["share"].append((comparison.share_statistic(share) * among - 1.0) / n)
         return {name: max(float(np.mean(values or [0.0])), 0.0) for name, values in found.items()}
 
     def _score_stability(self, day: ScoreHistogram) -> ScoreStability:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.moments import Moments, ScoreHistogram
-from directrix.monitoring.mixture import ClassMeans, MixtureFit, fit_mixture
+from directrix.monitoring.mixture import ClassMeans, MixtureFit, fit_mixture, share_statistic
 from directrix.tables import BinCounts, NumberBins
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class Comparison(NamedTuple):
             share_dispersion=share_dispersion,
             combination=self.combination,
         )
+
+    def share_statistic(self, share: float) -> float:
+        """Return `directrix.monitoring.mixture.share_statistic` of a true share of positives."""
+        return share_statistic(self.mean, self.n_rows, self.reference, share)
 
 
 def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) -> Comparison:

@@ -12,7 +12,7 @@ from benchmarks.studies import (
     store_crashes,
 )
 from benchmarks.studies.cards import integer_cards, monotone_cards, optbinning_tutorial
-from benchmarks.studies.monitoring import checks, rivals
+from benchmarks.studies.monitoring import census_years, checks, rivals
 from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
 from benchmarks.studies.scale import cards, cluster, guarantee, partials
 
@@ -26,6 +26,7 @@ REPORTS = {
     discrete_columns.REPORT: discrete_columns.lines,
     probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
     cards.REPORT: cards.lines,
+    census_years.REPORT: census_years.lines,
     checks.REPORT: checks.lines,
     cluster.REPORT: cluster.lines,
     daily_refit.REPORT: daily_refit.lines,
