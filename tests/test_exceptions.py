@@ -48,6 +48,8 @@ from directrix.exceptions import (
     OutOfReachError,
     SqlNameError,
     StateError,
+    StoreConflictError,
+    StoreFileError,
     UnusableColumnsError,
 )
 from directrix.export import to_onnx
@@ -142,6 +144,19 @@ ERRORS = [
         ModelFileError("it is damaged", "folder/a.dx"),
         {"reason": "it is damaged", "path": "folder/a.dx"},
         "a.dx cannot be read as a model: it is damaged",
+    ),
+    (
+        StoreFileError("it is damaged", "folder/a.record"),
+        {"reason": "it is damaged", "path": "folder/a.record"},
+        "a.record cannot be read as a part of a summary store: it is damaged",
+    ),
+    (
+        StoreConflictError("2026-05-01", "labels"),
+        {"day": "2026-05-01", "key": "labels"},
+        (
+            "2026-05-01 already has other summaries with the key 'labels': to add another part of "
+            "the day, give it a key of its own; to replace them, use remove_day first"
+        ),
     ),
     (
         BinnerFileError("it is damaged", "folder/bins.json"),
@@ -245,6 +260,8 @@ BASES = {
     MomentsFileError: ValueError,
     ModelFileError: ValueError,
     BinnerFileError: ValueError,
+    StoreFileError: ValueError,
+    StoreConflictError: ValueError,
     StateError: ValueError,
     OutOfReachError: ValueError,
     MissingLibraryError: ImportError,

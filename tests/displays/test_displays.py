@@ -21,6 +21,7 @@ from sklearn.metrics import confusion_matrix, fbeta_score, roc_curve
 import directrix.displays
 from directrix import Frontier, MomentClassifier, Moments, ScorecardClassifier, SmoothClassifier
 from directrix.displays import (
+    DaysDisplay,
     FrontierDisplay,
     LossDisplay,
     MarginDisplay,
@@ -30,6 +31,7 @@ from directrix.displays import (
 )
 from directrix.losses import BetaBernoulli, Hinge, Logistic, Ramp
 from directrix.metrics import FBeta, RecallAtFPR
+from directrix.monitoring import Monitor, summarize_day
 
 ROOM = Path(directrix.displays.__file__).parent
 
@@ -284,6 +286,19 @@ def scorecard(rows, ax=None):  # noqa: ARG001 - a card shows its training rows
     return ScorecardDisplay.from_estimator(card(), ax=ax)
 
 
+@cache
+def checks():
+    rows = plain()
+    day = summarize_day(line("plain"), rows.X, rows.y == 1)
+    monitor = Monitor(day.scores)
+    halves = (summarize_day(line("plain"), rows.X[k::2]) for k in range(2))
+    return [monitor.check(half, f"2026-01-0{k + 1}") for k, half in enumerate(halves)]
+
+
+def days(rows, ax=None):  # noqa: ARG001 - a display of checks
+    return DaysDisplay.from_checks(checks(), realised=[0.3, 0.4], ax=ax)
+
+
 def losses(side, rows, ax=None):  # noqa: ARG001
     chosen = {
         "logistic": Logistic(),
@@ -324,6 +339,7 @@ DISPLAYS = (
     ),
     Case("tradeoff of scores", tradeoff_of_scores, tradeoff_is_exact),
     Case("scorecard", scorecard, None, axes=2, of_rows=False),
+    Case("days", days, None, axes=3, of_rows=False),
     *(
         Case(f"losses, {side}", partial(losses, side), losses_are_exact, axes=2, of_rows=False)
         for side in ("positive", "negative", "both")
@@ -392,7 +408,7 @@ def drawn(display):
 def test_every_display_has_laws():
     made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
     tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
-    tested.add("ScorecardDisplay")
+    tested |= {"ScorecardDisplay", "DaysDisplay"}
     assert made == tested == {word_of(case) for case in DISPLAYS}
 
 
@@ -414,13 +430,13 @@ def test_plot_draws_a_new_figure_and_returns_the_display(plt, case):
 
 @every_display
 def test_plot_draws_into_the_axes_given(plt, case):
-    figure, axes = plt.subplots(1, 3)
+    figure, axes = plt.subplots(1, 4)
     target = axes[: case.axes] if case.axes > 1 else axes[0]
     display = case.make(plain(), ax=target)
     assert plt.get_fignums() == [figure.number]
     assert list(np.ravel(display.ax_)) == list(np.ravel(target))
-    assert [ax.has_data() for ax in axes] == [k < case.axes for k in range(3)]
-    with pytest.raises(ValueError, match="axes, and ax has 3: give"):
+    assert [ax.has_data() for ax in axes] == [k < case.axes for k in range(4)]
+    with pytest.raises(ValueError, match="axes, and ax has 4: give"):
         display.plot(axes)
 
 
@@ -510,7 +526,7 @@ def test_nothing_is_outside_or_covered(plt, case):  # noqa: ARG001
 @every_display
 def test_a_missing_matplotlib_is_said_before_anything_is_computed(monkeypatch, case):
     if not case.name.startswith("path"):
-        line("plain"), card()  # fitted before: nothing but drawing is left to fail
+        line("plain"), card(), checks()  # fitted before: nothing but drawing is left to fail
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'directrix\[plot\]'"):

@@ -136,4 +136,4 @@ class DaysDisplay:
             )
         ax.set_yscale("log")
         ax.set_ylim(top=2.0)
-        style.finish(ax, "", "p-value", columns=3)
+        style.finish(ax, "day", "p-value", columns=3)
