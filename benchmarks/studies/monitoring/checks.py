@@ -391,9 +391,9 @@ def _summary(cells: Cells) -> list[str]:
     main = [cell for (name, _, _), cell in cells.items() if name in MAIN]
     if not main:
         return []
-    shares = min(fmean(cell.shares) for cell in main)
-    alerts = min(fmean(cell.alerts) for cell in main)
-    alarms = max(fmean(cell.alarms) for cell in main)
+    shares = min(_mean(cell.shares) for cell in main)
+    alerts = min(_mean(cell.alerts) for cell in main)
+    alarms = max(_mean(cell.alarms) for cell in main)
     met = {True: "met", False: "missed"}
     failed = sum(cell.failed for cell in main)
     checked = [cell for cell in main if cell.failed < cell.days]
@@ -437,7 +437,7 @@ def _without_drift(title: str, cells: Cells, settings: dict[str, Setting]) -> li
     ]
     for (name, model, n), cell in cells.items():
         if name in settings:
-            wrong = settings[name].drift is None and fmean(cell.alarms) > FALSE_ALARMS
+            wrong = settings[name].drift is None and _mean(cell.alarms) > FALSE_ALARMS
             text.append(
                 line(
                     name,
@@ -457,8 +457,12 @@ def _without_drift(title: str, cells: Cells, settings: dict[str, Setting]) -> li
     return text
 
 
+def _mean(values: list[float]) -> float:
+    return round(fmean(values), 9)  # so that a share that equals the goal is not below it
+
+
 def _low(values: list[float]) -> str:
-    return bold_if(_with_error(values), fmean(values) < COVERAGE)
+    return bold_if(_with_error(values), _mean(values) < COVERAGE)
 
 
 def _with_error(values: list[float]) -> str:

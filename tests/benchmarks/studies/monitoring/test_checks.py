@@ -40,7 +40,9 @@ def test_large_drift_of_a_column_is_found_on_the_first_days():
 def test_given_days_tell_the_monitor_that_days_differ():
     plain = Setting("", differ="by day", reference_rows=28_000)
     rng = np.random.default_rng(0)
-    assert World(plain, MOMENT, rng).monitor.excess == {"scores": 0.0, "columns": 0.0}
+    assert World(plain, MOMENT, rng).monitor.excess == dict.fromkeys(
+        ("scores", "columns", "share"), 0.0
+    )
     world = World(plain._replace(given=True), MOMENT, np.random.default_rng(0))
     assert world.monitor.excess["columns"] > 0.0
 
