@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.harness.data import Rows, load
+from benchmarks.rivals.log_loss import LogLoss
 from directrix.metrics import (
     AUC,
     PRBEP,
+    AveragePrecision,
     BalancedError,
     Cost,
     Error,
     FBeta,
     GMean,
-    Metric,
     PrecisionAtK,
     RecallAtFPR,
 )
 
-METRICS: dict[str, Metric] = {
+METRICS: dict[str, Any] = {
     "error": Error(),
     "AUC": AUC(),
     "recall at FPR 1 %": RecallAtFPR(0.01),
@@ -33,6 +34,8 @@ METRICS: dict[str, Metric] = {
     "cost 1:20": Cost(fp=1, fn=20),
     "balanced error": BalancedError(),
     "G-mean": GMean(),
+    "average precision": AveragePrecision(),
+    "log-loss": LogLoss(),
 }
 #: From small to large.
 GENERAL = (
@@ -57,7 +60,7 @@ IMBALANCED = (
 #: By kind.
 SETS = {"general": GENERAL, "imbalanced": tuple(f"keel/{name}" for name in IMBALANCED)}
 #: Whole, in a table of their own.
-LARGE = ("covtype", "skin_nonskin", "celeba_bald")
+LARGE = ("susy_30k", "skin_nonskin", "celeba_bald", "covtype")
 REPEATS, FOLDS = 2, 5
 MOST_ROWS = 10_000
 QUICK = ("heart", "diabetes", "keel/glass0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -15,10 +15,17 @@ from benchmarks.harness.record import Record, Row
 from benchmarks.rivals import RIVALS, Rival
 from directrix._typing import FloatArray
 
-_COLUMNS = ("set", "rows", "features", "repeat", "fold", "rival", "cpu", *METRICS)
+_ABOUT = ("set", "rows", "features", "repeat", "fold", "rival", "cpu_seconds", "cpu", "commit")
 _KEY = ("set", "repeat", "fold", "rival")
-MEASURED = Record(Path(__file__).with_name("measured.csv"), _COLUMNS, _KEY)
-LARGE = Record(Path(__file__).with_name("large.csv"), _COLUMNS, _KEY)
+
+
+def record_of(path: Path, metrics: Iterable[str]) -> Record:
+    """Return the record of an arena with some metrics."""
+    return Record(path, (*_ABOUT, *metrics), _KEY)
+
+
+MEASURED = record_of(Path(__file__).with_name("measured.csv"), METRICS)
+LARGE = record_of(Path(__file__).with_name("large.csv"), METRICS)
 #: How far a metric of one fold, measured again, may be from the tracked one. Releases of NumPy and
 #: scikit-learn differ in the last digits, and a candidate or a test row then and now falls the
 #: other way; the small sets have some 50 test rows a fold, of which this is a few.
@@ -29,7 +36,22 @@ LEVEL = 0.05
 
 
 class Score(NamedTuple):
-    """All metrics of a competitor on one fold; ``cpu`` is to that of tuned logistic regression."""
+    """All metrics of a competitor on one fold.
+
+    Attributes
+    ----------
+    name : str
+    rows, features, repeat, fold : int
+    rival : str
+    cpu_seconds : float
+        CPU time of the whole choice, for all metrics together.
+    cpu : float
+        The same, to that of the unit of the arena on the same fold in the same process: tuned
+        logistic regression, on tables over one-hot columns.
+    commit : str
+    values : dict
+        By metric.
+    """
 
     name: str
     rows: int
@@ -37,7 +59,9 @@ class Score(NamedTuple):
     repeat: int
     fold: int
     rival: str
+    cpu_seconds: float
     cpu: float
+    commit: str
     values: dict[str, float]
 
     @property
@@ -45,17 +69,18 @@ class Score(NamedTuple):
         """Set, repeat, fold and competitor."""
         return self.name, self.repeat, self.fold, self.rival
 
-    def cells(self) -> tuple[object, ...]:
-        """Return a row of the file."""
-        values = (f"{self.values[m]:.6g}" if m in self.values else "" for m in METRICS)
-        return *self[:6], f"{self.cpu:.3g}", *values
+    def cells(self, metrics: Iterable[str]) -> tuple[object, ...]:
+        """Return a row of the file of an arena with some metrics."""
+        values = (f"{self.values[m]:.6g}" if m in self.values else "" for m in metrics)
+        return *self[:6], f"{self.cpu_seconds:.4g}", f"{self.cpu:.4g}", self.commit, *values
 
     @classmethod
     def of(cls, row: Row) -> Score:
-        """Read a row of the file."""
-        numbers = (int(row[name]) for name in _COLUMNS[1:5])
-        values = {name: float(row[name]) for name in METRICS if row[name]}
-        return cls(row["set"], *numbers, row["rival"], float(row["cpu"]), values)
+        """Read a row of a file."""
+        numbers = (int(row[name]) for name in _ABOUT[1:5])
+        spent = float(row["cpu_seconds"]), float(row["cpu"])
+        values = {name: float(row[name]) for name in row if name not in _ABOUT and row[name]}
+        return cls(row["set"], *numbers, row["rival"], *spent, row["commit"], values)
 
 
 def read(record: Record = MEASURED) -> list[Score]:
@@ -126,12 +151,7 @@ class Arena:
     competitors: ClassVar[Mapping[str, Rival]] = RIVALS
 
     def __init__(self, record: Record = MEASURED) -> None:
-        self.scores: Sequence[Any] = self.read(record)
-
-    @staticmethod
-    def read(record: Record) -> Sequence[Any]:
-        """Return the scores of a record."""
-        return read(record)
+        self.scores = read(record)
 
     @cached_property
     def shapes(self) -> dict[str, str]:

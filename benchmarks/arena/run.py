@@ -39,6 +39,7 @@ from tqdm import tqdm
 from benchmarks.arena import report
 from benchmarks.arena.protocol import METRICS, Task, planned, split
 from benchmarks.arena.results import LARGE, MEASURED, Score, drift
+from benchmarks.harness.record import commit
 from benchmarks.harness.runner import grouped, measure_missing
 from benchmarks.rivals import RIVALS, TUNED
 
@@ -63,7 +64,7 @@ def measured(task: Task, names: Sequence[str]) -> list[Score]:
             unit = spent
         values = {key: METRICS[key].score(test.y, scores[key]) for key in scores}
         about = (task.name, n, d, task.repeat, task.fold, name)
-        fold_scores.append(Score(*about, spent / unit, values))
+        fold_scores.append(Score(*about, spent, spent / unit, commit(), values))
     return [score for score in fold_scores if score.rival in names]
 
 
@@ -81,7 +82,7 @@ def _rows(
     name: str, repeat: int, fold: int, rivals: list[tuple[str]], *, whole: bool
 ) -> list[tuple[object, ...]]:
     task = Task(name, repeat, fold, whole)
-    return [score.cells() for score in measured(task, [rival for (rival,) in rivals])]
+    return [score.cells(METRICS) for score in measured(task, [rival for (rival,) in rivals])]
 
 
 def main() -> None:

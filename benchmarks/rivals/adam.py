@@ -40,4 +40,4 @@ class _Adam:
         return np.asarray(X @ self.line[:-1] + self.line[-1])
 
 
-logistic = Grid(_Adam, (0.001, 0.01))
+logistic = Grid(_Adam, (0.001, 0.01), probabilities=True)

@@ -12,11 +12,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.data import Rows
+from benchmarks.rivals.log_loss import LogLoss
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import Curve, Error, Metric
 
 INNER_FOLDS = 3
-Metrics = Mapping[str, Metric]
+Metrics = Mapping[str, Any]
 Scores = dict[str, FloatArray]
 
 
@@ -36,7 +37,10 @@ class Rival(ABC):
 
     @abstractmethod
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
-        """Fit to some rows; return for each metric the scores of others, zero the threshold."""
+        """Fit to some rows; return for each metric the scores of others, zero the threshold.
+
+        Log-loss is of log-odds; a rival without probabilities leaves it out.
+        """
 
     @property
     def missing(self) -> str:
@@ -76,6 +80,8 @@ class Grid(Rival):
     family : str
     moves_all : bool
         Whether the threshold of the error is moved too.
+    probabilities : bool
+        Whether scores are log-odds, so that log-loss can be asked for.
     score : callable
         Scores of rows by a fitted estimator, zero its own threshold.
     """
@@ -88,13 +94,17 @@ class Grid(Rival):
         needs: str = "",
         family: str = "linear",
         moves_all: bool = False,
+        probabilities: bool = False,
         score: Callable[[Any, Any], FloatArray] = lambda model, X: model.decision_function(X),
     ) -> None:
         self.make, self.values, self.moves_all, self.score = make, values, moves_all, score
+        self.probabilities = probabilities
         self.needs, self.family = needs, family  # type: ignore[misc]
 
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Choose, fit once for each value that is chosen, and move thresholds."""
+        if not self.probabilities:
+            metrics = {n: metric for n, metric in metrics.items() if not _is_log_loss(metric)}
         train, test = standardized(train, test)
         held_out, fold = self._held_out(train)
         chosen = {
@@ -139,6 +149,10 @@ class Grid(Rival):
         if not metric.uses_threshold or (isinstance(metric, Error) and not self.moves_all):
             return 0.0
         return finite_threshold(metric, y, scores)
+
+
+def _is_log_loss(metric: Any) -> bool:
+    return isinstance(metric, LogLoss)
 
 
 def finite_threshold(metric: Metric, y: AnyArray, scores: FloatArray) -> float:

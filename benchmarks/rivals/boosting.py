@@ -13,4 +13,4 @@ def _trees(_: float) -> Any:
     return HistGradientBoostingClassifier(random_state=0)
 
 
-hist = Grid(_trees, family="reference")
+hist = Grid(_trees, family="reference", probabilities=True)

@@ -6,5 +6,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from benchmarks.rivals.base import Grid
 
-fisher = Grid(lambda _: LinearDiscriminantAnalysis(solver="svd"))
-shrunk = Grid(lambda _: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"))
+fisher = Grid(lambda _: LinearDiscriminantAnalysis(solver="svd"), probabilities=True)
+shrunk = Grid(
+    lambda _: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), probabilities=True
+)

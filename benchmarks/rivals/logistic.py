@@ -26,5 +26,5 @@ def _newton(C: float, class_weight: str | None = None) -> LogisticRegression:
     return LogisticRegression(C=C, solver="newton-cholesky", class_weight=class_weight)
 
 
-tuned = Grid(_newton, PENALTIES)
-balanced = Grid(lambda C: _newton(C, "balanced"), PENALTIES)
+tuned = Grid(_newton, PENALTIES, probabilities=True)
+balanced = Grid(lambda C: _newton(C, "balanced"), PENALTIES, probabilities=True)

@@ -16,4 +16,4 @@ def _log_odds(model: Any, X: Any) -> FloatArray:
     return np.asarray(joint[:, 1] - joint[:, 0])
 
 
-gaussian = Grid(lambda _: GaussianNB(), family="reference", score=_log_odds)
+gaussian = Grid(lambda _: GaussianNB(), family="reference", probabilities=True, score=_log_odds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import logit
 
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.base import Metrics, Rival, Scores, finite_threshold
@@ -14,10 +15,12 @@ class Prior(Rival):
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Return a constant."""
         constant = np.zeros(len(train.y))
+        # Ranks and log-loss have no threshold, and the log-odds of the prior serve both.
+        prior = float(logit(np.mean(train.y)))
         return {
             name: np.full(
                 len(test.y),
-                -finite_threshold(metric, train.y, constant) if metric.uses_threshold else 0.0,
+                -finite_threshold(metric, train.y, constant) if metric.uses_threshold else prior,
             )
             for name, metric in metrics.items()
         }

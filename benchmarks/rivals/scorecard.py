@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
 
 import directrix
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.base import Metrics, Rival, Scores
-
-#: The metric whose classifier is asked for probabilities, as log-loss is none of ours.
-FOR_PROBABILITIES = "AUC"
+from benchmarks.rivals.ours import FOR_PROBABILITIES, LOG_LOSS, log_odds
 
 
 class Scorecard(Rival):
@@ -38,17 +35,15 @@ class Scorecard(Rival):
         """Fit to each metric; log-loss is that of the probabilities of the classifier for AUC."""
         from directrix import ScorecardClassifier  # noqa: PLC0415 - not in every version
 
-        fitted = [name for name in metrics if name != "log-loss"]
+        fitted = [name for name in metrics if name != LOG_LOSS]
         classifier = ScorecardClassifier(**self.options)
         cards = classifier.fit_each([metrics[name] for name in fitted], *train)
         by_name = dict(zip(fitted, cards, strict=True))
         scores = {
             name: np.asarray(card.decision_function(test.X)) for name, card in by_name.items()
         }
-        if "log-loss" in metrics:
-            probability = by_name[FOR_PROBABILITIES].predict_proba(test.X)[:, 1]
-            with np.errstate(divide="ignore"):  # certain rows: the metric clips them
-                scores["log-loss"] = logit(np.asarray(probability, dtype=np.float64))
+        if LOG_LOSS in metrics:
+            scores[LOG_LOSS] = log_odds(by_name[FOR_PROBABILITIES], test.X)
         return scores
 
 

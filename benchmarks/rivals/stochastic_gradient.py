@@ -14,4 +14,4 @@ def _sgd(loss: str, alpha: float) -> SGDClassifier:
 
 
 hinge = Grid(lambda alpha: _sgd("hinge", alpha), _ALPHAS)
-log = Grid(lambda alpha: _sgd("log_loss", alpha), _ALPHAS)
+log = Grid(lambda alpha: _sgd("log_loss", alpha), _ALPHAS, probabilities=True)

@@ -41,4 +41,4 @@ class _Vowpal:
         return [" ".join(f"{j}:{value:.6g}" for j, value in enumerate(row)) for row in X]
 
 
-logistic = Grid(_Vowpal, (0.0,), needs="vowpalwabbit")
+logistic = Grid(_Vowpal, (0.0,), needs="vowpalwabbit", probabilities=True)

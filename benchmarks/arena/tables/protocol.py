@@ -10,21 +10,27 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.arena.protocol import FOLDS, GENERAL, MOST_ROWS, REPEATS, rows_of
-from benchmarks.arena.tables.log_loss import LogLoss
+from benchmarks.arena.protocol import SETS as NUMBERS
 from benchmarks.harness.data import Rows
 from benchmarks.harness.tables import TABLES, load_table
-from directrix.metrics import AUC, Cost, PrecisionAtK, RecallAtFPR
+from benchmarks.rivals.log_loss import LogLoss
+from directrix.metrics import AUC, AveragePrecision, Cost, PrecisionAtK, RecallAtFPR
 
 METRICS: dict[str, Any] = {
     "AUC": AUC(),
     "recall at FPR 1 %": RecallAtFPR(0.01),
     "recall at FPR 5 %": RecallAtFPR(0.05),
     "precision at top 2 %": PrecisionAtK(0.02),
+    "average precision": AveragePrecision(),
     "cost 1:20": Cost(fp=1, fn=20),
     "log-loss": LogLoss(),
 }
 #: By kind. Sets of numbers show how much of the gap between a line and boosting is closed.
-SETS: dict[str, tuple[str, ...]] = {"tables": tuple(TABLES), "numbers": GENERAL}
+SETS: dict[str, tuple[str, ...]] = {
+    "tables": tuple(TABLES),
+    "numbers": GENERAL,
+    "imbalanced": NUMBERS["imbalanced"],
+}
 #: Sets of so many values have the slow competitors last.
 MANY_VALUES = 140_000
 

@@ -37,9 +37,10 @@ from importlib import import_module
 from time import process_time
 
 from benchmarks.arena.protocol import REPEATS
+from benchmarks.arena.results import Score
 from benchmarks.arena.tables import report
 from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned, split
-from benchmarks.arena.tables.results import MEASURED, Score
+from benchmarks.arena.tables.results import MEASURED
 from benchmarks.harness.record import commit
 from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.rivals.base import Scores
@@ -70,7 +71,7 @@ def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
 
 
 def _rows(name: str, repeat: int, fold: int, rival: str) -> list[tuple[object, ...]]:
-    return [measured(Task(name, repeat, fold), rival).cells()]
+    return [measured(Task(name, repeat, fold), rival).cells(METRICS)]
 
 
 def main() -> None:

@@ -40,6 +40,8 @@ def compare(before_path: Path, after_path: Path) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
     for about, folds in sorted(pairs.items()):
         for metric in METRICS:
+            if not all(metric in values for pair in folds for values in pair):
+                continue
             means = (np.mean([pair[k][metric] for pair in folds]) for k in (0, 1))
             rows.append((*about, len(folds), metric, *(f"{mean:.5f}" for mean in means)))
     return rows

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
+from benchmarks.arena.protocol import METRICS
 from benchmarks.arena.results import MEASURED, Score, Verdict
 from benchmarks.rivals import TUNED
 
 
 def test_scores_are_read_as_they_were_written():
-    score = Score("a", 10, 2, 0, 1, TUNED, 0.5, {"error": 0.25, "AUC": 0.75})
-    row = dict(zip(MEASURED.columns, map(str, score.cells()), strict=True))
+    score = Score("a", 10, 2, 0, 1, TUNED, 2.5, 0.5, "abcdef0", {"error": 0.25, "AUC": 0.75})
+    row = dict(zip(MEASURED.columns, map(str, score.cells(METRICS)), strict=True))
     assert Score.of(row) == score
 
 

@@ -5,8 +5,8 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from benchmarks.arena.tables.log_loss import LogLoss
 from benchmarks.harness.data import Rows
+from benchmarks.rivals.log_loss import LogLoss
 from benchmarks.rivals.on_tables import SLOW, TABLE_RIVALS
 from benchmarks.rivals.path_logistic import PathLogistic
 from benchmarks.rivals.table_rival import (

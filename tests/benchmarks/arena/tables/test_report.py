@@ -3,9 +3,10 @@ import pytest
 
 pytest.importorskip("pandas")
 
+from benchmarks.arena.results import Score
 from benchmarks.arena.tables import report
 from benchmarks.arena.tables.protocol import METRICS
-from benchmarks.arena.tables.results import MEASURED, Score, TableArena
+from benchmarks.arena.tables.results import MEASURED, TableArena
 from benchmarks.harness.record import Record
 from benchmarks.rivals.on_tables import BOOSTING, EBM, LINE
 
@@ -29,7 +30,7 @@ def fill(record, sets, values, folds=5):
                     for m in METRICS
                 }
                 row = Score(name, 100, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", of_fold)
-                record.append([row.cells()])
+                record.append([row.cells(METRICS)])
 
 
 def table_after(lines, title):

@@ -3,8 +3,9 @@ import pytest
 
 pytest.importorskip("pandas")
 
+from benchmarks.arena.results import Score
 from benchmarks.arena.tables.protocol import METRICS
-from benchmarks.arena.tables.results import MEASURED, Score, TableArena
+from benchmarks.arena.tables.results import MEASURED, TableArena
 from benchmarks.harness.record import Record
 
 
@@ -21,7 +22,7 @@ def score(name, fold, rival, value, cpu=1.0, repeat=0):
 def test_scores_are_read_as_they_were_written(record):
     written = score("a", 3, "EBM", 0.25, cpu=12.5, repeat=1)
     partial = written._replace(fold=4, values={"AUC": 0.75})
-    record.append([written.cells(), partial.cells()])
+    record.append([written.cells(METRICS), partial.cells(METRICS)])
     assert TableArena(record).scores == [written, partial]
 
 
@@ -33,7 +34,7 @@ def test_means_are_over_shared_whole_repeats_and_more_is_better(record):
     ]
     rows += [score("a", 0, "EBM", 9.0, repeat=1)]  # a repeat that is not complete
     rows += [score("b", fold, "EBM", 0.7) for fold in range(5)]  # the other is missing
-    record.append(row.cells() for row in rows)
+    record.append(row.cells(METRICS) for row in rows)
     arena = TableArena(record)
     assert arena.means(["a", "b"], "AUC", ["EBM", "CatBoost"]) == pytest.approx(
         np.array([[0.5, 0.2]])
@@ -45,7 +46,7 @@ def test_means_are_over_shared_whole_repeats_and_more_is_better(record):
 def test_cpu_is_compared_on_shared_folds(record):
     rows = [score("a", fold, "EBM", 0.5, cpu=10.0 + fold) for fold in range(5)]
     rows += [score("a", fold, "CatBoost", 0.5, cpu=2.0 * (10.0 + fold)) for fold in range(3)]
-    record.append(row.cells() for row in rows)
+    record.append(row.cells(METRICS) for row in rows)
     arena = TableArena(record)
     assert arena.cpu_to(["a"], "CatBoost", "EBM") == pytest.approx(2.0)
     assert np.isnan(arena.cpu_to(["b"], "CatBoost", "EBM"))
