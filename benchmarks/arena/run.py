@@ -3,7 +3,7 @@
 ``python -m benchmarks.arena.run`` appends one line for each set, repeat, fold and competitor to
 ``measured.csv``, goes on where an interrupted run stopped, and writes ``arena.md`` and
 ``ranks.png``. ``--quick`` is three small sets and leaves the tracked files alone but compares with
-them; ``--large`` is the large sets, whole, once, into ``large.csv``. ``--jobs 2`` uses two
+them; ``--large`` is one fold of the large sets, whole, into ``large.csv``. ``--jobs 2`` uses two
 processes; ``--without "LibAUC"`` leaves a competitor for a later run.
 
 Two repeats of five stratified folds, the same for all. At most 10,000 rows a set, a fixed sample.

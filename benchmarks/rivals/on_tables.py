@@ -8,6 +8,7 @@ from benchmarks.rivals import (
     hist_boosting,
     lightgbm_trees,
     likelihood_card,
+    one_hot_direct,
     one_hot_logistic,
     scorecard,
     weight_of_evidence,
@@ -20,6 +21,7 @@ TABLE_RIVALS: dict[str, Rival] = {
     "scorecard, rows": scorecard.rows,
     "scorecard, counts": scorecard.counts,
     "scorecard, likelihood": likelihood_card.default,
+    "direct, one-hot": one_hot_direct.line,
     LINE: one_hot_logistic.tuned,
     "weights of evidence": weight_of_evidence.tuned,
     "LightGBM, tuned": lightgbm_trees.tuned,
@@ -29,4 +31,4 @@ TABLE_RIVALS: dict[str, Rival] = {
     "EBM": explainable_boosting.default,
 }
 #: A minute a fold and more.
-SLOW = ("CatBoost", EBM, "EBM")
+SLOW = ("direct, one-hot", "CatBoost", EBM, "EBM")

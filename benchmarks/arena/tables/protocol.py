@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.arena.protocol import FOLDS, GENERAL, MOST_ROWS, REPEATS, rows_of
+from benchmarks.arena.protocol import LARGE as LARGE_NUMBERS
 from benchmarks.arena.protocol import SETS as NUMBERS
 from benchmarks.harness.data import Rows
 from benchmarks.harness.tables import TABLES, load_table
@@ -31,28 +32,34 @@ SETS: dict[str, tuple[str, ...]] = {
     "numbers": GENERAL,
     "imbalanced": NUMBERS["imbalanced"],
 }
+#: Whole, in a table of their own.
+LARGE = (*LARGE_NUMBERS, "give_me_some_credit", "census_income")
 #: Sets of so many values have the slow competitors last.
 MANY_VALUES = 140_000
 
 
 class Task(NamedTuple):
-    """One fold of a table or of a set of numbers."""
+    """One fold of a table or of a set of numbers; ``whole`` where its rows are not capped."""
 
     name: str
     repeat: int
     fold: int
+    whole: bool = False
 
 
 @cache
-def frame_of(name: str) -> Rows:
-    """Return a pandas frame and its labels; of more than 10,000 rows a fixed sample."""
+def frame_of(name: str, *, whole: bool = False) -> Rows:
+    """Return a pandas frame and its labels.
+
+    Of more than 10,000 rows it is a fixed sample, unless all are asked for.
+    """
     if name not in TABLES:
         import pandas as pd  # noqa: PLC0415 - not needed by reports
 
-        X, y = rows_of(name)
+        X, y = rows_of(name, whole=whole)
         return Rows(pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])]), y)
     X, y = load_table(name)
-    if len(y) > MOST_ROWS:
+    if len(y) > MOST_ROWS and not whole:
         sample = np.sort(np.random.default_rng(0).choice(len(y), MOST_ROWS, replace=False))
         X, y = X.iloc[sample].reset_index(drop=True), y[sample]
     return Rows(X, y)
@@ -60,7 +67,7 @@ def frame_of(name: str) -> Rows:
 
 def split(task: Task) -> tuple[Rows, Rows]:
     """Return the training and test rows of a fold: the same for every competitor."""
-    X, y = frame_of(task.name)
+    X, y = frame_of(task.name, whole=task.whole)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=task.repeat)
     train, test = list(folds.split(np.zeros(len(y)), y))[task.fold]
     return Rows(X.iloc[train], y[train]), Rows(X.iloc[test], y[test])

@@ -1,9 +1,10 @@
-"""The arena of tables: twelve tables with texts and missing values, and 31 sets of numbers.
+"""The arena of tables: twelve tables with texts and missing values, and 61 sets of numbers.
 
 ``python -m benchmarks.arena.tables.run`` appends one line for each set, repeat, fold and competitor
 to ``measured.csv``, goes on where an interrupted run stopped, and writes ``tables.md``. Choose with
-``--only EBM CatBoost``, ``--sets credit_data`` (names, or ``tables`` and ``numbers`` for all of a
-kind) and ``--repeats 1``; ``--report`` measures nothing.
+``--only EBM CatBoost``, ``--sets credit_data`` (names, or ``tables``, ``numbers`` and
+``imbalanced`` for all of a kind) and ``--repeats 1``; ``--large`` is one fold of the large sets,
+whole, into ``large.csv``; ``--report`` measures nothing.
 
 Two repeats of five stratified folds, the same for all. At most 10,000 rows a set, a fixed sample.
 All that is chosen, is chosen in folds of the training rows.
@@ -17,6 +18,7 @@ All that is chosen, is chosen in folds of the training rows.
 * "logistic, one-hot": numbers imputed by the median with an indicator and standardised, texts
   one-hot with levels of at least ten rows, C by five inner folds. On sets of numbers this is the
   plain line.
+* "direct, one-hot" is `DirectClassifier` on the same features.
 * "weights of evidence": optbinning's ``BinningProcess``, missing values with their own evidence,
   levels of fewer than ten rows together, then logistic regression, C by five inner folds, in each
   of which bins are made anew. Its class ``Scorecard`` has the same scores as points.
@@ -32,15 +34,16 @@ that of one-hot logistic regression on the same fold.
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from time import process_time
 
 from benchmarks.arena.protocol import REPEATS
 from benchmarks.arena.results import Score
 from benchmarks.arena.tables import report
+from benchmarks.arena.tables.protocol import LARGE as LARGE_SETS
 from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned, split
-from benchmarks.arena.tables.results import MEASURED
+from benchmarks.arena.tables.results import LARGE, MEASURED
 from benchmarks.harness.record import commit
 from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.rivals.base import Scores
@@ -70,8 +73,10 @@ def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
         return scores, process_time() - start
 
 
-def _rows(name: str, repeat: int, fold: int, rival: str) -> list[tuple[object, ...]]:
-    return [measured(Task(name, repeat, fold), rival).cells(METRICS)]
+def _rows(
+    name: str, repeat: int, fold: int, rival: str, *, whole: bool = False
+) -> list[tuple[object, ...]]:
+    return [measured(Task(name, repeat, fold, whole), rival).cells(METRICS)]
 
 
 def main() -> None:
@@ -80,6 +85,7 @@ def main() -> None:
     parser = option_parser(__doc__)
     parser.add_argument("--only", nargs="*", default=list(TABLE_RIVALS), choices=TABLE_RIVALS)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=[*SETS, *every])
+    parser.add_argument("--large", action="store_true", help="one fold of the large sets, whole")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="of five folds each")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     args = parser.parse_args()
@@ -91,9 +97,13 @@ def main() -> None:
             print(f"not run: {name}; try: pip install {missing}")
         else:
             rivals.append(name)
-    names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
-    keys = planned(names, rivals, SLOW, args.repeats)
-    measure_missing(MEASURED, keys, _rows, jobs=args.jobs)
+    if args.large:
+        keys = ((name, 0, 0, rival) for name in LARGE_SETS for rival in rivals)
+        measure_missing(LARGE, keys, partial(_rows, whole=True), jobs=args.jobs)
+    else:
+        names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
+        keys = planned(names, rivals, SLOW, args.repeats)
+        measure_missing(MEASURED, keys, _rows, jobs=args.jobs)
     return report.main()
 
 

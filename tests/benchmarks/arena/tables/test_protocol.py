@@ -15,7 +15,7 @@ from benchmarks.harness.data import Rows
 def sets(monkeypatch):
     """Let "small" and "large" be sets that need no file."""
 
-    def frame(name):
+    def frame(name, **_):
         n = 4000 if name == "large" else 50
         X = pd.DataFrame(np.arange(40.0 * n).reshape(n, 40), index=np.arange(n))
         return Rows(X, np.arange(n) % 5 == 0)
