@@ -21,7 +21,7 @@ def table(monkeypatch):
     y = rng.random(150) < 0.4
     X = pd.DataFrame({"number": rng.normal(size=150) + 2 * y, "text": np.where(y, "a", "b")})
     X.loc[::7, "number"] = np.nan
-    monkeypatch.setattr(protocol, "frame_of", lambda _, **_: Rows(X, y))
+    monkeypatch.setattr(protocol, "frame_of", lambda *_, **__: Rows(X, y))
     run._fitted.cache_clear()
     yield
     run._fitted.cache_clear()
