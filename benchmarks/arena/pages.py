@@ -1,8 +1,8 @@
 """What the documentation says of the arena: the page "Evidence", and tables inside other pages.
 
-``python -m benchmarks.arena.pages`` writes ``docs/evidence.md``, and the tables between two
-comments each in the other pages, from the tracked files. It measures nothing. A test compares the
-pages with what it would write.
+``python -m benchmarks.arena.pages`` writes ``docs/evidence.md`` and its picture, and the tables
+between two comments each in the other pages, from the tracked files. It measures nothing. A test
+compares the pages with what it would write.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.arena.protocol import METRICS, SETS
-from benchmarks.arena.results import Arena, Verdict
+from benchmarks.arena import evidence
+from benchmarks.arena.protocol import SETS
+from benchmarks.arena.results import Arena
 from benchmarks.harness.markdown import bold_if, header, line
-from benchmarks.rivals import LINEAR, REFERENCES, RIVALS, TUNED
+from benchmarks.rivals import LINEAR, TUNED
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "evidence.md"
 CLASSES = {
     "direct": "DirectClassifier",
     "moment": "MomentClassifier",
@@ -36,23 +36,9 @@ USED_TODAY = {
 }
 #: The same where one class is rare.
 USED_FOR_RARE = (BALANCED, "SMOTE + logistic", "logistic, tuned threshold")
-RARE = ("balanced error", "F1", "G-mean")
 USUAL = (TUNED, BALANCED, "logistic", "linear SVC, tuned", "LDA, shrunk")
 SHOWN = ("error", "AUC", "recall at FPR 1 %", "precision at top 1 %", "PRBEP", "F1", "cost 1:20")
 AT_ONE_PERCENT = ("magic04", "ijcnn1", "mammography", "covtype", "vowel", "spambase", "german")
-_PAPERS = "benchmarks/papers"
-#: Reports that have verdicts of their own, and what they are about.
-REPORTS = {
-    f"{_PAPERS}/ghanbari_2019/tables.md": "training from moments (Ghanbari and others 2019)",
-    f"{_PAPERS}/ghanbari_2018/tables.md": "descents on their risks (Ghanbari and Scheinberg 2018)",
-    f"{_PAPERS}/zhang_2012/figures.md": "smoothed losses (Zhang and others 2012)",
-    f"{_PAPERS}/zhang_2012/trajectories.md": "their metrics along the way",
-    f"{_PAPERS}/hasan_pal_2015/tables.md": "Beta-Bernoulli models (Hasan and Pal)",
-    f"{_PAPERS}/hasan_pal_2015/kernels.md": "their kernels and support vectors",
-    f"{_PAPERS}/hasan_pal_2015/calibration.md": "their probabilities",
-    f"{_PAPERS}/hasan_pal_2015/joint_inference/joint_inference.md": "them in a graphical model",
-    "benchmarks/arena/arena.md": "the arena: every value, set by set",
-}
 
 
 def counts(
@@ -63,145 +49,9 @@ def counts(
     return " / ".join(str(len(sets)) for sets in outcomes.values())
 
 
-# ── the page "Evidence" ───────────────────────────────────────────────────────────────────────────
-
-
-def text(arena: Arena) -> str:
-    """Return the page."""
-    lines = [
-        "# Evidence",
-        "",
-        "This page is made from tracked measurements by `python -m benchmarks.arena.pages`. Every",
-        "competitor sees the same folds and is tuned on the same inner folds; a win or a loss is",
-        "significant at 5 % by the corrected t-test for repeated cross-validation, all else is a",
-        "tie. On each set we are compared with the linear rival that is best on its test rows,",
-        "which favours the rivals. The protocol is in `benchmarks/arena/run.py`.",
-        "",
-        _extent(arena),
-        "",
-        "![Mean ranks](../benchmarks/arena/ranks.png)",
-    ]
-    for kind, names in SETS.items():
-        lines += ["", f"## {kind.capitalize()} sets: wins, ties and losses", ""]
-        lines += header("metric", *(CLASSES[ours] for ours in arena.ours))
-        for metric in METRICS:
-            rivals = _linear_rivals(arena, names, metric)
-            cells = (counts(arena, names, metric, ours, rivals) for ours in arena.ours)
-            lines.append(line(metric, *cells))
-    lines += ["", "## DirectClassifier against what people use today", "", *_today(arena)]
-    lines += ["", "## Recall where few false positives are allowed", ""]
-    lines += [sentence for ours in ("direct", "smooth") for sentence in (_recall(arena, ours), "")]
-    lines.pop()
-    lines += ["", "## Where we lose, and what to use instead", "", *_losses(arena)]
-    lines += ["", "## What a line cannot reach", "", *_beyond(arena)]
-    lines += ["", "## What the papers claim", ""]
-    lines += [
-        "Each report has the printed figures beside ours, and says whether the claim holds.",
-        "",
-    ]
-    lines += [f"- [{about}](../{path})" for path, about in REPORTS.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _extent(arena: Arena) -> str:
-    sets = {kind: len(arena.measured(names, "error", [TUNED])) for kind, names in SETS.items()}
-    again = {(score.name, score.rival) for score in arena.scores if score.repeat}
-    folds = "five folds"
-    if again:
-        rivals = {rival for _, rival in again}
-        folds += f"; on {len({name for name, _ in again})} sets five others, of "
-        folds += "; ".join(name for name in RIVALS if name in rivals)
-    return (
-        f"{sets['general']} of {len(SETS['general'])} general and {sets['imbalanced']} of "
-        f"{len(SETS['imbalanced'])} imbalanced sets, at most 10,000 rows a set; {folds}."
-    )
-
-
 def _linear_rivals(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
     available = arena.available(names, metric)
     return [rival for rival in LINEAR if rival in available]
-
-
-def _today(arena: Arena) -> list[str]:
-    """Return counts against the usual competitors, and mean ranks among them."""
-    lines = [
-        "Against the best of the usual competitors on each general set, by all folds that they",
-        "have in common:",
-        "",
-        *header("metric", "competitors", "wins", "ties", "losses", "won on", "lost on"),
-    ]
-    for metric, rivals in USED_TODAY.items():
-        sets = arena.outcomes(SETS["general"], metric, "direct", rivals)
-        numbers = (str(len(names)) for names in sets.values())
-        lists = (", ".join(sets[word]) for word in ("win", "loss"))
-        lines.append(line(metric, "; ".join(rivals), *numbers, *lists))
-    lines += ["", "Mean ranks among them (1 is best; ties share a rank):", ""]
-    lines += header("sets", "metric", "n", "ranks")
-    comparisons = [("general", metric, rivals) for metric, rivals in USED_TODAY.items()]
-    comparisons += [("imbalanced", metric, USED_FOR_RARE) for metric in RARE]
-    for kind, metric, rivals in comparisons:
-        every = ["direct", *rivals]
-        ranks = arena.ranks(SETS[kind], metric, every)
-        if len(ranks):
-            means = zip(every, ranks.mean(axis=0), strict=True)
-            cell = "; ".join(f"{name} {mean:.2f}" for name, mean in means)
-            lines.append(line(kind, metric, str(len(ranks)), cell))
-    return lines
-
-
-def _recall(arena: Arena, classifier: str) -> str:
-    """Return the gain at one false positive in a hundred over logistic regression, tuned."""
-    metric, gains = "recall at FPR 1 %", []
-    for name in SETS["general"]:
-        table = arena.folds(name, metric, [classifier, TUNED])
-        if table is not None:
-            ours, theirs = table.mean(axis=1)
-            if theirs >= 0.02:
-                gains.append(ours / theirs - 1.0)
-    mean, median = 100 * np.mean(gains), 100 * np.median(gains)
-    return (
-        f"{CLASSES[classifier]} against tuned logistic regression, on the {len(gains)} general "
-        "sets where the latter catches 2 % or more: the recall at a false-positive rate of 1 % is "
-        f"{mean:+.0f} % in the mean, {median:+.0f} % in the median, relative to its own."
-    )
-
-
-def _losses(arena: Arena) -> list[str]:
-    """Return each significant loss, and the rival that wins it."""
-    lines = header("metric", "ours", "set", "better", "by")
-    for names in SETS.values():
-        for metric in METRICS:
-            rivals = _linear_rivals(arena, names, metric)
-            for ours in arena.ours:
-                verdicts = arena.verdicts(names, metric, ours, rivals)
-                for name, (rival, verdict) in verdicts.items():
-                    if verdict.word == "loss":
-                        cells = CLASSES[ours], name.removeprefix("keel/"), rival
-                        lines.append(line(metric, *cells, f"{-verdict.mean:.4f}"))
-    return lines
-
-
-def _beyond(arena: Arena) -> list[str]:
-    """Return on how many sets trees are better than every line, ours included."""
-    lines = header("metric", "sets", "trees or naive Bayes better than every line, significantly")
-    for metric in METRICS:
-        available = arena.available(SETS["general"], metric)
-        references = [rival for rival in REFERENCES if rival in available]
-        linear = [rival for rival in (*arena.ours, *LINEAR) if rival in available]
-        sets = arena.measured(SETS["general"], metric, [*references, *linear])
-        better = sum(
-            any(_is_better(arena, name, metric, reference, linear) for reference in references)
-            for name in sets
-        )
-        lines.append(line(metric, str(len(sets)), str(better)))
-    table = "[on 18 sets](../benchmarks/studies/beyond_lines.md)"
-    return [*lines, "", f"What splines and Nystroem before a line make up of that: {table}."]
-
-
-def _is_better(arena: Arena, name: str, metric: str, reference: str, linear: Sequence[str]) -> bool:
-    verdict: Verdict
-    _, verdict = arena.verdicts([name], metric, reference, linear)[name]
-    return verdict.word == "win"
 
 
 # ── tables inside other pages ─────────────────────────────────────────────────────────────────────
@@ -293,9 +143,11 @@ def embedded(page: str, arena: Arena) -> str:
 
 
 def main() -> None:
-    """Write the page and the tables."""
+    """Write the page, its picture and the tables."""
+    everything = evidence.Everything()
+    evidence.PAGE.write_text(evidence.text(everything), encoding="utf-8")
+    evidence.picture(everything).savefig(evidence.PICTURE, dpi=110)
     arena = Arena()
-    PAGE.write_text(text(arena), encoding="utf-8")
     for page in dict.fromkeys(page for page, _ in BLOCKS):
         (ROOT / page).write_text(embedded(page, arena), encoding="utf-8")
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
+from benchmarks.arena.pooled import critical_difference
 from benchmarks.arena.protocol import METRICS, SETS
-from benchmarks.arena.results import LARGE, LEVEL, Arena
+from benchmarks.arena.results import LARGE, LEVEL, Arena, Verdict
 from benchmarks.harness import figure
 from benchmarks.harness.markdown import bold_if, header, line, write_report
-from benchmarks.rivals import LINEAR, OURS, RIVALS, TUNED
+from benchmarks.rivals import LINEAR, OURS, REFERENCES, RIVALS, TUNED
 
 REPORT = Path(__file__).with_name("arena.md")
 FIGURE = Path(__file__).with_name("ranks.png")
@@ -64,6 +65,7 @@ def _lines(arena: Arena) -> list[str]:
                 lines += _counts(arena, kind, names, metric, rivals)
     lines += ["", "## Mean ranks of the linear ones, one the best", ""]
     lines += _rank_table(arena)
+    lines += ["", "## What a line cannot reach", "", *_beyond(arena)]
     lines += ["", f"## CPU of the whole choice, to that of {TUNED} (median over folds)", ""]
     lines += header("competitor", "ratio")
     lines += [line(rival, f"{arena.cpu_ratio(rival):.2f}") for rival in RIVALS]
@@ -99,9 +101,8 @@ def _rank_table(arena: Arena) -> list[str]:
             ranks = arena.ranks(names, metric, rivals)
             if len(ranks) < 2:
                 continue
-            n, k = ranks.shape
-            q = stats.studentized_range.ppf(1 - LEVEL, k, np.inf) / 2**0.5
-            critical = q * (k * (k + 1) / (6 * n)) ** 0.5
+            n = len(ranks)
+            critical = critical_difference(*ranks.shape, LEVEL)
             p = stats.friedmanchisquare(*ranks.T).pvalue
             means = dict(zip(rivals, ranks.mean(axis=0), strict=True))
             best = min(means.values())
@@ -126,6 +127,31 @@ def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[
         cells = (f"{sign * np.mean(list(v.values())):.4f}" if v else "" for v in folds)
         lines.append(line(_short(name), arena.shapes[name], *cells))
     return lines
+
+
+def _beyond(arena: Arena) -> list[str]:
+    """Return on how many sets trees are better than every line, ours included."""
+    lines = header("metric", "sets", "trees or naive Bayes better than every line, significantly")
+    for metric in METRICS:
+        available = arena.available(SETS["general"], metric)
+        references = [rival for rival in REFERENCES if rival in available]
+        linear = [rival for rival in (*arena.ours, *LINEAR) if rival in available]
+        if not (references and linear):
+            continue
+        sets = arena.measured(SETS["general"], metric, [*references, *linear])
+        better = sum(
+            any(_is_better(arena, name, metric, reference, linear) for reference in references)
+            for name in sets
+        )
+        lines.append(line(metric, str(len(sets)), str(better)))
+    table = "[on 18 sets](../studies/beyond_lines.md)"
+    return [*lines, "", f"What splines and Nystroem before a line make up of that: {table}."]
+
+
+def _is_better(arena: Arena, name: str, metric: str, reference: str, linear: Sequence[str]) -> bool:
+    verdict: Verdict
+    _, verdict = arena.verdicts([name], metric, reference, linear)[name]
+    return verdict.word == "win"
 
 
 def _short(name: str) -> str:

@@ -139,7 +139,12 @@ class Verdict(NamedTuple):
 
 
 class Arena:
-    """The values of a record, by set, competitor and metric: one for each fold.
+    """The values of records, by set, competitor and metric: one for each fold.
+
+    Parameters
+    ----------
+    *records : Record
+        By default those of the class.
 
     Attributes
     ----------
@@ -150,8 +155,15 @@ class Arena:
     metrics: ClassVar[Mapping[str, Any]] = METRICS
     competitors: ClassVar[Mapping[str, Rival]] = RIVALS
 
-    def __init__(self, record: Record = MEASURED) -> None:
-        self.scores = read(record)
+    records: ClassVar[tuple[Record, ...]] = (MEASURED,)
+
+    def __init__(self, *records: Record) -> None:
+        self.scores = [score for record in records or self.records for score in read(record)]
+
+    @cached_property
+    def commits(self) -> list[str]:
+        """Commits that were measured, the first one first."""
+        return list(dict.fromkeys(score.commit for score in self.scores))
 
     @cached_property
     def shapes(self) -> dict[str, str]:
@@ -229,6 +241,15 @@ class Arena:
         tables = (self.folds(name, metric, rivals) for name in names)
         means = [table.mean(axis=1).round(9) for table in tables if table is not None]
         return np.array([stats.rankdata(-mean) for mean in means])
+
+    def means(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> FloatArray:
+        """Return a row for each set that all of these have: their means over shared folds.
+
+        More is better, whatever the metric.
+        """
+        tables = [self.folds(name, metric, rivals) for name in names]
+        means = [table.mean(axis=1) for table in tables if table is not None]
+        return np.array(means).reshape(len(means), len(rivals))
 
     def cpu_ratio(self, rival: str) -> float:
         """Return the median over folds of the CPU time to that of tuned logistic regression."""

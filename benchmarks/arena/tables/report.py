@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arena.pooled import LEAST_GAP, ClosedShare, holm, signed_rank_p
 from benchmarks.arena.results import LEVEL
-from benchmarks.arena.tables.pooled import LEAST_GAP, ClosedShare, holm, signed_rank_p
 from benchmarks.arena.tables.protocol import METRICS, SETS
 from benchmarks.arena.tables.results import TableArena
 from benchmarks.harness.markdown import bold_if, header, line, write_report

@@ -13,7 +13,6 @@ from benchmarks.arena.tables.protocol import METRICS
 from benchmarks.harness.record import Record
 from benchmarks.rivals.base import Rival
 from benchmarks.rivals.on_tables import TABLE_RIVALS
-from directrix._typing import FloatArray
 
 MEASURED = record_of(Path(__file__).with_name("measured.csv"), METRICS)
 LARGE = record_of(Path(__file__).with_name("large.csv"), METRICS)
@@ -24,18 +23,7 @@ class TableArena(Arena):
 
     metrics: ClassVar[Mapping[str, Any]] = METRICS
     competitors: ClassVar[Mapping[str, Rival]] = TABLE_RIVALS
-
-    def __init__(self, record: Record = MEASURED) -> None:
-        super().__init__(record)
-
-    def means(self, names: Sequence[str], metric: str, rivals: Sequence[str]) -> FloatArray:
-        """Return a row for each set that all of these have: their means over shared folds.
-
-        More is better, whatever the metric.
-        """
-        tables = [self.folds(name, metric, rivals) for name in names]
-        means = [table.mean(axis=1) for table in tables if table is not None]
-        return np.array(means).reshape(len(means), len(rivals))
+    records: ClassVar[tuple[Record, ...]] = (MEASURED,)
 
     def cpu_to(self, names: Sequence[str], rival: str, unit: str) -> float:
         """Return the median CPU time of a competitor to that of another, over shared folds."""

@@ -2,16 +2,16 @@
 
 import pytest
 
-from benchmarks.arena import pages
+from benchmarks.arena import evidence, pages
 from benchmarks.arena.results import Arena
 
 
 def test_the_page_says_what_was_measured():
-    assert pages.PAGE.read_text(encoding="utf-8") == pages.text(Arena())
+    assert evidence.PAGE.read_text(encoding="utf-8") == evidence.text(evidence.Everything())
 
 
 def test_every_report_that_the_page_links_to_exists():
-    assert all((pages.ROOT / path).is_file() for path in pages.REPORTS)
+    assert all((pages.ROOT / path).is_file() for path, _ in evidence.LINKS)
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in pages.BLOCKS}))

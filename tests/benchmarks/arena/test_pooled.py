@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.arena.tables.pooled import ClosedShare, holm, signed_rank_p
+from benchmarks.arena.pooled import ClosedShare, Gain, critical_difference, holm, signed_rank_p
 
 
 class TestSignedRanks:
@@ -53,3 +53,25 @@ class TestClosedShare:
         share = ClosedShare.of(self.near, self.near + 0.01, self.near)
         assert np.isnan(share.median)
         assert share.share == pytest.approx(0.0)
+
+
+class TestGain:
+    def test_the_interval_of_the_median_is_that_of_samples_of_sets(self):
+        differences = np.random.default_rng(0).normal(0.5, 1.0, 60)
+        gain = Gain.of(differences)
+        assert gain.sets == 60
+        assert gain.median == np.median(differences)
+        assert gain.low < gain.median < gain.high
+        # The standard error of a median of normal numbers is 1.25 / √n.
+        assert gain.high - gain.low == pytest.approx(2 * 1.96 * 1.25 / 60**0.5, rel=0.35)
+
+    def test_a_few_large_gains_move_the_mean_and_not_the_median(self):
+        gain = Gain.of(np.array([0.0] * 9 + [5.0]))
+        assert (gain.median, gain.low, gain.high, gain.mean) == (0.0, 0.0, 0.0, 0.5)
+
+
+def test_the_critical_difference_is_that_of_the_tables():
+    # Demšar (2006), table 5: q of 4 competitors at 5 % is 2.569.
+    assert critical_difference(14, 4, 0.05) == pytest.approx(
+        2.569 * (4 * 5 / (6 * 14)) ** 0.5, 1e-3
+    )

@@ -81,3 +81,51 @@ class ClosedShare(NamedTuple):
         wide = gaps >= LEAST_GAP
         median = float(np.median(gains[wide] / gaps[wide])) if wide.any() else float("nan")
         return cls(len(gaps), float(gaps.mean()), share, float(low), float(high), median)
+
+
+class Gain(NamedTuple):
+    """Gain of one competitor over another, over sets together.
+
+    Attributes
+    ----------
+    sets : int
+    median, low, high : float
+        Median over the sets, and 95 % of its values in samples of the sets with replacement.
+    mean : float
+    p : float
+        Of Wilcoxon's signed-rank test.
+    """
+
+    sets: int
+    median: float
+    low: float
+    high: float
+    mean: float
+    p: float
+
+    @classmethod
+    def of(cls, differences: FloatArray) -> Gain:
+        """Compare two competitors by one difference for each set."""
+        n = len(differences)
+        sample = np.random.default_rng(0).integers(n, size=(_SAMPLES, n))
+        low, high = np.quantile(np.median(differences[sample], axis=1), [0.025, 0.975])
+        return cls(
+            n,
+            float(np.median(differences)),
+            float(low),
+            float(high),
+            float(differences.mean()),
+            signed_rank_p(differences),
+        )
+
+
+def critical_difference(n_sets: int, n_competitors: int, level: float) -> float:
+    r"""Return how far mean ranks must be apart to differ significantly (Nemenyi).
+
+    .. math:: q_\alpha \sqrt{\frac{k (k + 1)}{6 N}}
+
+    for k competitors on N sets, q the quantile of the studentised range over √2 (Demšar 2006).
+    """
+    k = n_competitors
+    q = stats.studentized_range.ppf(1.0 - level, k, np.inf) / 2**0.5
+    return float(q * (k * (k + 1) / (6 * n_sets)) ** 0.5)

@@ -1,0 +1,407 @@
+"""The page "Evidence" of the documentation, and its picture of critical differences.
+
+``python -m benchmarks.arena.pages`` writes both from the tracked files. Competitors, metrics and
+groups of sets are fixed here, before anything is measured: none is chosen by its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from benchmarks.arena.pooled import Gain, critical_difference, holm
+from benchmarks.arena.protocol import METRICS, SETS
+from benchmarks.arena.rank_diagram import draw_ranks
+from benchmarks.arena.results import LEVEL, MEASURED, Arena
+from benchmarks.arena.tables.protocol import METRICS as TABLE_METRICS
+from benchmarks.arena.tables.protocol import SETS as TABLE_SETS
+from benchmarks.arena.tables.results import MEASURED as MEASURED_TABLES
+from benchmarks.harness.figure import new_figure
+from benchmarks.harness.markdown import bold_if, header, line
+from benchmarks.harness.record import Record, read_rows
+from benchmarks.rivals import RIVALS, TUNED, Rival
+from benchmarks.rivals.on_tables import EBM, LINE, TABLE_RIVALS
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "evidence.md"
+PICTURE = Path(__file__).with_name("critical_differences.png")
+TABLES = TABLE_SETS["tables"]
+NUMBERS = (*SETS["general"], *SETS["imbalanced"])
+
+DIRECT, CARD, COUNTS, TREES = "direct", "scorecard, rows", "scorecard, counts", "LightGBM, tuned"
+EVIDENCE = "weights of evidence"
+#: The metrics of the line, those of the goals first.
+LINE_METRICS = (
+    *("recall at FPR 1 %", "PRBEP", "F1", "cost 1:20", "balanced error", "error", "AUC"),
+    *("average precision", "log-loss"),
+)
+CARD_METRICS = ("recall at FPR 1 %", "cost 1:20", "AUC", "average precision", "log-loss")
+EXPECTED = ("AUC", "recall at FPR 1 %", "cost 1:20")
+#: The usual lines, of which DirectClassifier shall not be worse than the best.
+USUAL = (TUNED, "linear SVC, tuned", "LDA, shrunk")
+SHORT = {
+    DIRECT: "DirectClassifier",
+    "direct, one-hot": "DirectClassifier",
+    CARD: "ScorecardClassifier",
+    COUNTS: "the same from counts",
+    TUNED: "logistic regression",
+    LINE: "logistic regression",
+    TREES: "LightGBM",
+    EVIDENCE: "optbinning",
+    EBM: "EBM",
+}
+
+
+class Everything(Arena):
+    """Both arenas: on sets of numbers their folds are the same."""
+
+    metrics: ClassVar[Mapping[str, Any]] = {**METRICS, **TABLE_METRICS}
+    competitors: ClassVar[Mapping[str, Rival]] = {**RIVALS, **TABLE_RIVALS}
+    records: ClassVar[tuple[Record, ...]] = (MEASURED, MEASURED_TABLES)
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Rows of each set, of which at most 10,000 were used."""
+        return {score.name: score.rows for score in self.scores}
+
+    @cached_property
+    def prevalence(self) -> dict[str, float]:
+        """Share of positives of each set of numbers: the average precision of one score for all."""
+        folds: dict[str, list[float]] = {}
+        for score in self.scores:
+            if score.rival == "prior":
+                folds.setdefault(score.name, []).append(score.values["average precision"])
+        return {name: float(np.mean(values)) for name, values in folds.items()}
+
+    def gain(self, names: Sequence[str], metric: str, ours: str, rival: str) -> Gain | None:
+        """Return the gain of one over another on the sets that both have; None if there is none."""
+        means = self.means(names, metric, [ours, rival])
+        return Gain.of(means[:, 0] - means[:, 1]) if len(means) else None
+
+
+class Group(NamedTuple):
+    """Sets that are alike, and the competitors that people would try on them.
+
+    Attributes
+    ----------
+    about : str
+    names : tuple of str
+    rivals : tuple of str
+        Logistic regression first.
+    """
+
+    about: str
+    names: tuple[str, ...]
+    rivals: tuple[str, ...]
+
+
+def groups(arena: Everything) -> list[Group]:
+    """Return groups of sets by size and share of positives; tables with text are one."""
+    on_numbers = (TUNED, DIRECT, CARD, TREES)
+    found = []
+    for size, small in (("under 1,000 rows", True), ("1,000 rows and more", False)):
+        for share, rare in (("under 10 % positives", True), ("10 % and more", False)):
+            names = tuple(
+                name
+                for name in NUMBERS
+                if name in arena.prevalence
+                and (arena.rows[name] < 1000) == small
+                and (arena.prevalence[name] < 0.1) == rare
+            )
+            found.append(Group(f"numbers, {size}, {share}", names, on_numbers))
+    found.append(Group("text and missing values", TABLES, (LINE, "direct, one-hot", CARD, TREES)))
+    return found
+
+
+def text(arena: Everything) -> str:
+    """Return the page."""
+    lines = ["# Evidence", "", *_how(arena)]
+    lines += ["", "## What to expect for a table like yours", "", *expectations(arena)]
+    lines += ["", "## Over all sets together", "", *pooled_tests(arena)]
+    lines += ["", "## Where we lose, and to whom", "", *losses(arena)]
+    lines += ["", "## Cost, honesty, scale", "", *others(arena)]
+    lines += ["", "## Everything else", "", *(f"- [{what}](../{path})" for path, what in LINKS)]
+    return "\n".join(lines) + "\n"
+
+
+def _how(arena: Everything) -> list[str]:
+    commits = ", ".join(f"`{commit}`" for commit in arena.commits)
+    n_numbers = len(arena.measured(NUMBERS, "AUC", [TUNED]))
+    n_tables = len(arena.measured(TABLES, "AUC", [LINE]))
+    repeats = {score.repeat for score in arena.scores}
+    folds = "two repeats of five folds" if len(repeats) > 1 else "five folds"
+    about = (
+        f"{n_numbers} sets of numbers (31 general, 30 imbalanced) and {n_tables} tables with text "
+        f"and missing values, at most 10,000 rows of each; {folds}, the same for all; all that is "
+        "chosen, is chosen in folds of the training rows. Competitors and comparisons were fixed "
+        f"before the run. Measured on commit {commits}; this page is made from "
+        "[its records](../benchmarks/README.md) by `python -m benchmarks.arena.pages`."
+    )
+    return [about]
+
+
+# ── what to expect ────────────────────────────────────────────────────────────────────────────────
+
+
+def expectations(arena: Everything) -> list[str]:
+    """Return what each of four competitors has over logistic regression, by group of sets."""
+    first, *others = (SHORT[rival] for rival in (TUNED, DIRECT, CARD, TREES))
+    about = (
+        "Mean of tuned logistic regression, and the median gain of others over it (above zero is "
+        "better, whatever the metric); in bold the one that is best in the mean."
+    )
+    lines = [
+        about,
+        "",
+        *header("your table", "sets", "metric", first, *others, "best on so many sets"),
+    ]
+    for group in groups(arena):
+        for metric in EXPECTED:
+            means = arena.means(group.names, metric, group.rivals)
+            if not len(means):
+                continue
+            sign = 1.0 if arena.metrics[metric].greater_is_better else -1.0
+            gains = np.median(means[:, 1:] - means[:, :1], axis=0)
+            best = int(means.mean(axis=0).argmax())
+            cells = [f"{sign * means[:, 0].mean():.3f}", *(f"{gain:+.3f}" for gain in gains)]
+            cells[best] = bold_if(cells[best], True)  # noqa: FBT003 - the cell of the best
+            firsts = (means.round(9) == means.round(9).max(axis=1, keepdims=True)).sum(axis=0)
+            wins = " / ".join(map(str, firsts.tolist()))
+            lines.append(line(group.about, str(len(means)), metric, *cells, wins))
+    return lines
+
+
+# ── pooled tests ──────────────────────────────────────────────────────────────────────────────────
+
+
+def pooled_tests(arena: Everything) -> list[str]:
+    """Return gains over declared competitors with intervals and corrected p-values."""
+    about = (
+        "Median gain over the sets with a 95 % interval (samples of the sets), and the p-value of "
+        "Wilcoxon's signed-rank test, corrected by Holm's method for the table; bold below "
+        f"{LEVEL:g}. Set by set, wins, ties and losses are by the corrected t-test for repeated "
+        f"cross-validation (Nadeau and Bengio 2003) at {100 * LEVEL:g} %."
+    )
+    lines = [
+        about,
+        "",
+        f"{SHORT[DIRECT]} against tuned logistic regression, on sets of numbers:",
+        "",
+        *header("metric", "sets", "median gain", "mean gain", "p", "wins / ties / losses"),
+    ]
+    gains = {m: gain for m in LINE_METRICS if (gain := arena.gain(NUMBERS, m, DIRECT, TUNED))}
+    corrected = holm([gain.p for gain in gains.values()])
+    for (metric, gain), p in zip(gains.items(), corrected, strict=True):
+        counts = " / ".join(
+            str(len(sets)) for sets in arena.outcomes(NUMBERS, metric, DIRECT, [TUNED]).values()
+        )
+        cells = (str(gain.sets), _span(gain), f"{gain.mean:+.4f}", _p(p), counts)
+        lines.append(line(metric, *cells))
+    lines += ["", _never_worse(arena), ""]
+    for ours, about in ((CARD, SHORT[CARD]), (COUNTS, f"{SHORT[CARD]}, trained on counts alone")):
+        lines += [f"{about}, on all sets:", "", *_card_tests(arena, ours), ""]
+    lines += [
+        "Critical differences (Nemenyi) of mean ranks; bars join those that do not differ:",
+        "",
+        "![Critical differences](../benchmarks/arena/critical_differences.png)",
+    ]
+    return lines
+
+
+def _card_tests(arena: Everything, ours: str) -> list[str]:
+    every = (*NUMBERS, *TABLES)
+    rivals = (LINE, EVIDENCE, EBM, TREES)
+    found = {
+        (metric, rival): arena.gain(every, metric, ours, rival)
+        for metric in CARD_METRICS
+        for rival in rivals
+    }
+    gains = {key: gain for key, gain in found.items() if gain is not None}
+    corrected = dict(zip(gains, holm([gain.p for gain in gains.values()]), strict=True))
+    lines = header("metric", *(f"over {SHORT[rival]}" for rival in rivals))
+    for metric in CARD_METRICS:
+        cells = []
+        for rival in rivals:
+            gain = gains.get((metric, rival))
+            p = corrected.get((metric, rival), 1.0)
+            cells.append("" if gain is None else f"{_span(gain)}, p {_p(p)}, {gain.sets} sets")
+        lines.append(line(metric, *cells))
+    return lines
+
+
+def _never_worse(arena: Everything) -> str:
+    said = []
+    for metric in ("error", "AUC"):
+        sets = arena.outcomes(SETS["general"], metric, DIRECT, USUAL)
+        of = sum(map(len, sets.values()))
+        lost = f"{len(sets['loss'])} of {of}"
+        names = f" ({', '.join(sets['loss'])})" if sets["loss"] else ""
+        said.append(f"{lost} in {metric}{names}")
+    return (
+        f"Against the best of {'; '.join(USUAL)} on each general set, seen from the test rows, "
+        f"{SHORT[DIRECT]} is significantly worse on {' and '.join(said)}."
+    )
+
+
+def _span(gain: Gain) -> str:
+    return f"{gain.median:+.4f} ({gain.low:+.4f} to {gain.high:+.4f})"
+
+
+def _p(p: float) -> str:
+    return bold_if(f"{p:.1g}", p < LEVEL)
+
+
+# ── losses ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def losses(arena: Everything) -> list[str]:
+    """Return the sets that ours lose significantly, by metric and competitor."""
+    lines = header("ours", "metric", "loses to", "sets", "which")
+    compared = (
+        (DIRECT, NUMBERS, LINE_METRICS, (*USUAL, TREES)),
+        (CARD, (*NUMBERS, *TABLES), CARD_METRICS, (LINE, EVIDENCE, EBM, TREES)),
+    )
+    for ours, names, metrics, rivals in compared:
+        for metric in metrics:
+            for rival in rivals:
+                sets = arena.outcomes(names, metric, ours, [rival])
+                lost = [name.removeprefix("keel/") for name in sets["loss"]]
+                if lost:
+                    of = sum(map(len, sets.values()))
+                    some = ", ".join(lost[:4]) + (", …" if len(lost) > 4 else "")
+                    about = (SHORT[ours], metric, SHORT.get(rival, rival))
+                    lines.append(line(*about, f"{len(lost)} of {of}", some))
+    return lines
+
+
+# ── cost, honesty, scale ──────────────────────────────────────────────────────────────────────────
+
+
+def others(arena: Everything) -> list[str]:
+    """Return a line each for what other measurements say."""
+    return [
+        (
+            f"- **Cost.** {_fit_cost()} On tables, for all metrics together, a card takes "
+            f"{_cpu(arena, CARD, TREES):.2g} times the CPU time of tuned LightGBM and "
+            f"{_cpu(arena, CARD, EBM):.2g} times that of EBM with four bags; from counts "
+            f"{_cpu(arena, COUNTS, TREES):.2g} and {_cpu(arena, COUNTS, EBM):.2g}."
+        ),
+        f"- **Honesty.** {_coverage()} {_guarantee()}",
+        f"- **Scale.** {_two_passes()}",
+    ]
+
+
+def _cpu(arena: Everything, rival: str, unit: str) -> float:
+    """Return the median over folds of CPU time to that of another on the same fold of a table."""
+    spent: dict[str, dict[Any, float]] = {rival: {}, unit: {}}
+    for score in arena.scores:
+        if score.rival in spent and score.name in TABLES:
+            spent[score.rival][score.key[:3]] = score.cpu
+    shared = spent[rival].keys() & spent[unit].keys()
+    return float(np.median([spent[rival][key] / spent[unit][key] for key in shared]))
+
+
+def _fit_cost() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "speed" / "direct.csv")
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        what, _, unit = row["what"].partition(" / ")
+        if unit == "LogisticRegressionCV(cv=5)" and " by " not in what and "generated" not in what:
+            metric = what.split(", ")[-1]
+            ratios.setdefault(metric, []).append(float(row["ratio"]))
+    said = ", ".join(
+        f"{np.median(values):.2g} for {metric}"
+        for metric, values in ratios.items()
+        if len(values) > 2
+    )
+    return (
+        "One fit of DirectClassifier takes the CPU time of `LogisticRegressionCV(cv=5)` times "
+        f"{said} (medians of eight sets, [speed](../benchmarks/speed/direct.csv))."
+    )
+
+
+def _coverage() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "studies" / "new_rows" / "claims.csv")
+    now = [row for row in rows if row["code"] == "now"]
+    covered = [float(r["low"]) <= float(r["truth"]) <= float(r["high"]) for r in now]
+    return (
+        f"The 95 % interval of what to expect on new rows covers the truth in "
+        f"{100 * np.mean(covered):.1f} % of {len(now):,} fits "
+        "([claims](../benchmarks/studies/new_rows/claims.md))."
+    )
+
+
+def _guarantee() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "studies" / "new_rows" / "guarantee.csv")
+    broken = [float(row["broken"]) for row in rows]
+    without = [float(row["broken without"]) for row in rows]
+    return (
+        f"A limit of the false-positive rate with a guarantee of 95 % is exceeded on new rows in "
+        f"{100 * np.mean(broken):.1f} % of fits, without it in {100 * np.mean(without):.0f} % "
+        "([guarantee](../benchmarks/studies/new_rows/guarantee.csv))."
+    )
+
+
+def _two_passes() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "studies" / "two_passes.csv")
+    fits = [row for row in rows if row["recall at FPR 1 %"]]
+    largest = max(fits, key=lambda row: int(row["rows"]))
+    read, spent = float(largest["times the bytes were read"]), largest["CPU to two scans"]
+    return (
+        f"{int(largest['rows']):,} rows in {largest['megabytes']} MB, read {read:.1f} times, at "
+        f"{spent} times the CPU time of two scans "
+        "([two passes](../benchmarks/studies/two_passes.csv), "
+        "[cluster](../benchmarks/studies/scale/cluster.md), "
+        "[cards](../benchmarks/studies/scale/cards.md))."
+    )
+
+
+# ── picture and links ─────────────────────────────────────────────────────────────────────────────
+
+#: Ranked together in the picture, by kind of sets.
+RANKED = {
+    "sets of numbers": (
+        NUMBERS,
+        (DIRECT, CARD, COUNTS, TUNED, "linear SVC, tuned", "LDA, shrunk", EVIDENCE, TREES, EBM),
+    ),
+    "tables": (TABLES, ("direct, one-hot", CARD, COUNTS, LINE, EVIDENCE, TREES, EBM, "CatBoost")),
+}
+
+
+def picture(arena: Everything) -> Any:
+    """Draw critical-difference diagrams: a row for each metric, a column for each kind of sets."""
+    figure = new_figure(11.0, 2.6 * len(EXPECTED))
+    panels = figure.subplots(len(EXPECTED), len(RANKED), squeeze=False)
+    for row, metric in enumerate(EXPECTED):
+        for column, (kind, (names, rivals)) in enumerate(RANKED.items()):
+            measured = [r for r in rivals if arena.measured(names, metric, [r])]
+            ranks = arena.ranks(names, metric, measured)
+            if len(ranks) < 2:
+                panels[row, column].axis("off")
+                continue
+            means = dict(zip(measured, ranks.mean(axis=0).tolist(), strict=True))
+            critical = critical_difference(*ranks.shape, LEVEL)
+            title = f"{metric}, {len(ranks)} {kind}"
+            draw_ranks(panels[row, column], means, critical, title, arena.ours)
+    return figure
+
+
+_PAPERS = "benchmarks/papers"
+#: Reports that have verdicts of their own, and what they are about.
+LINKS = (
+    ("benchmarks/arena/arena.md", "lines on sets of numbers: every value, set by set"),
+    ("benchmarks/arena/tables/tables.md", "cards, trees and others on tables: every value"),
+    ("benchmarks/studies/monitoring/checks.md", "monitored days: coverage, false alarms, drift"),
+    (f"{_PAPERS}/ghanbari_2019/tables.md", "training from moments (Ghanbari and others 2019)"),
+    (f"{_PAPERS}/ghanbari_2018/tables.md", "descents on risks (Ghanbari and Scheinberg 2018)"),
+    (f"{_PAPERS}/zhang_2012/figures.md", "smoothed losses (Zhang and others 2012)"),
+    (f"{_PAPERS}/zhang_2012/trajectories.md", "their metrics along the way"),
+    (f"{_PAPERS}/hasan_pal_2015/tables.md", "Beta-Bernoulli models (Hasan and Pal)"),
+    (f"{_PAPERS}/hasan_pal_2015/kernels.md", "their kernels and support vectors"),
+    (f"{_PAPERS}/hasan_pal_2015/calibration.md", "their probabilities"),
+    (f"{_PAPERS}/hasan_pal_2015/joint_inference/joint_inference.md", "a graphical model of them"),
+)

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+from benchmarks.arena import evidence
+from benchmarks.arena.evidence import CARD, DIRECT, TREES, Everything, expectations, groups, losses
+from benchmarks.arena.protocol import METRICS, SETS
+from benchmarks.arena.results import Score, record_of
+from benchmarks.rivals import TUNED
+
+RIVALS = {"prior": 0.3, TUNED: 0.5, DIRECT: 0.6, CARD: 0.7, TREES: 0.8}
+
+
+@pytest.fixture
+def arena(tmp_path):
+    """Return an arena in which every competitor has a value of its own, with a little noise."""
+    record = record_of(tmp_path / "measured.csv", METRICS)
+    rng = np.random.default_rng(0)
+    sets = {SETS["general"][0]: 500, SETS["general"][1]: 5000, SETS["general"][2]: 5000}
+    for name, rows in sets.items():
+        for fold in range(5):
+            for rival, value in RIVALS.items():
+                values = {
+                    m: (value if METRICS[m].greater_is_better else 1 - value) + 1e-4 * rng.normal()
+                    for m in METRICS
+                }
+                if rival == "prior":
+                    values["average precision"] = 0.05 if rows == 500 else 0.3
+                score = Score(name, rows, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", values)
+                record.append([score.cells(METRICS)])
+    return Everything(record)
+
+
+def test_sets_are_grouped_by_rows_and_prevalence(arena):
+    sizes = {group.about: len(group.names) for group in groups(arena)[:4]}
+    assert sizes == {
+        "numbers, under 1,000 rows, under 10 % positives": 1,
+        "numbers, under 1,000 rows, 10 % and more": 0,
+        "numbers, 1,000 rows and more, under 10 % positives": 0,
+        "numbers, 1,000 rows and more, 10 % and more": 2,
+    }
+
+
+def test_gains_are_over_logistic_regression_and_the_best_is_bold(arena):
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in expectations(arena)[4:]]
+    assert [row[1:3] for row in cells[:3]] == [["1", metric] for metric in evidence.EXPECTED]
+    for row in cells:
+        assert row[4:7] == ["+0.100", "+0.200", "**+0.300**"]
+        assert row[7] == f"0 / 0 / 0 / {row[1]}"
+    assert {row[3] for row in cells} == {"0.500"}
+
+
+def test_a_loss_names_the_sets(arena):
+    rows = [row for row in losses(arena) if "DirectClassifier | AUC" in row]
+    assert len(rows) == 1
+    assert "LightGBM | 3 of 3" in rows[0]
+    assert ", ".join(SETS["general"][:3]) in rows[0]
+
+
+def test_the_page_names_the_commit_and_claims_no_set_that_was_not_measured(arena):
+    how = evidence._how(arena)[0]
+    assert "`abcdef0`" in how
+    assert how.startswith("3 sets of numbers")
+    assert "0 tables" in how
