@@ -71,7 +71,6 @@ def test_a_labelled_day_checks_promises(folder, call):
     [
         (("--day", "yesterday"), "not a date such as 2026-01-31"),
         (("--alarm-rate", "2"), "must lie between 0 and 1"),
-        (("--day", "2026-01-09"), "no summaries 'scores'"),
     ],
 )
 def test_what_is_wrong_is_said(folder, call, options, message):
@@ -79,6 +78,18 @@ def test_what_is_wrong_is_said(folder, call, options, message):
     assert result.code in (1, 2)
     assert message in " ".join(result.err.replace("│", " ").split())
     assert (folder / "m.dx").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_store_without_reference_days_says_how_to_add_some(call):
+    watch = ("watch", "m.dx", "9.parquet", "-r", "store", "--day", "2026-01-09")
+    for _ in range(2):  # an empty store, and one whose day is not before this one
+        result = call(*watch)
+        assert result.code == 2
+        assert "no labelled days until 2026-01-08: add some with directrix collect" in " ".join(
+            result.err.replace("│", " ").split()
+        )
+        collect(call, 9, "-t", "label")
 
 
 def test_missing_numbers_are_named(folder, call):

@@ -101,13 +101,13 @@ def watch(
     files = _files(rows, target, features, weight, positive)
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
     store, summaries = SummaryStore(reference), read_day(classifier, files)
-    monitor = Monitor.of_store(
-        classifier,
-        store,
-        since=first,
-        until=_day_before(chosen) if last is None else last,
-        alarm_rate=alarm_rate,
+    last = _day_before(chosen) if last is None else last
+    require(
+        any((first or date.min) <= each <= last for each in store.days("scores")),
+        f"it has no labelled days until {last}: add some with directrix collect and --target",
+        "--reference",
     )
+    monitor = Monitor.of_store(classifier, store, since=first, until=last, alarm_rate=alarm_rate)
     check = monitor.check(summaries, chosen)
     if keep:
         store.add(chosen, list(summaries))
