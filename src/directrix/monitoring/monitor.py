@@ -47,7 +47,7 @@ class Monitor:
 
     Rows without labels tell the share of positives, if only that has changed since the reference
     (prior shift), and whether more has changed (drift of the classes themselves): see
-    `directrix.monitoring.mixture`. Rows with labels tell whether the model keeps what it promised.
+    ``directrix.monitoring.mixture``. Rows with labels tell whether the model keeps its promises.
 
     Parameters
     ----------
