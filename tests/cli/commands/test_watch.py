@@ -101,3 +101,11 @@ def test_missing_numbers_are_named(folder, call):
     card = result.code == 0
     assert card or "age" in result.err
     assert (folder / "store").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_without_labels_have_their_weights(call):
+    frame = pd.read_parquet("1.parquet")
+    frame.assign(w=np.where(np.arange(len(frame)) < 500, 0.0, 2.0)).to_parquet("1.parquet")
+    assert collect(call, 1, "--weight", "w").code == 0
+    assert SummaryStore("store").get("2026-01-01", "unlabelled-scores").weight.tolist() == [2000.0]
