@@ -21,6 +21,7 @@ from directrix.classifiers import (
 )
 from directrix.metrics import Curve, precision_of, resolve
 from directrix.moments import ScoreHistogram, ScoreMoments, tree_sum
+from directrix.monitoring.day_summaries import model_identity
 
 if TYPE_CHECKING:
     from directrix.classifiers import Calibration, Intervals
@@ -93,12 +94,22 @@ def retune(
         raise TypeError(msg)
     chosen = resolve(model.metric if metric is None else metric)
     days = dict(scores) if isinstance(scores, Mapping) else {}
+    if isinstance(scores, Mapping) and not days:
+        msg = "there are no scores: the dict of days is empty"
+        raise ValueError(msg)
     total: Any = tree_sum(list(days.values())) if days else scores
+    _require_scores_of(model, total)
     curve = _at_prevalence(Curve.of_histogram(total), prevalence)
     if not chosen.uses_threshold:
         msg = f"{chosen.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
     by = chosen.best(curve).threshold
+    if not np.isfinite(by):
+        msg = (
+            f"{chosen.label} is best if {'no row' if by > 0 else 'every row'} is predicted "
+            "positive: no threshold of this model helps at this prevalence"
+        )
+        raise ValueError(msg)
     old = _OnCurve.of(chosen, curve, total, 0.0)
     # A card of whole points has its threshold between two of them.
     point = replace(model.operating_point_, threshold=model.threshold_above(by))
@@ -126,6 +137,20 @@ def retune(
         old.alerts,
         new.alerts,
     )
+
+
+def _require_scores_of(model: Any, scores: ScoreHistogram) -> None:
+    """Raise ValueError for scores without labels, and for those of another model."""
+    if len(scores.weight) != 2:
+        msg = "a threshold needs labelled scores, and these have no labels"
+        raise ValueError(msg)
+    identity = model_identity(model)
+    if scores.model is not None and identity is not None and scores.model != identity:
+        msg = (
+            f"the scores are of model {scores.model}, and this is model {identity}: summarise the "
+            "days with this model"
+        )
+        raise ValueError(msg)
 
 
 class _OnCurve(NamedTuple):
