@@ -84,6 +84,14 @@ def _compare_moments(day: Moments, reference: Moments) -> Comparison:
     if day.n_features != reference.n_features:
         msg = f"the day has {day.n_features} features and the reference {reference.n_features}"
         raise ValueError(msg)
+    both = zip(day.feature_names or (), reference.feature_names or (), strict=False)
+    for name, other in both:
+        if name != other:
+            msg = (
+                f"the day has feature {name!r} where the reference has {other!r}: give the columns "
+                "of all days in the same order"
+            )
+            raise ValueError(msg)
     rows: ClassMoments = day.by_class[None].with_matrix()
     groups = [g.with_matrix() for g in (reference.negative, reference.positive)]
     names = reference.feature_names or tuple(f"x{k}" for k in range(reference.n_features))
