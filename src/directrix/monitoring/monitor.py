@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -308,7 +309,8 @@ class Monitor:
         checks = [
             ColumnCheck(name, *values, residuals.get(name, 0.0)) for name, values in found.items()
         ]
-        return tuple(sorted(checks, key=lambda check: -abs(check.residual)))
+        # A column that was constant has no standard error, only an infinite stability index.
+        return tuple(sorted(checks, key=lambda check: (check.psi < inf, -abs(check.residual))))
 
 
 def _count_interval(share: float, error: float, total: float) -> tuple[float, float]:

@@ -82,6 +82,19 @@ def test_what_is_wrong_is_said(folder, call, options, message):
 
 
 @pytest.mark.usefixtures("folder")
+def test_labels_that_come_later_do_not_count_rows_twice(call):
+    collect(call, 1, "-t", "label")
+    assert collect(call, 2).code == 0
+    result = collect(call, 2, "-t", "label")
+    assert "labels added to rows that had none" in result.out
+    store = SummaryStore("store")
+    assert store.get("2026-01-02", "unlabelled-scores").weight.sum() == 0
+    assert store.get("2026-01-02", "scores").weight.sum() == 1500
+    collect(call, 2, "-t", "label")  # a second time: refused, and nothing is counted twice
+    assert store.get("2026-01-02", "scores").weight.sum() == 1500
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_store_without_reference_days_says_how_to_add_some(call):
     watch = ("watch", "m.dx", "9.parquet", "-r", "store", "--day", "2026-01-09")
     for _ in range(2):  # an empty store, and one whose day is not before this one
