@@ -206,7 +206,7 @@ def test_a_store_of_another_model_is_refused(tmp_path):
     day = Days(0)
     store = SummaryStore(tmp_path)
     store.add("2026-01-01", list(summarize_day(line(day), *day(500, 0.2))))
-    with pytest.raises(ValueError, match="summarise the reference days with this model"):
+    with pytest.raises(ValueError, match="summarise the days with this model"):
         Monitor.of_store(line(day), store)
 
 

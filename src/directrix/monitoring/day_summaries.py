@@ -165,3 +165,20 @@ def model_identity(model: Any) -> str | None:
         path = Path(folder) / "model"
         save(model, path)  # equal models give equal bytes
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def require_scores_of(model: Any, scores: ScoreHistogram) -> None:
+    """Raise ValueError for scores of another model.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    scores : ScoreHistogram
+    """
+    identity = model_identity(model)
+    if scores.model != identity:
+        msg = (
+            f"the scores are of model {scores.model}, and this is model {identity}: summarise the "
+            "days with this model"
+        )
+        raise ValueError(msg)

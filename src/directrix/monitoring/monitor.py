@@ -21,7 +21,7 @@ from directrix.monitoring.day_check import (
     Prevalence,
     ScoreStability,
 )
-from directrix.monitoring.day_summaries import DaySummaries, model_identity
+from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
 from directrix.monitoring.decay import as_day
 from directrix.monitoring.promises import check_promises
 from directrix.monitoring.vectors import (
@@ -139,14 +139,7 @@ class Monitor:
         alarm_rate : float
         """
         scores = store.read("scores", since=since, until=until)
-        identity = model_identity(model)
-        known = next(iter(scores.values())).model
-        if identity != known:
-            msg = (
-                f"the scores in the store are of model {known}, and this is model {identity}: "
-                "summarise the reference days with this model"
-            )
-            raise ValueError(msg)
+        require_scores_of(model, next(iter(scores.values())))
         stream = next((s for s in ("counts", "moments") if s in store.streams()), None)
         columns = {} if stream is None else store.read(stream, since=since, until=until)
         positive = positive_of(model)
@@ -276,7 +269,8 @@ class Monitor:
                     found[name].append((fit.statistic / fit.freedom * among - 1.0, n))
                 if name == "scores" and len(day.scores.classes) == 2:
                     share = float(day.scores.weight[1] / day.scores.weight.sum())
-                    found["share"].append((comparison.share_statistic(share) * among - 1.0, n))
+                    above = max(comparison.chi_squared(share) - fit.statistic, 0.0)
+                    found["share"].append((above * among - 1.0, n))
         sums = {name: np.sum([(0.0, 0.0), *pairs], axis=0) for name, pairs in found.items()}
         return {name: max(float(above / (n or 1.0)), 0.0) for name, (above, n) in sums.items()}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-#: Days after the latest one from which on a day that would remove all others is a mistyped year.
-#: A store that was not used for some months goes on.
+#: A day so many days after the latest one is taken for a mistyped year if it would remove all
+#: others. A store that was not used for some months may go on.
 _A_YEAR = 365
 
 
@@ -30,7 +30,7 @@ def expired(days: list[date], keep_days: int | None) -> list[date]:
 
 
 def require_other_days_kept(day: date, days: list[date], keep_days: int | None) -> None:
-    """Raise ValueError for a day a year late that would remove all others: a mistyped year.
+    """Raise ValueError for a day that is mistyped, it seems, and would remove all others.
 
     Parameters
     ----------

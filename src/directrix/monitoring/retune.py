@@ -21,7 +21,7 @@ from directrix.classifiers import (
 )
 from directrix.metrics import Curve, precision_of, resolve
 from directrix.moments import ScoreHistogram, ScoreMoments, tree_sum
-from directrix.monitoring.day_summaries import model_identity
+from directrix.monitoring.day_summaries import require_scores_of
 
 if TYPE_CHECKING:
     from directrix.classifiers import Calibration, Intervals
@@ -98,7 +98,11 @@ def retune(
         msg = "there are no scores: the dict of days is empty"
         raise ValueError(msg)
     total: Any = tree_sum(list(days.values())) if days else scores
-    _require_scores_of(model, total)
+    if len(total.weight) != 2:
+        msg = "a threshold needs labelled scores, and these have no labels"
+        raise ValueError(msg)
+    if total.model is not None:  # a histogram that was made by hand may not name its model
+        require_scores_of(model, total)
     curve = _at_prevalence(Curve.of_histogram(total), prevalence)
     if not chosen.uses_threshold:
         msg = f"{chosen.label} ranks rows and has no threshold: name a metric that has one"
@@ -137,20 +141,6 @@ def retune(
         old.alerts,
         new.alerts,
     )
-
-
-def _require_scores_of(model: Any, scores: ScoreHistogram) -> None:
-    """Raise ValueError for scores without labels, and for those of another model."""
-    if len(scores.weight) != 2:
-        msg = "a threshold needs labelled scores, and these have no labels"
-        raise ValueError(msg)
-    identity = model_identity(model)
-    if scores.model is not None and identity is not None and scores.model != identity:
-        msg = (
-            f"the scores are of model {scores.model}, and this is model {identity}: summarise the "
-            "days with this model"
-        )
-        raise ValueError(msg)
 
 
 class _OnCurve(NamedTuple):
