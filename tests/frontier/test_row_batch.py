@@ -62,3 +62,9 @@ def test_products_with_rows_there_and_back(holder):
     there = margins(lines, holder(some))
     np.testing.assert_allclose(there, lines @ some.T, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(back(there, holder(some)), there @ some, rtol=1e-5, atol=1e-5)
+
+
+def test_products_that_are_no_numbers_do_not_warn():
+    line, single = np.array([[np.inf, 1.0]]), np.array([[0.0, 1.0]], dtype=np.float32)
+    assert np.isnan(margins(line, single)).all()
+    assert np.isnan(back(np.float32([[np.inf]]), single)[0, 0])

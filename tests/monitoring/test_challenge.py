@@ -39,3 +39,12 @@ def test_other_rows_are_refused():
     y = rng.random(100) < 0.3
     with pytest.raises(ValueError, match="not of the same rows"):
         compare_models(scores(rng, y, 1.0), scores(rng, y[:50], 1.0), "auc")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("y", "message"), [(None, "have no labels"), ([0, 0], "one class has")])
+def test_rows_of_one_class_or_without_labels_compare_nothing(y, message):
+    classes = None if y is None else [0, 1]
+    scores = ScoreHistogram.of_scores(y, np.array([0.0, 1.0]), classes=classes)
+    with pytest.raises(ValueError, match=message):
+        compare_models(scores, scores, "auc")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from monitored_days import Days
+from sklearn.linear_model import LogisticRegression
 
 from directrix import MomentClassifier
 from directrix.export import load, save
@@ -61,3 +62,11 @@ def test_several_classes_are_refused():
 
     with pytest.raises(ValueError, match="two classes"):
         summarize_day(Several(), np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize("labels", [["1", "0"], ["yes", "no"], [1, 2]])
+def test_labels_that_are_no_classes_of_the_model_are_refused(labels):
+    X = np.array([[0.0], [1.0]])
+    model = LogisticRegression().fit(X, [0, 1])
+    with pytest.raises(ValueError, match=r"is not among the classes \[0, 1\] of the model"):
+        summarize_day(model, X, labels)

@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from directrix import Moments
@@ -48,7 +49,7 @@ def test_what_is_no_day_is_refused(day):
 
 @pytest.mark.parametrize("day", ["", "2026-02-30", "31.01.2026", "2026-01-31T00:00", "yesterday"])
 def test_a_text_that_is_no_day_is_refused(day):
-    with pytest.raises(ValueError, match=r"isoformat|day is out of range|month"):
+    with pytest.raises(ValueError, match="is not a day: write it as"):
         as_day(day)
 
 
@@ -105,3 +106,16 @@ def test_no_days_are_no_sum(of):
         decayed({DAY: of(slice(60))}, until="2026-01-30")
     with pytest.raises(ValueError, match="no days to add up until 2099"):
         decayed({DAY: of(slice(60))}, until="2099-01-01", half_life=1)
+
+
+@pytest.mark.parametrize(
+    ("day", "message"),
+    [
+        ("2026-1-5", "'2026-1-5' is not a day: write it as '2026-01-31'"),
+        (np.datetime64("NaT"), "a day is a date or a text .* not .*NaT"),
+        (pd.NaT, "a day is a date or a text .* not NaT"),
+    ],
+)
+def test_what_is_not_a_day_is_named(day, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        as_day(day)

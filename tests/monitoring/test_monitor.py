@@ -206,7 +206,7 @@ def test_a_store_of_another_model_is_refused(tmp_path):
     day = Days(0)
     store = SummaryStore(tmp_path)
     store.add("2026-01-01", list(summarize_day(line(day), *day(500, 0.2))))
-    with pytest.raises(ValueError, match="summarise the reference days with this model"):
+    with pytest.raises(ValueError, match="summarise the days with this model"):
         Monitor.of_store(line(day), store)
 
 
@@ -216,3 +216,52 @@ def test_a_reference_without_positives_is_refused():
     summaries = summarize_day(model, *day(50, 0.0))
     with pytest.raises(ValueError, match="labelled rows of both classes"):
         Monitor(summaries.scores)
+
+
+def test_days_whose_labels_came_later_are_checked_as_labelled(watched, monitor, tmp_path):
+    _, _, of, reference = watched
+    labelled = of(2000, 0.1, labelled=True)
+    waiting = [summary.unlabelled() for summary in labelled]
+    store = SummaryStore(tmp_path)
+    store.add("2026-01-01", waiting)
+    store.correct("2026-01-01", subtract=waiting, add=list(labelled), key="labels")
+    # A day of which all rows were removed is no day to check, and tells nothing as a reference.
+    store.add("2026-01-02", waiting)
+    store.correct("2026-01-02", subtract=waiting, key="removed")
+    (check,) = monitor.check_days(store)
+    assert check.n_rows == 2000
+    assert check.promises
+    empty = of(1, 0.1, labelled=True)
+    empty = type(empty)(empty.scores - empty.scores, None)
+    assert Monitor(reference.scores, days=[empty] * 7).excess["scores"] == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_day_without_rows_is_refused(watched, monitor):
+    _, _, of, _ = watched
+    day = of(5, 0.1)
+    with pytest.raises(ValueError, match="the day has no rows"):
+        monitor.check(type(day)(0.0 * day.scores, None))
+
+
+def test_reference_days_of_few_rows_do_not_hide_drift(watched):
+    _, model, of, _ = watched
+    days = [of(n, 0.1, labelled=True) for n in (2000,) * 12 + (3,) * 6]
+    total = days[0]
+    for each in days[1:]:
+        total += each
+    monitor = Monitor(total.scores, pair(model, total.columns), days=days)
+    assert max(monitor.excess.values()) < 0.002
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alarm_rate": 0}, "alarm_rate must lie strictly between 0 and 1, not 0"),
+        ({"alarm_rate": float("nan")}, "alarm_rate must lie"),
+        ({"threshold": float("nan")}, "the threshold must be a finite score, not nan"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(watched, options, message):
+    with pytest.raises(ValueError, match=message):
+        Monitor(watched[-1].scores, **options)

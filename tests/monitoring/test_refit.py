@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from monitored_days import NAMES, Days
 
-from directrix import MomentClassifier, Moments, ScorecardClassifier
+from directrix import Binner, MomentClassifier, Moments, ScorecardClassifier
 from directrix.monitoring import refit, summarize_day
-from directrix.tables import BinCounts
+from directrix.tables import BinCounts, DifferentBinsError
 
 
 @pytest.mark.parametrize("positive", ["bad", "good"])
@@ -55,3 +55,19 @@ def test_a_summary_of_the_wrong_type_is_refused():
         refit(card, Moments.of(X, y))
     with pytest.raises(TypeError, match="stream 'moments'"):
         refit(line, BinCounts.of(card.binner_, frame, y))
+
+
+def test_summaries_of_other_columns_are_refused():
+    day = Days(5)
+    X, y = day(2000, 0.2)
+    frame = pd.DataFrame(X, columns=NAMES)
+    line = MomentClassifier("f1", positive="bad").fit(frame, y)
+    with pytest.raises(ValueError, match="the moments have 2 features and the model"):
+        refit(line, Moments.of(X[:, :2], y))
+    with pytest.raises(ValueError, match=f"feature 'b' where the model has '{NAMES[0]}'"):
+        refit(line, Moments.of(X, y, feature_names=["b", *NAMES[1:]]))
+    options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+    card = ScorecardClassifier("f1", positive="bad", **options).fit(frame, y)
+    counts = BinCounts.of(Binner(max_bins=3).fit(frame), frame, y)
+    with pytest.raises(DifferentBinsError):
+        refit(card, counts)

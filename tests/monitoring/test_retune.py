@@ -76,3 +76,23 @@ def test_what_cannot_be_retuned_is_refused(day):
         retune(model, scores, metric="f1", prevalence=1.0)
     with pytest.raises(TypeError, match="LogisticRegression has no threshold"):
         retune(LogisticRegression().fit(X, y), scores)
+
+
+def test_scores_that_cannot_set_the_threshold_are_refused(day):
+    X, y = day(2000, 0.2)
+    model, other = (MomentClassifier("f1", positive=day.positive).fit(X[k:], y[k:]) for k in (0, 9))
+    with pytest.raises(ValueError, match=r"the scores are of model .*, and this is model"):
+        retune(model, summarize_day(other, X, y).scores)
+    with pytest.raises(ValueError, match="these have no labels"):
+        retune(model, summarize_day(model, X).scores)
+    with pytest.raises(ValueError, match="the dict of days is empty"):
+        retune(model, {})
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_metric_that_wants_no_alerts_at_all_says_so(day):
+    X, y = day(2000, 0.2)
+    model = MomentClassifier("f1", positive=day.positive).fit(X, y)
+    turned = summarize_day(model, -X, y).scores  # the highest scores are of negatives
+    with pytest.raises(ValueError, match="is best if no row is predicted positive"):
+        retune(model, turned, prevalence=0.001, metric="cost(fp=1, fn=1)")

@@ -98,3 +98,10 @@ def test_the_positive_label_comes_last():
     assert turned.cells("a")[1].tolist() == counts.cells("a")[0].tolist()
     moments = Moments.of(np.ones((40, 1)), labels)
     assert labelled_pair(moments, "bad").classes.tolist() == ["good", "bad"]
+
+
+def test_features_of_other_names_are_not_compared():
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
+    reference = Moments.of(X, y, feature_names=["a", "b"])
+    with pytest.raises(ValueError, match="feature 'b' where the reference has 'a'"):
+        compare_columns(Moments.of(X, None, feature_names=["b", "a"]), reference)

@@ -156,15 +156,24 @@ def margins(lines: FloatArray, rows: Any) -> AnyArray:
     lines = lines.astype(rows.dtype)
     if not isinstance(rows, np.ndarray):
         return np.ascontiguousarray((rows @ lines.T).T)
-    product: AnyArray = lines @ rows.T
-    return product
+    return _product(lines, rows.T)
 
 
 def back(slopes: AnyArray, rows: Any) -> AnyArray:
     """Return the sums of rows times slopes, of shape (k, d + 1), in single precision."""
     if not isinstance(rows, np.ndarray):
         return np.asarray((rows.T @ slopes.T).T)
-    product: AnyArray = slopes @ rows
+    return _product(slopes, rows)
+
+
+def _product(left: AnyArray, right: AnyArray) -> AnyArray:
+    """Return the product of two matrices, without a warning if it is not a number.
+
+    A line search rejects a trial whose loss is not a number. And some BLAS kernels report an
+    invalid operation for finite numbers: they calculate with lanes that they then discard.
+    """
+    with np.errstate(invalid="ignore"):
+        product: AnyArray = left @ right
     return product
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Summary(ABC):
-    """Base class of the summaries of rows: `Moments`, ``BinCounts`` and `ScoreHistogram`.
+    """Base class of the summaries of rows: ``Moments``, ``BinCounts`` and ``ScoreHistogram``.
 
     Summaries of one kind are added and subtracted, and multiplied by a number: ``0.99 * summary``
     is the summary of the same rows with 0.99 times their weights. The number of rows stays, and

@@ -48,6 +48,12 @@ def compare_models(
     threshold : float
         Rows with scores above it are predicted positive.
     """
+    if not len(champion.weight) == len(challenger.weight) == 2:
+        msg = "models are compared on labelled rows, and these scores have no labels"
+        raise ValueError(msg)
+    if not (champion.weight.all() and challenger.weight.all()):
+        msg = "models are compared on rows of both classes, and one class has none"
+        raise ValueError(msg)
     if not np.allclose(champion.weight, challenger.weight, rtol=1e-9):
         msg = (
             f"the histograms are not of the same rows: they have {champion.weight.tolist()} and "

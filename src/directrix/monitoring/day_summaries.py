@@ -18,11 +18,11 @@ from directrix.classifiers import (
     toward_positive,
 )
 from directrix.export import save
-from directrix.moments import Moments, ScoreHistogram, Summary
+from directrix.moments import Moments, ScoreHistogram, Summary, as_labels
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def summarize_day(model: Any, X: Any, y: Any = None, sample_weight: Any = None) 
     <Moments: 100 rows; 2 features; classes {None: 100}>
     """
     scores = positive_scores(model, X)
-    caught = None if y is None else np.asarray(y) == positive_of(model)
+    caught = None if y is None else _known_labels(model, y) == positive_of(model)
     histogram = ScoreHistogram.of_scores(
         caught,
         scores,
@@ -96,6 +96,19 @@ def summarize_day(model: Any, X: Any, y: Any = None, sample_weight: Any = None) 
         names = None if names is None else [str(name) for name in names]
         columns = Moments.of(X, y, sample_weight, classes=classes, feature_names=names)
     return DaySummaries(histogram, columns)
+
+
+def _known_labels(model: Any, y: Any) -> AnyArray:
+    """Return labels as an array; raise ValueError if one is not a class of the model.
+
+    Without this, labels in another notation ("1" for 1) would all count as negatives.
+    """
+    found, classes = as_labels(y), np.asarray(model.classes_).tolist()
+    strays = [label for label in np.unique(found).tolist() if label not in classes]
+    if strays:
+        msg = f"label {strays[0]!r} is not among the classes {classes} of the model"
+        raise ValueError(msg)
+    return found
 
 
 def positive_scores(model: Any, X: Any) -> FloatArray:
@@ -152,3 +165,20 @@ def model_identity(model: Any) -> str | None:
         path = Path(folder) / "model"
         save(model, path)  # equal models give equal bytes
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def require_scores_of(model: Any, scores: ScoreHistogram) -> None:
+    """Raise ValueError for scores of another model.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    scores : ScoreHistogram
+    """
+    identity = model_identity(model)
+    if scores.model != identity:
+        msg = (
+            f"the scores are of model {scores.model}, and this is model {identity}: summarise the "
+            "days with this model"
+        )
+        raise ValueError(msg)

@@ -24,14 +24,20 @@ def as_day(day: Any) -> date:
     ----------
     day : date, datetime, numpy.datetime64, or ISO text
     """
+    given = day
     if isinstance(day, str):
-        return date.fromisoformat(day)
+        try:
+            return date.fromisoformat(day)
+        except ValueError:
+            msg = f"{day!r} is not a day: write it as '2026-01-31', without a time"
+            raise ValueError(msg) from None
     if isinstance(day, np.datetime64):
         day = day.astype("datetime64[D]").item()
     if hasattr(day, "date"):  # a datetime, or pandas.Timestamp
         day = day.date()
-    if not isinstance(day, date):
-        msg = f"a day is a date or a text such as '2026-01-31', not {day!r}"
+    # NaT of pandas is a datetime that equals nothing.
+    if not isinstance(day, date) or day != day:  # noqa: PLR0124
+        msg = f"a day is a date or a text such as '2026-01-31', not {given!r}"
         raise TypeError(msg)
     return day
 

@@ -148,21 +148,20 @@ def fit_mixture(
     )
 
 
-def share_statistic(mean: FloatArray, n_rows: float, reference: ClassMeans, share: float) -> float:
-    """Return how far chi-squared at the true share of positives is above its least value.
+def chi_squared(mean: FloatArray, n_rows: float, reference: ClassMeans, share: float) -> float:
+    """Return X²(π): the distance of the rows from a mixture with a given share of positives.
 
-    If days differ by chance only, this is chi-squared with one degree of freedom: the estimate is
-    as far from the truth as its interval says.
+    At the true share it is above its least value, the statistic of `fit_mixture`, by chi-squared
+    with one degree of freedom, if days differ by chance only.
 
     Parameters
     ----------
     mean, n_rows, reference
         As for `fit_mixture`.
     share : float
-        The share of positives that labels have shown.
+        Share of positives π.
     """
-    problem = _Problem.of(mean, n_rows, reference, 1.0)
-    return max(problem.distance(share) - problem.distance(problem.best_share()), 0.0)
+    return _Problem.of(mean, n_rows, reference, 1.0).distance(share)
 
 
 class _Problem(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from directrix.monitoring.day_check import (
     Prevalence,
     ScoreStability,
 )
-from directrix.monitoring.day_summaries import DaySummaries, model_identity
+from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
 from directrix.monitoring.decay import as_day
 from directrix.monitoring.promises import check_promises
 from directrix.monitoring.vectors import (
@@ -47,7 +48,7 @@ class Monitor:
 
     Rows without labels tell the share of positives, if only that has changed since the reference
     (prior shift), and whether more has changed (drift of the classes themselves): see
-    `directrix.monitoring.mixture`. Rows with labels tell whether the model keeps what it promised.
+    ``directrix.monitoring.mixture``. Rows with labels tell whether the model keeps its promises.
 
     Parameters
     ----------
@@ -105,6 +106,12 @@ class Monitor:
         if not scores.weight.all() or len(scores.weight) != 2:
             msg = "the reference needs labelled rows of both classes"
             raise ValueError(msg)
+        if not 0 < alarm_rate < 1:
+            msg = f"alarm_rate must lie strictly between 0 and 1, not {alarm_rate!r}"
+            raise ValueError(msg)
+        if not np.isfinite(threshold):
+            msg = f"the threshold must be a finite score, not {threshold!r}"
+            raise ValueError(msg)
         self.scores, self.columns = scores, columns
         self.operating_point, self.threshold = operating_point, threshold
         self.alarm_rate = alarm_rate
@@ -132,14 +139,7 @@ class Monitor:
         alarm_rate : float
         """
         scores = store.read("scores", since=since, until=until)
-        identity = model_identity(model)
-        known = next(iter(scores.values())).model
-        if identity != known:
-            msg = (
-                f"the scores in the store are of model {known}, and this is model {identity}: "
-                "summarise the reference days with this model"
-            )
-            raise ValueError(msg)
+        require_scores_of(model, next(iter(scores.values())))
         stream = next((s for s in ("counts", "moments") if s in store.streams()), None)
         columns = {} if stream is None else store.read(stream, since=since, until=until)
         positive = positive_of(model)
@@ -177,7 +177,8 @@ class Monitor:
         for day in sorted({*found["scores"], *found["unlabelled-scores"]}):
             scores = _both(found["scores"].get(day), found["unlabelled-scores"].get(day))
             columns = _both(found[stream].get(day), found[f"unlabelled-{stream}"].get(day))
-            checks.append(self.check(DaySummaries(scores, columns), day))
+            if _has_rows(scores):  # all rows of a day may have been subtracted
+                checks.append(self.check(DaySummaries(scores, columns), day))
         return checks
 
     def check(self, day: DaySummaries, when: Any = None) -> DayCheck:
@@ -194,6 +195,9 @@ class Monitor:
         -------
         DayCheck
         """
+        if not _has_rows(day.scores):
+            msg = "the day has no rows, or none with a weight above zero: there is nothing to check"
+            raise ValueError(msg)
         comparisons = self._comparisons(day)
         fits = {name: self._fit(name, each) for name, each in comparisons.items()}
         best = fits["scores"]
@@ -248,8 +252,12 @@ class Monitor:
 
         A day of n rows is among the N rows of the reference, so that the variance of its
         difference to the reference is Σ (1/n − 1/N), and not Σ (1/n + 1/N).
+
+        The sum over days is divided by the sum of their rows: chi-squared of a day of few rows
+        is as noisy as that of any other, and a mean of ratios would be made of little else.
         """
-        found: dict[str, list[float]] = {"scores": [], "columns": [], "share": []}
+        found: dict[str, list[tuple[float, float]]] = {"scores": [], "columns": [], "share": []}
+        days = [day for day in days if _has_rows(day.scores)]
         for day in days if len(days) >= _FEWEST_DAYS else ():
             for name, comparison in self._comparisons(day).items():
                 fit = comparison.fit()
@@ -258,11 +266,13 @@ class Monitor:
                     continue
                 among = (total + n) / (total - n)
                 if fit.freedom:
-                    found[name].append((fit.statistic / fit.freedom * among - 1.0) / n)
+                    found[name].append((fit.statistic / fit.freedom * among - 1.0, n))
                 if name == "scores" and len(day.scores.classes) == 2:
                     share = float(day.scores.weight[1] / day.scores.weight.sum())
-                    found["share"].append((comparison.share_statistic(share) * among - 1.0) / n)
-        return {name: max(float(np.mean(values or [0.0])), 0.0) for name, values in found.items()}
+                    above = max(comparison.chi_squared(share) - fit.statistic, 0.0)
+                    found["share"].append((above * among - 1.0, n))
+        sums = {name: np.sum([(0.0, 0.0), *pairs], axis=0) for name, pairs in found.items()}
+        return {name: max(float(above / (n or 1.0)), 0.0) for name, (above, n) in sums.items()}
 
     def _score_stability(self, day: ScoreHistogram) -> ScoreStability:
         reference, rows = self.scores.unlabelled(), day.unlabelled()
@@ -293,7 +303,8 @@ class Monitor:
         checks = [
             ColumnCheck(name, *values, residuals.get(name, 0.0)) for name, values in found.items()
         ]
-        return tuple(sorted(checks, key=lambda check: -abs(check.residual)))
+        # A column that was constant has no standard error, only an infinite stability index.
+        return tuple(sorted(checks, key=lambda check: (check.psi < inf, -abs(check.residual))))
 
 
 def _count_interval(share: float, error: float, total: float) -> tuple[float, float]:
@@ -319,9 +330,17 @@ def _count_interval(share: float, error: float, total: float) -> tuple[float, fl
 
 def _both(labelled: Any, unlabelled: Any) -> Any:
     """Return the summary of all rows of a day, with labels if all rows have them."""
-    if labelled is None or unlabelled is None:
-        return unlabelled if labelled is None else labelled
+    # Rows whose labels came later have left a summary without rows behind.
+    if unlabelled is None or (labelled is not None and not _has_rows(unlabelled)):
+        return labelled
+    if labelled is None or not _has_rows(labelled):
+        return unlabelled
     return labelled.unlabelled() + unlabelled
+
+
+def _has_rows(summary: Any) -> bool:
+    """Return whether a summary has rows of a weight above zero."""
+    return bool(np.sum(summary.weight) > 0)
 
 
 def _count_stability(day: Any, reference: Any) -> dict[str, tuple[float, float, str]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from directrix.classifiers import Intervals, OperatingPoint, Rates
     from directrix.moments import ScoreHistogram
 
-#: Rates that should be high, by the names of their fields.
+#: Name in reports, name of the field, and whether a higher rate is better.
 _RATES = (("recall", "tpr", True), ("FPR", "fpr", False), ("precision", "precision", True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from directrix.classifiers import (
 from directrix.moments import Moments, ScoreMoments, project
 from directrix.monitoring.retune import RATE_NAMES
 from directrix.monitoring.vectors import labelled_pair
-from directrix.tables import BinCounts
+from directrix.tables import BinCounts, DifferentBinsError
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -93,11 +94,13 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
         if not isinstance(summary, BinCounts):
             msg = "a card is fitted again to BinCounts, the stream 'counts' of a store"
             raise TypeError(msg)
+        _require_bins_of(model, summary)
         new = clone(model).fit_moments(summary)
     else:
         if not isinstance(summary, Moments):
             msg = "a linear model is fitted again to Moments, the stream 'moments' of a store"
             raise TypeError(msg)
+        _require_features_of(model, summary)
         new = MomentClassifier(model.metric, positive=positive_of(model)).fit_moments(summary)
     metric = new.operating_point_.metric
     before, after = (
@@ -105,6 +108,26 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
         for each in (model, new)
     )
     return Refit(new, before, after, _changes(model, new, labelled))
+
+
+def _require_bins_of(model: Any, summary: BinCounts) -> None:
+    """Raise DifferentBinsError for counts of other bins: the old points are not for them."""
+    for bins, other in zip_longest(model.binner_.bins_, summary.bins):
+        if bins != other:
+            raise DifferentBinsError((bins or other).name)
+
+
+def _require_features_of(model: Any, summary: Moments) -> None:
+    """Raise ValueError for moments of other features than those of the model."""
+    n_features = model.coef_.shape[1]
+    if summary.n_features != n_features:
+        msg = f"the moments have {summary.n_features} features and the model {n_features}"
+        raise ValueError(msg)
+    known = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    for name, other in zip(known, summary.feature_names or (), strict=False):
+        if name != other:
+            msg = f"the moments have feature {other!r} where the model has {name!r}"
+            raise ValueError(msg)
 
 
 def _moments_of_scores(model: Any, labelled: Any) -> ScoreMoments:

@@ -64,7 +64,7 @@ class RemoteFolder(Folder):
         try:
             written = float(self._files.modified(self._path(name)).timestamp())
             return max(time.time() - written, 0.0)
-        except (NotImplementedError, FileNotFoundError):
+        except (NotImplementedError, FileNotFoundError):  # not all file systems know times
             return 0.0
 
     def _path(self, name: str) -> str:

@@ -21,6 +21,7 @@ from directrix.classifiers import (
 )
 from directrix.metrics import Curve, precision_of, resolve
 from directrix.moments import ScoreHistogram, ScoreMoments, tree_sum
+from directrix.monitoring.day_summaries import require_scores_of
 
 if TYPE_CHECKING:
     from directrix.classifiers import Calibration, Intervals
@@ -93,12 +94,26 @@ def retune(
         raise TypeError(msg)
     chosen = resolve(model.metric if metric is None else metric)
     days = dict(scores) if isinstance(scores, Mapping) else {}
+    if isinstance(scores, Mapping) and not days:
+        msg = "there are no scores: the dict of days is empty"
+        raise ValueError(msg)
     total: Any = tree_sum(list(days.values())) if days else scores
+    if len(total.weight) != 2:
+        msg = "a threshold needs labelled scores, and these have no labels"
+        raise ValueError(msg)
+    if total.model is not None:  # a histogram that was made by hand may not name its model
+        require_scores_of(model, total)
     curve = _at_prevalence(Curve.of_histogram(total), prevalence)
     if not chosen.uses_threshold:
         msg = f"{chosen.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
     by = chosen.best(curve).threshold
+    if not np.isfinite(by):
+        msg = (
+            f"{chosen.label} is best if {'no row' if by > 0 else 'every row'} is predicted "
+            "positive: no threshold of this model helps at this prevalence"
+        )
+        raise ValueError(msg)
     old = _OnCurve.of(chosen, curve, total, 0.0)
     # A card of whole points has its threshold between two of them.
     point = replace(model.operating_point_, threshold=model.threshold_above(by))

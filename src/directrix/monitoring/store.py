@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from directrix.exceptions import StoreConflictError, StoreFileError
@@ -11,6 +11,7 @@ from directrix.moments import tree_sum
 from directrix.monitoring.decay import as_day, decayed
 from directrix.monitoring.folder import open_folder
 from directrix.monitoring.records import Record, day_of, is_record, is_summary, parse, short_hash
+from directrix.monitoring.retention import expired, is_span, require_other_days_kept
 from directrix.monitoring.steps import Step, Summaries, by_stream, load_summary
 
 _MANIFEST = "manifest.json"
@@ -102,7 +103,7 @@ class SummaryStore:
         *,
         subtract: Summaries = (),
         add: Summaries = (),
-        key: str,
+        key: str | None = None,
         note: str = "",
     ) -> bool:
         """Subtract rows from a day and add rows to it in one step; return False if done before.
@@ -114,8 +115,8 @@ class SummaryStore:
         ----------
         day : date or str
         subtract, add : summary, list of summaries, or dict of summaries by stream
-        key : str
-            Identity of the correction.
+        key : str, optional
+            Identity of the correction; by default as in `add`, if there are summaries to add.
         note : str
             Reason, kept in the record.
         """
@@ -123,7 +124,10 @@ class SummaryStore:
         if not (step.added or step.subtracted):
             msg = "there is nothing to subtract or to add"
             raise ValueError(msg)
-        return self._commit(day, key, step, note)
+        if key is None and not step.added:
+            msg = "rows that are only subtracted need a key"
+            raise ValueError(msg)
+        return self._commit(day, "+".join(step.added) if key is None else key, step, note)
 
     def days(self, stream: str | None = None) -> list[date]:
         """Return the days of a stream, or of any, in order."""
@@ -225,11 +229,8 @@ class SummaryStore:
 
     def prune(self) -> None:
         """Remove days older than ``keep_days``, and what killed writers left behind."""
-        days = self.days()
-        if days and self.keep_days is not None:
-            for day in days:
-                if days[-1] - day >= timedelta(days=self.keep_days):
-                    self.remove_day(day)
+        for day in expired(self.days(), self.keep_days):
+            self.remove_day(day)
         with self._folder.locked():
             self._sweep()
             used = {file for record in self._records() for file in record.files}
@@ -245,7 +246,7 @@ class SummaryStore:
 
     def _open_manifest(self, keep_days: int | None) -> int | None:
         """Return the days that the store keeps, after writing the manifest of a new store."""
-        if not _is_span(keep_days):
+        if not is_span(keep_days):
             msg = f"keep_days must be a number of days, at least one, not {keep_days!r}"
             raise ValueError(msg)
         with self._folder.locked():
@@ -263,7 +264,7 @@ class SummaryStore:
         if not known:
             msg = f"its format is {manifest['format']!r}, version {manifest['version']!r}"
             raise StoreFileError(msg, _MANIFEST)
-        if not _is_span(kept):
+        if not is_span(kept):
             msg = f"its keep_days is {kept!r}, not a number of days"
             raise StoreFileError(msg, _MANIFEST)
         return kept if keep_days is None else keep_days
@@ -283,6 +284,7 @@ class SummaryStore:
             clash = key if key in done else _clash(key, step, done)
             if clash is not None:
                 raise StoreConflictError(record.day, clash)
+            require_other_days_kept(as_day(day), self.days(), self.keep_days)
             self._require_fitting(as_day(day), step)
             self._write(record, step)
         if self.keep_days is not None:
@@ -374,11 +376,6 @@ class SummaryStore:
             return days
         msg = "a record names it, but there is no such file: restore it, or remove its day"
         raise StoreFileError(msg, missing)
-
-
-def _is_span(days: Any) -> bool:
-    """Return whether a number of days to keep is valid; None keeps all."""
-    return days is None or (type(days) is int and days >= 1)
 
 
 def _keys(records: list[Record]) -> dict[str, str]:

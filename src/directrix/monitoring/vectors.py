@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.moments import Moments, ScoreHistogram
-from directrix.monitoring.mixture import ClassMeans, MixtureFit, fit_mixture, share_statistic
+from directrix.monitoring.mixture import ClassMeans, MixtureFit, chi_squared, fit_mixture
 from directrix.tables import BinCounts, NumberBins
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Comparison(NamedTuple):
             combination=self.combination,
         )
 
-    def share_statistic(self, share: float) -> float:
-        """Return `directrix.monitoring.mixture.share_statistic` of a true share of positives."""
-        return share_statistic(self.mean, self.n_rows, self.reference, share)
+    def chi_squared(self, share: float) -> float:
+        """Return the distance from a mixture with a given share of positives, as `chi_squared`."""
+        return chi_squared(self.mean, self.n_rows, self.reference, share)
 
 
 def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) -> Comparison:
@@ -84,6 +84,14 @@ def _compare_moments(day: Moments, reference: Moments) -> Comparison:
     if day.n_features != reference.n_features:
         msg = f"the day has {day.n_features} features and the reference {reference.n_features}"
         raise ValueError(msg)
+    both = zip(day.feature_names or (), reference.feature_names or (), strict=False)
+    for name, other in both:
+        if name != other:
+            msg = (
+                f"the day has feature {name!r} where the reference has {other!r}: give the columns "
+                "of all days in the same order"
+            )
+            raise ValueError(msg)
     rows: ClassMoments = day.by_class[None].with_matrix()
     groups = [g.with_matrix() for g in (reference.negative, reference.positive)]
     names = reference.feature_names or tuple(f"x{k}" for k in range(reference.n_features))

@@ -38,6 +38,7 @@ def collect(call, k, *options):
 
 
 def test_days_are_collected_and_watched(folder, call):
+    pytest.importorskip("matplotlib", reason="pages have charts")
     for k in range(1, 9):
         assert collect(call, k, "-t", "label").code == 0
     assert "was added before" in collect(call, 8, "-t", "label").out
@@ -71,7 +72,6 @@ def test_a_labelled_day_checks_promises(folder, call):
     [
         (("--day", "yesterday"), "not a date such as 2026-01-31"),
         (("--alarm-rate", "2"), "must lie between 0 and 1"),
-        (("--day", "2026-01-09"), "no summaries 'scores'"),
     ],
 )
 def test_what_is_wrong_is_said(folder, call, options, message):
@@ -79,6 +79,31 @@ def test_what_is_wrong_is_said(folder, call, options, message):
     assert result.code in (1, 2)
     assert message in " ".join(result.err.replace("│", " ").split())
     assert (folder / "m.dx").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_labels_that_come_later_do_not_count_rows_twice(call):
+    collect(call, 1, "-t", "label")
+    assert collect(call, 2).code == 0
+    result = collect(call, 2, "-t", "label")
+    assert "labels added to rows that had none" in result.out
+    store = SummaryStore("store")
+    assert store.get("2026-01-02", "unlabelled-scores").weight.sum() == 0
+    assert store.get("2026-01-02", "scores").weight.sum() == 1500
+    collect(call, 2, "-t", "label")  # a second time: refused, and nothing is counted twice
+    assert store.get("2026-01-02", "scores").weight.sum() == 1500
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_store_without_reference_days_says_how_to_add_some(call):
+    watch = ("watch", "m.dx", "9.parquet", "-r", "store", "--day", "2026-01-09")
+    for _ in range(2):  # an empty store, and one whose day is not before this one
+        result = call(*watch)
+        assert result.code == 2
+        assert "no labelled days until 2026-01-08: add some with directrix collect" in " ".join(
+            result.err.replace("│", " ").split()
+        )
+        collect(call, 9, "-t", "label")
 
 
 def test_missing_numbers_are_named(folder, call):
@@ -89,3 +114,11 @@ def test_missing_numbers_are_named(folder, call):
     card = result.code == 0
     assert card or "age" in result.err
     assert (folder / "store").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_without_labels_have_their_weights(call):
+    frame = pd.read_parquet("1.parquet")
+    frame.assign(w=np.where(np.arange(len(frame)) < 500, 0.0, 2.0)).to_parquet("1.parquet")
+    assert collect(call, 1, "--weight", "w").code == 0
+    assert SummaryStore("store").get("2026-01-01", "unlabelled-scores").weight.tolist() == [2000.0]

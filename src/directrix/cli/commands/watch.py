@@ -49,15 +49,24 @@ def collect(
     positive: Positive = None,
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Add the rows of a day to a summary store, as a model sees them."""
+    """Add the rows of a day to a summary store, as a model sees them.
+
+    Rows that the store has without labels get those of --target.
+    """
     from directrix.cli.io.days import parse_day, read_day
     from directrix.monitoring import SummaryStore
 
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
     files = _files(rows, target, features, weight, positive)
     store, summaries = SummaryStore(reference), read_day(load_model(model), files)
-    added = store.add(chosen, list(summaries), key=key)
-    text = f"{chosen}: {'added' if added else 'was added before'}; {store!r}"
+    waiting = target is not None and _is_waiting(store, chosen)
+    if waiting:
+        rows_without = [summary.unlabelled() for summary in summaries]
+        added = store.correct(chosen, subtract=rows_without, add=list(summaries), key=key)
+    else:
+        added = store.add(chosen, list(summaries), key=key)
+    done = "labels added to rows that had none" if waiting else "added"
+    text = f"{chosen}: {done if added else 'was added before'}; {store!r}"
     return Reply(text, {"day": str(chosen), "added": added, "streams": store.streams()})
 
 
@@ -101,13 +110,13 @@ def watch(
     files = _files(rows, target, features, weight, positive)
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
     store, summaries = SummaryStore(reference), read_day(classifier, files)
-    monitor = Monitor.of_store(
-        classifier,
-        store,
-        since=first,
-        until=_day_before(chosen) if last is None else last,
-        alarm_rate=alarm_rate,
+    last = _day_before(chosen) if last is None else last
+    require(
+        any((first or date.min) <= each <= last for each in store.days("scores")),
+        f"it has no labelled days until {last}: add some with directrix collect and --target",
+        "--reference",
     )
+    monitor = Monitor.of_store(classifier, store, since=first, until=last, alarm_rate=alarm_rate)
     check = monitor.check(summaries, chosen)
     if keep:
         store.add(chosen, list(summaries))
@@ -135,6 +144,12 @@ def _files(
     return RowFiles.of(
         rows, target, features=features, weight=weight, positive=positive, labelled=False
     )
+
+
+def _is_waiting(store: SummaryStore, day: date) -> bool:
+    """Return whether a day has rows without labels."""
+    stream = "unlabelled-scores"
+    return day in store.days(stream) and bool(store.get(day, stream).weight.sum() > 0)
 
 
 def _day_before(day: date) -> date:

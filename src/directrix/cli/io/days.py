@@ -55,6 +55,8 @@ class DayTask:
                 block = plan.block(table)
                 y = known_labels(self.files.labels(block.y), self.model.classes_)
                 weight = block.weight
+            elif self.files.weight is not None:
+                weight = as_table(table).values(self.files.weight)
             if takes_raw_rows(self.model):
                 X = as_table(table).raw(self.names)
             else:
