@@ -65,6 +65,7 @@ evidence: ## Measure all tables, figures and the arena, and write the page; resu
 	$(PYTHON) -m benchmarks.arena.run --jobs 2
 	$(PYTHON) -m benchmarks.arena.run --jobs 2 --large
 	$(PYTHON) -m benchmarks.arena.tables.run
+	$(PYTHON) -m benchmarks.arena.tables.run --large
 	$(PYTHON) -m benchmarks.arena.pages
 
 evidence-quick: ## Measure some tracked figures again and compare; write reports and the page anew
@@ -73,6 +74,7 @@ evidence-quick: ## Measure some tracked figures again and compare; write reports
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.run --report > /dev/null
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.calibration --report > /dev/null
 	$(PYTHON) -m benchmarks.arena.report > /dev/null
+	$(PYTHON) -m benchmarks.arena.tables.report > /dev/null
 	$(PYTHON) -m benchmarks.arena.pages
 	git diff --exit-code --stat -- '*.md'
 

@@ -255,3 +255,13 @@ class Arena:
         """Return the median over folds of the CPU time to that of tuned logistic regression."""
         ratios = [score.cpu for score in self.scores if score.rival == rival]
         return float(np.median(ratios)) if ratios else float("nan")
+
+    def cpu_to(self, names: Sequence[str], rival: str, unit: str) -> float:
+        """Return the median CPU time of a competitor to that of another, over shared folds."""
+        spent: dict[str, dict[tuple[str, int, int], float]] = {rival: {}, unit: {}}
+        for score in self.scores:
+            if score.rival in spent and score.name in names:
+                spent[score.rival][score.name, score.repeat, score.fold] = score.cpu
+        shared = spent[rival].keys() & spent[unit].keys()
+        ratios = [spent[rival][key] / spent[unit][key] for key in shared]
+        return float(np.median(ratios)) if ratios else float("nan")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
-
-import numpy as np
 
 from benchmarks.arena.results import Arena, record_of
 from benchmarks.arena.tables.protocol import METRICS
@@ -24,13 +22,3 @@ class TableArena(Arena):
     metrics: ClassVar[Mapping[str, Any]] = METRICS
     competitors: ClassVar[Mapping[str, Rival]] = TABLE_RIVALS
     records: ClassVar[tuple[Record, ...]] = (MEASURED,)
-
-    def cpu_to(self, names: Sequence[str], rival: str, unit: str) -> float:
-        """Return the median CPU time of a competitor to that of another, over shared folds."""
-        spent: dict[str, dict[tuple[str, int, int], float]] = {rival: {}, unit: {}}
-        for score in self.scores:
-            if score.rival in spent and score.name in names:
-                spent[score.rival][score.name, score.repeat, score.fold] = score.cpu
-        shared = spent[rival].keys() & spent[unit].keys()
-        ratios = [spent[rival][key] / spent[unit][key] for key in shared]
-        return float(np.median(ratios)) if ratios else float("nan")

@@ -59,7 +59,9 @@ def test_a_loss_names_the_sets(arena):
 
 
 def test_the_page_names_the_commit_and_claims_no_set_that_was_not_measured(arena):
-    how = evidence._how(arena)[0]
+    how = " ".join(evidence._how(arena))
     assert "`abcdef0`" in how
     assert how.startswith("3 sets of numbers")
     assert "0 tables" in how
+    assert "15 of 610 folds of sets of numbers for `direct`" in how
+    assert "0 of 120 folds of tables for `scorecard, rows`" in how
