@@ -147,9 +147,10 @@ ARTIFICIAL = {
     "data4": Recipe(1000, 0.15, 0.0, 3),
     "data5": Recipe(1000, 0.4, 0.05, 3),
     "data6": Recipe(1000, 0.5, 0.1, 3),
+    "data7": Recipe(2500, 0.1, 0.0, 3),
+    "data8": Recipe(2500, 0.35, 0.05, 3),
+    "data9": Recipe(2500, 0.5, 0.1, 3),
 }
-#: 2500 features: left out for their cost.
-NOT_RUN = ("data7", "data8", "data9")
 
 
 def drawn(recipe: Recipe, rng: np.random.Generator) -> tuple[Split, Moments]:
