@@ -280,22 +280,24 @@ def _p(p: float) -> str:
 
 
 def losses(arena: Everything) -> list[str]:
-    """Return the sets that ours lose significantly, by metric and competitor."""
-    lines = header("ours", "metric", "loses to", "sets", "which")
+    """Return on how many sets ours lose significantly, by competitor and metric."""
     compared = (
         (DIRECT, NUMBERS, LINE_METRICS, (*USUAL, TREES)),
         (CARD, (*NUMBERS, *TABLES), CARD_METRICS, (LINE, EVIDENCE, EBM, TREES)),
     )
+    about = (
+        "Sets that are lost significantly, of those that both have; behind them those that are won."
+    )
+    lines = [about]
     for ours, names, metrics, rivals in compared:
-        for metric in metrics:
-            for rival in rivals:
-                sets = arena.outcomes(names, metric, ours, [rival])
-                lost = [name.removeprefix("keel/") for name in sets["loss"]]
-                if lost:
-                    of = sum(map(len, sets.values()))
-                    some = ", ".join(lost[:4]) + (", …" if len(lost) > 4 else "")
-                    about = (SHORT[ours], metric, SHORT.get(rival, rival))
-                    lines.append(line(*about, f"{len(lost)} of {of}", some))
+        lines += ["", *header(f"{SHORT[ours]} to", "sets", *metrics, "lost most often")]
+        for rival in rivals:
+            outcomes = [arena.outcomes(names, metric, ours, [rival]) for metric in metrics]
+            sets = max(sum(map(len, outcome.values())) for outcome in outcomes)
+            cells = [f"{len(o['loss'])} : {len(o['win'])}" for o in outcomes]
+            lost = Counter(name for outcome in outcomes for name in outcome["loss"])
+            most = ", ".join(name.removeprefix("keel/") for name, _ in lost.most_common(3))
+            lines.append(line(SHORT.get(rival, rival), str(sets), *cells, most))
     return lines
 
 

@@ -51,11 +51,18 @@ def test_gains_are_over_logistic_regression_and_the_best_is_bold(arena):
     assert {row[3] for row in cells} == {"0.500"}
 
 
-def test_a_loss_names_the_sets(arena):
-    rows = [row for row in losses(arena) if "DirectClassifier | AUC" in row]
-    assert len(rows) == 1
-    assert "LightGBM | 3 of 3" in rows[0]
-    assert ", ".join(SETS["general"][:3]) in rows[0]
+def test_losses_are_counted_and_named(arena):
+    lines = losses(arena)
+    to_trees, to_logistic = (
+        [cell.strip() for cell in row.split("|")[1:-1]]
+        for row in (
+            next(line for line in lines if line.startswith(f"| {name} |"))
+            for name in ("LightGBM", "logistic regression")
+        )
+    )
+    n_metrics = len(evidence.LINE_METRICS)
+    assert to_trees[1:] == ["3", *["3 : 0"] * n_metrics, ", ".join(SETS["general"][:3])]
+    assert to_logistic[1:] == ["3", *["0 : 3"] * n_metrics, ""]
 
 
 def test_the_page_names_the_commit_and_claims_no_set_that_was_not_measured(arena):
