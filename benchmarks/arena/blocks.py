@@ -186,32 +186,21 @@ def card_rows(arena: Everything) -> list[str]:
         "median gain over LightGBM",
         "LightGBM ahead on",
     )
+    theirs = [rival for rival in arena.rivals if rival not in arena.ours]
     for metric in CARD_METRICS:
-        words = [_against_all(arena, name, metric) for name in TABLES]
         to_line, to_trees = (
             np.subtract(*arena.means(TABLES, metric, [CARD, rival]).T) for rival in (LINE, TREES)
         )
         lines.append(
             line(
                 metric,
-                " / ".join(str(words.count(word)) for word in ("win", "tie", "loss")),
+                counts(arena, TABLES, metric, CARD, theirs),
                 f"{np.median(to_line):+.3f}",
                 f"{np.median(to_trees):+.3f}",
                 f"{np.count_nonzero(to_trees < 0)} of {len(to_trees)}",
             )
         )
     return lines
-
-
-def _against_all(arena: Everything, name: str, metric: str) -> str:
-    """Return win, tie or loss against the best competitor that has a whole repeat on a table."""
-    rivals = [
-        rival
-        for rival in arena.available([name], metric)
-        if rival not in arena.ours and arena.measured([name], metric, [CARD, rival])
-    ]
-    _, verdict = arena.verdicts([name], metric, CARD, rivals)[name]
-    return verdict.word
 
 
 def card_cost(arena: Everything) -> list[str]:

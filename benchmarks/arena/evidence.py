@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from benchmarks.arena.pooled import Gain, critical_difference, holm
-from benchmarks.arena.protocol import FOLDS, METRICS, REPEATS, SETS
+from benchmarks.arena.protocol import FOLDS, METRICS, SETS
 from benchmarks.arena.rank_diagram import draw_ranks
 from benchmarks.arena.results import LEVEL, MEASURED, Arena
 from benchmarks.arena.tables.protocol import METRICS as TABLE_METRICS
@@ -42,6 +42,7 @@ LINE_METRICS = (
 )
 CARD_METRICS = ("recall at FPR 1 %", "cost 1:20", "AUC", "average precision", "log-loss")
 EXPECTED = ("AUC", "recall at FPR 1 %", "cost 1:20")
+_REPEATS = ("not one repeat", "one repeat", "two repeats")
 #: The usual lines, of which DirectClassifier shall not be worse than the best.
 USUAL = (TUNED, "linear SVC, tuned", "LDA, shrunk")
 SHORT = {
@@ -134,35 +135,53 @@ def _how(arena: Everything) -> list[str]:
     n_numbers = len(arena.measured(NUMBERS, "AUC", [TUNED]))
     n_tables = len(arena.measured(TABLES, "AUC", [LINE]))
     hours = sum(score.cpu_seconds for score in arena.scores) / 3600
+    folds = " and ".join(
+        f"{_REPEATS[repeats]} of five folds of {kind}"
+        for kind, repeats in whole_repeats(arena).items()
+    )
     about = (
         f"{n_numbers} sets of numbers (31 general, 30 imbalanced) and {n_tables} tables with text "
-        "and missing values, at most 10,000 rows of each; two repeats of five folds, the same for "
-        "all; all that is chosen, is chosen in folds of the training rows. Competitors and "
-        f"comparisons were fixed before the run. Measured on commit {commits}, in {hours:.2g} hours"
-        " of CPU time; this page is made from [its records](../benchmarks/README.md) by "
+        f"and missing values, at most 10,000 rows of each; {folds}, the same for all; all that is "
+        "chosen, is chosen in folds of the training rows. Competitors and comparisons were fixed "
+        f"before the run. Measured on commit {commits}, in {hours:.2g} hours of CPU time; this "
+        "page is made from [its records](../benchmarks/README.md) by "
         "`python -m benchmarks.arena.pages`."
     )
     missing = not_run(arena)
-    return [about, "", f"Not all of it was run: {missing}."] if missing else [about]
+    return [about, "", f"Fewer folds were run of some: {missing}."] if missing else [about]
+
+
+def whole_repeats(arena: Everything) -> dict[str, int]:
+    """Return how often logistic regression has all folds of all sets of a kind."""
+    bases = dict(zip(RANKED, (TUNED, LINE), strict=True))
+    return {
+        kind: _folds_of(arena)[kind, bases[kind]] // (len(names) * FOLDS)
+        for kind, (names, _) in RANKED.items()
+    }
 
 
 def not_run(arena: Everything) -> str:
-    """Return which competitors have how many folds less than they should have; "" if none."""
-    have = Counter(
-        (kind, score.rival)
-        for kind, (names, _) in RANKED.items()
-        for score in arena.scores
-        if score.name in names
-    )
+    """Return which competitors have fewer folds than logistic regression; "" if none have."""
+    have, repeats = _folds_of(arena), whole_repeats(arena)
     less: dict[str, list[str]] = {}
     for kind, (names, _) in RANKED.items():
-        planned = len(names) * FOLDS * REPEATS
+        planned = len(names) * FOLDS * repeats[kind]
         rivals = TABLE_RIVALS if kind == "tables" else {**RIVALS, **TABLE_RIVALS}
         for rival in rivals:
             if have[kind, rival] < planned:
                 folds = f"{have[kind, rival]} of {planned} folds of {kind}"
                 less.setdefault(folds, []).append(rival)
     return "; ".join(f"{folds} for `{'`, `'.join(rivals)}`" for folds, rivals in less.items())
+
+
+def _folds_of(arena: Everything) -> Counter[tuple[str, str]]:
+    """Return the number of folds by kind of sets and competitor."""
+    return Counter(
+        (kind, score.rival)
+        for kind, (names, _) in RANKED.items()
+        for score in arena.scores
+        if score.name in names
+    )
 
 
 # ── what to expect ────────────────────────────────────────────────────────────────────────────────
@@ -294,7 +313,9 @@ def losses(arena: Everything) -> list[str]:
         for rival in rivals:
             outcomes = [arena.outcomes(names, metric, ours, [rival]) for metric in metrics]
             sets = max(sum(map(len, outcome.values())) for outcome in outcomes)
-            cells = [f"{len(o['loss'])} : {len(o['win'])}" for o in outcomes]
+            cells = [
+                f"{len(o['loss'])} : {len(o['win'])}" if any(o.values()) else "" for o in outcomes
+            ]
             lost = Counter(name for outcome in outcomes for name in outcome["loss"])
             most = ", ".join(name.removeprefix("keel/") for name, _ in lost.most_common(3))
             lines.append(line(SHORT.get(rival, rival), str(sets), *cells, most))

@@ -216,10 +216,13 @@ class Arena:
     def verdicts(
         self, names: Sequence[str], metric: str, ours: str, rivals: Sequence[str]
     ) -> dict[str, tuple[str, Verdict]]:
-        """Return for each set the best of these rivals, seen from the test rows, and how we do."""
+        """Return for each set the best of these rivals, seen from the test rows, and how we do.
+
+        Rivals that have no whole repeat of a set are left out there.
+        """
         verdicts = {}
         for name in names:
-            available = [rival for rival in rivals if (name, rival, metric) in self.values]
+            available = [r for r in rivals if self.folds(name, metric, [ours, r]) is not None]
             table = self.folds(name, metric, [ours, *available]) if available else None
             if table is not None:
                 best = 1 + int(np.argmax(table[1:].mean(axis=1).round(9)))

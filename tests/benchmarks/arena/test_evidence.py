@@ -70,5 +70,18 @@ def test_the_page_names_the_commit_and_claims_no_set_that_was_not_measured(arena
     assert "`abcdef0`" in how
     assert how.startswith("3 sets of numbers")
     assert "0 tables" in how
-    assert "15 of 610 folds of sets of numbers for `direct`" in how
-    assert "0 of 120 folds of tables for `scorecard, rows`" in how
+    assert "not one repeat of five folds of sets of numbers" in how
+
+
+def test_competitors_with_fewer_folds_than_logistic_regression_are_named(tmp_path):
+    record = record_of(tmp_path / "measured.csv", METRICS)
+    scores = [
+        Score(name, 100, 5, 0, fold, TUNED, 1.0, 1.0, "abcdef0", {"AUC": 0.5})
+        for name in evidence.NUMBERS
+        for fold in range(5)
+    ]
+    record.append([score.cells(METRICS) for score in scores])
+    arena = Everything(record)
+    assert evidence.whole_repeats(arena) == {"sets of numbers": 1, "tables": 0}
+    assert "0 of 305 folds of sets of numbers for `direct`" in evidence.not_run(arena)
+    assert f"`{TUNED}`" not in evidence.not_run(arena)

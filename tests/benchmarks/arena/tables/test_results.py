@@ -50,3 +50,13 @@ def test_cpu_is_compared_on_shared_folds(record):
     arena = TableArena(record)
     assert arena.cpu_to(["a"], "CatBoost", "EBM") == pytest.approx(2.0)
     assert np.isnan(arena.cpu_to(["b"], "CatBoost", "EBM"))
+
+
+def test_a_rival_without_a_whole_repeat_does_not_take_part(record):
+    rows = [score("a", fold, "CatBoost", 0.6) for fold in range(5)]
+    rows += [score("a", fold, "LightGBM, tuned", 0.5) for fold in range(5)]
+    rows += [score("a", fold, "EBM", 0.9) for fold in range(4)]
+    record.append(row.cells(METRICS) for row in rows)
+    arena = TableArena(record)
+    outcomes = arena.outcomes(["a"], "AUC", "CatBoost", ["LightGBM, tuned", "EBM"])
+    assert outcomes == {"win": ["a"], "tie": [], "loss": []}
