@@ -33,44 +33,16 @@ that of one-hot logistic regression on the same fold.
 
 from __future__ import annotations
 
-import warnings
-from functools import lru_cache, partial
-from importlib import import_module
-from time import process_time
+from functools import partial
 
 from benchmarks.arena.protocol import REPEATS
-from benchmarks.arena.results import Score
 from benchmarks.arena.tables import report
+from benchmarks.arena.tables.measure import measured
 from benchmarks.arena.tables.protocol import LARGE as LARGE_SETS
-from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned, split
+from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned
 from benchmarks.arena.tables.results import LARGE, MEASURED
-from benchmarks.harness.record import commit
 from benchmarks.harness.runner import measure_missing, option_parser
-from benchmarks.rivals.base import Scores
-from benchmarks.rivals.on_tables import LINE, SLOW, TABLE_RIVALS
-
-
-def measured(task: Task, rival: str) -> Score:
-    """Fit a competitor to the training rows of a fold, and score the others for every metric."""
-    train, test = split(task)
-    (scores, spent), (_, unit) = _fitted(task, rival), _fitted(task, LINE)
-    values = {name: METRICS[name].score(test.y, scores[name]) for name in scores}
-    about = (task.name, len(train.y) + len(test.y), train.X.shape[1], task.repeat, task.fold)
-    return Score(*about, rival, spent, spent / unit, commit(), values)
-
-
-# One-hot logistic regression, the unit of CPU time, is fitted once for all competitors of a fold.
-@lru_cache(maxsize=4)
-def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
-    train, test = split(task)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small classes, and solvers that stop early
-        competitor = TABLE_RIVALS[rival]
-        if competitor.needs:
-            import_module(competitor.needs)  # seconds, once a process
-        start = process_time()
-        scores = competitor.scores(train, test, METRICS)
-        return scores, process_time() - start
+from benchmarks.rivals.on_tables import SLOW, TABLE_RIVALS
 
 
 def _rows(
