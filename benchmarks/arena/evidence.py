@@ -326,7 +326,7 @@ def losses(arena: Everything) -> list[str]:
 
 
 def others(arena: Everything) -> list[str]:
-    """Return a line each for what other measurements say."""
+    """Return one line each on cost, honesty and scale, from other measurements."""
     card, few = (
         [f"{arena.cpu_to(TABLES, ours, rival):.2g}" for rival in (TREES, EBM)]
         for ours in (CARD, COUNTS)
@@ -343,7 +343,7 @@ def others(arena: Everything) -> list[str]:
 
 
 def fit_costs() -> dict[str, list[float]]:
-    """Return the CPU times of a fit to that of LogisticRegressionCV, by metric, one for each set.
+    """Return CPU times of one fit, relative to LogisticRegressionCV, by metric: one for each set.
 
     Those of other methods are under the metric and their name: "AUC by GridSearchCV".
     """

@@ -64,7 +64,8 @@ class RemoteFolder(Folder):
         try:
             written = float(self._files.modified(self._path(name)).timestamp())
             return max(time.time() - written, 0.0)
-        except (NotImplementedError, FileNotFoundError):  # not all file systems know times
+        except (NotImplementedError, FileNotFoundError):
+            # Not all file systems know times, and another process may have removed the file.
             return 0.0
 
     def _path(self, name: str) -> str:

@@ -1,0 +1,18 @@
+from benchmarks.arena import report
+from benchmarks.arena.protocol import METRICS, SETS
+from benchmarks.arena.results import Arena, Score, record_of
+from benchmarks.rivals import REFERENCES, TUNED
+
+
+def test_a_line_that_was_hardly_measured_does_not_hide_what_trees_win(tmp_path):
+    record = record_of(tmp_path / "measured.csv", METRICS)
+    folds = {TUNED: range(5), REFERENCES[0]: range(5), "LibAUC": range(2)}
+    values = {TUNED: 0.6, REFERENCES[0]: 0.8, "LibAUC": 0.9}
+    scores = [
+        Score(name, 100, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", {"AUC": values[rival]})
+        for name in SETS["general"][:2]
+        for rival, some in folds.items()
+        for fold in some
+    ]
+    record.append([score.cells(METRICS) for score in scores])
+    assert "| AUC | 2 | 2 |" in report._beyond(Arena(record))
