@@ -7,34 +7,36 @@ groups of sets are fixed here, before anything is measured: none is chosen by it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.arena.cost_and_scale import cost_and_scale
+from benchmarks.arena.everything import (
+    CARD,
+    COUNTS,
+    DIRECT,
+    EVIDENCE,
+    NUMBERS,
+    ONE_HOT,
+    SHORT,
+    TABLES,
+    TREES,
+    Everything,
+)
 from benchmarks.arena.pooled import Gain, critical_difference, holm
-from benchmarks.arena.protocol import FOLDS, METRICS, SETS
+from benchmarks.arena.protocol import FOLDS, SETS
 from benchmarks.arena.rank_diagram import draw_ranks
-from benchmarks.arena.results import LEVEL, MEASURED, Arena
-from benchmarks.arena.tables.protocol import METRICS as TABLE_METRICS
-from benchmarks.arena.tables.protocol import SETS as TABLE_SETS
-from benchmarks.arena.tables.results import MEASURED as MEASURED_TABLES
+from benchmarks.arena.results import LEVEL
 from benchmarks.harness.figure import new_figure
 from benchmarks.harness.markdown import bold_if, header, line
-from benchmarks.harness.record import Record, read_rows
-from benchmarks.rivals import RIVALS, TUNED, Rival
+from benchmarks.rivals import RIVALS, TUNED
 from benchmarks.rivals.on_tables import EBM, LINE, TABLE_RIVALS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "evidence.md"
 PICTURE = Path(__file__).with_name("critical_differences.png")
-TABLES = TABLE_SETS["tables"]
-NUMBERS = (*SETS["general"], *SETS["imbalanced"])
-
-DIRECT, CARD, COUNTS, TREES = "direct", "scorecard, rows", "scorecard, counts", "LightGBM, tuned"
-EVIDENCE = "weights of evidence"
 #: The metrics of the line, those of the goals first.
 LINE_METRICS = (
     *("recall at FPR 1 %", "PRBEP", "F1", "cost 1:20", "balanced error", "error", "AUC"),
@@ -45,44 +47,6 @@ EXPECTED = ("AUC", "recall at FPR 1 %", "cost 1:20")
 _REPEATS = ("not one repeat", "one repeat", "two repeats")
 #: The usual lines, of which DirectClassifier shall not be worse than the best.
 USUAL = (TUNED, "linear SVC, tuned", "LDA, shrunk")
-SHORT = {
-    DIRECT: "DirectClassifier",
-    "direct, one-hot": "DirectClassifier",
-    CARD: "ScorecardClassifier",
-    COUNTS: "the same from counts",
-    TUNED: "logistic regression",
-    LINE: "logistic regression",
-    TREES: "LightGBM",
-    EVIDENCE: "optbinning",
-    EBM: "EBM",
-}
-
-
-class Everything(Arena):
-    """Both arenas: on sets of numbers their folds are the same."""
-
-    metrics: ClassVar[Mapping[str, Any]] = {**METRICS, **TABLE_METRICS}
-    competitors: ClassVar[Mapping[str, Rival]] = {**RIVALS, **TABLE_RIVALS}
-    records: ClassVar[tuple[Record, ...]] = (MEASURED, MEASURED_TABLES)
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        """Rows of each set, of which at most 10,000 were used."""
-        return {score.name: score.rows for score in self.scores}
-
-    @cached_property
-    def prevalence(self) -> dict[str, float]:
-        """Share of positives of each set of numbers: the average precision of one score for all."""
-        folds: dict[str, list[float]] = {}
-        for score in self.scores:
-            if score.rival == "prior":
-                folds.setdefault(score.name, []).append(score.values["average precision"])
-        return {name: float(np.mean(values)) for name, values in folds.items()}
-
-    def gain(self, names: Sequence[str], metric: str, ours: str, rival: str) -> Gain | None:
-        """Return the gain of one over another on the sets that both have; None if there is none."""
-        means = self.means(names, metric, [ours, rival])
-        return Gain.of(means[:, 0] - means[:, 1]) if len(means) else None
 
 
 class Group(NamedTuple):
@@ -115,7 +79,7 @@ def groups(arena: Everything) -> list[Group]:
                 and (arena.prevalence[name] < 0.1) == rare
             )
             found.append(Group(f"numbers, {size}, {share}", names, on_numbers))
-    found.append(Group("text and missing values", TABLES, (LINE, "direct, one-hot", CARD, TREES)))
+    found.append(Group("text and missing values", TABLES, (LINE, ONE_HOT, CARD, TREES)))
     return found
 
 
@@ -125,7 +89,7 @@ def text(arena: Everything) -> str:
     lines += ["", "## What to expect for a table like yours", "", *expectations(arena)]
     lines += ["", "## Over all sets together", "", *pooled_tests(arena)]
     lines += ["", "## Where we lose, and to whom", "", *losses(arena)]
-    lines += ["", "## Cost, honesty, scale", "", *others(arena)]
+    lines += ["", "## Cost, honesty, scale", "", *cost_and_scale(arena)]
     lines += ["", "## Everything else", "", *(f"- [{what}](../{path})" for path, what in LINKS)]
     return "\n".join(lines) + "\n"
 
@@ -242,8 +206,7 @@ def pooled_tests(arena: Everything) -> list[str]:
         cells = (str(gain.sets), _span(gain), f"{gain.mean:+.4f}", _p(p), counts)
         lines.append(line(metric, *cells))
     lines += ["", _never_worse(arena), ""]
-    for ours, about in ((CARD, SHORT[CARD]), (COUNTS, f"{SHORT[CARD]}, trained on counts alone")):
-        lines += [f"{about}, on all sets:", "", *_card_tests(arena, ours), ""]
+    lines += [f"{SHORT[CARD]}, on all sets:", "", *_card_tests(arena), ""]
     lines += [
         "Critical differences (Nemenyi) of mean ranks; bars join those that do not differ:",
         "",
@@ -252,24 +215,25 @@ def pooled_tests(arena: Everything) -> list[str]:
     return lines
 
 
-def _card_tests(arena: Everything, ours: str) -> list[str]:
+def _card_tests(arena: Everything) -> list[str]:
     every = (*NUMBERS, *TABLES)
     rivals = (LINE, EVIDENCE, EBM, TREES)
+    rows = [*((CARD, metric) for metric in CARD_METRICS), *((COUNTS, m) for m in EXPECTED)]
     found = {
-        (metric, rival): arena.gain(every, metric, ours, rival)
-        for metric in CARD_METRICS
-        for rival in rivals
+        (row, rival): arena.gain(every, row[1], row[0], rival) for row in rows for rival in rivals
     }
     gains = {key: gain for key, gain in found.items() if gain is not None}
     corrected = dict(zip(gains, holm([gain.p for gain in gains.values()]), strict=True))
-    lines = header("metric", *(f"over {SHORT[rival]}" for rival in rivals))
-    for metric in CARD_METRICS:
+    lines = header("trained on", "metric", *(f"over {SHORT[rival]}" for rival in rivals))
+    for ours, metric in rows:
         cells = []
         for rival in rivals:
-            gain = gains.get((metric, rival))
-            p = corrected.get((metric, rival), 1.0)
-            cells.append("" if gain is None else f"{_span(gain)}, p {_p(p)}, {gain.sets} sets")
-        lines.append(line(metric, *cells))
+            key = (ours, metric), rival
+            gain = gains.get(key)
+            cells.append(
+                "" if gain is None else f"{_span(gain)}, p {_p(corrected[key])}, {gain.sets} sets"
+            )
+        lines.append(line("rows" if ours == CARD else "counts", metric, *cells))
     return lines
 
 
@@ -322,87 +286,6 @@ def losses(arena: Everything) -> list[str]:
     return lines
 
 
-# ── cost, honesty, scale ──────────────────────────────────────────────────────────────────────────
-
-
-def others(arena: Everything) -> list[str]:
-    """Return one line each on cost, honesty and scale, from other measurements."""
-    card, few = (
-        [f"{arena.cpu_to(TABLES, ours, rival):.2g}" for rival in (TREES, EBM)]
-        for ours in (CARD, COUNTS)
-    )
-    return [
-        (
-            f"- **Cost.** {_fit_cost()} On tables, for all metrics together, a card takes "
-            f"{card[0]} times the CPU time of tuned LightGBM and {card[1]} times that of EBM with "
-            f"four bags; from counts {few[0]} and {few[1]}."
-        ),
-        f"- **Honesty.** {_coverage()} {_guarantee()}",
-        f"- **Scale.** {_two_passes()}",
-    ]
-
-
-def fit_costs() -> dict[str, list[float]]:
-    """Return CPU times of one fit, relative to LogisticRegressionCV, by metric: one for each set.
-
-    Those of other methods are under the metric and their name: "AUC by GridSearchCV".
-    """
-    costs: dict[str, list[float]] = {}
-    for row in read_rows(ROOT / "benchmarks" / "speed" / "direct.csv"):
-        what, _, unit = row["what"].partition(" / ")
-        if unit == "LogisticRegressionCV(cv=5)" and not what.startswith(("generated", "median")):
-            costs.setdefault(what.split(", ")[-1], []).append(float(row["ratio"]))
-    return costs
-
-
-def _fit_cost() -> str:
-    said = ", ".join(
-        f"{np.median(ratios):.2g} for {metric}"
-        for metric, ratios in fit_costs().items()
-        if " by " not in metric
-    )
-    return (
-        "One fit of DirectClassifier takes the CPU time of `LogisticRegressionCV(cv=5)` times "
-        f"{said} (medians of eight sets, [speed](../benchmarks/speed/direct.csv))."
-    )
-
-
-def _coverage() -> str:
-    rows = read_rows(ROOT / "benchmarks" / "studies" / "new_rows" / "claims.csv")
-    now = [row for row in rows if row["code"] == "now"]
-    covered = [float(r["low"]) <= float(r["truth"]) <= float(r["high"]) for r in now]
-    return (
-        f"The 95 % interval of what to expect on new rows covers the truth in "
-        f"{100 * np.mean(covered):.1f} % of {len(now):,} fits "
-        "([claims](../benchmarks/studies/new_rows/claims.md))."
-    )
-
-
-def _guarantee() -> str:
-    rows = read_rows(ROOT / "benchmarks" / "studies" / "new_rows" / "guarantee.csv")
-    broken = [float(row["broken"]) for row in rows]
-    without = [float(row["broken without"]) for row in rows]
-    return (
-        f"A limit of the false-positive rate with a guarantee of 95 % is exceeded on new rows in "
-        f"{100 * np.mean(broken):.1f} % of fits, without it in {100 * np.mean(without):.0f} % "
-        "([guarantee](../benchmarks/studies/new_rows/guarantee.csv))."
-    )
-
-
-def _two_passes() -> str:
-    rows = read_rows(ROOT / "benchmarks" / "studies" / "two_passes.csv")
-    fits = [row for row in rows if row["recall at FPR 1 %"]]
-    largest = max(fits, key=lambda row: int(row["rows"]))
-    read, spent = float(largest["times the bytes were read"]), largest["CPU to two scans"]
-    return (
-        f"{int(largest['rows']):,} rows in {largest['megabytes']} MB, read {read:.1f} times, at "
-        f"{spent} times the CPU time of two scans "
-        "([two passes](../benchmarks/studies/two_passes.csv), "
-        "[cluster](../benchmarks/studies/scale/cluster.md), "
-        "[cards](../benchmarks/studies/scale/cards.md))."
-    )
-
-
 # ── picture and links ─────────────────────────────────────────────────────────────────────────────
 
 #: Ranked together in the picture, by kind of sets.
@@ -411,7 +294,7 @@ RANKED = {
         NUMBERS,
         (DIRECT, CARD, COUNTS, TUNED, "linear SVC, tuned", "LDA, shrunk", EVIDENCE, TREES, EBM),
     ),
-    "tables": (TABLES, ("direct, one-hot", CARD, COUNTS, LINE, EVIDENCE, TREES, EBM, "CatBoost")),
+    "tables": (TABLES, (ONE_HOT, CARD, COUNTS, LINE, EVIDENCE, TREES, EBM, "CatBoost")),
 }
 
 

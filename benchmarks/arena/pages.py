@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.arena import evidence
 from benchmarks.arena.blocks import BLOCKS
-from benchmarks.arena.evidence import Everything
+from benchmarks.arena.everything import Everything
 from benchmarks.arena.tables.picture import PICTURE, picture
 
 ROOT = Path(__file__).parents[2]

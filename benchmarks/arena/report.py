@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from scipy import stats
 
 from benchmarks.arena.pooled import critical_difference
 from benchmarks.arena.protocol import METRICS, SETS
-from benchmarks.arena.results import LARGE, LEVEL, Arena
+from benchmarks.arena.results import LEVEL, Arena, LargeArena
 from benchmarks.harness import figure
 from benchmarks.harness.markdown import bold_if, header, line, write_report
 from benchmarks.rivals import LINEAR, OURS, REFERENCES, RIVALS, TUNED
@@ -51,7 +50,8 @@ def _lines(arena: Arena) -> list[str]:
     lines = [
         "# The arena",
         "",
-        "All competitors on the same folds; how: see `run.py`. Values are means over the folds.",
+        "All competitors on the same folds; how: see `run.py`. Values are means over the folds of",
+        "whole repeats.",
         f"Wins and losses: the corrected t-test for repeated cross-validation at {LEVEL:.0%}. The",
         "best rival of a set is chosen with the test folds in view, so it has an edge.",
     ]
@@ -72,7 +72,7 @@ def _lines(arena: Arena) -> list[str]:
     for kind, names in SETS.items():
         for metric in METRICS:
             lines += _values(arena, f"{kind} sets", names, metric)
-    large = Arena(LARGE)
+    large = LargeArena()
     for metric in METRICS:
         lines += _values(large, "large sets, whole", tuple(large.shapes), metric)
     return lines
@@ -114,8 +114,8 @@ def _rank_table(arena: Arena) -> list[str]:
 
 
 def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[str]:
-    rivals = arena.available(names, metric)
-    measured = [name for name in names if any((name, r, metric) in arena.values for r in rivals)]
+    rivals = [r for r in arena.rivals if arena.measured(names, metric, [r])]
+    measured = [name for name in names if any(arena.measured([name], metric, [r]) for r in rivals)]
     if not measured:
         return []
     direction = "more" if METRICS[metric].greater_is_better else "less"
@@ -123,8 +123,8 @@ def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[
     lines = ["", f"## {metric.capitalize()}, {kind} ({direction} is better)", ""]
     lines += header("set", "n x d", *rivals)
     for name in measured:
-        folds = (arena.values.get((name, r, metric), {}) for r in rivals)
-        cells = (f"{sign * np.mean(list(v.values())):.4f}" if v else "" for v in folds)
+        tables = (arena.folds(name, metric, [rival]) for rival in rivals)
+        cells = ("" if folds is None else f"{sign * folds.mean():.4f}" for folds in tables)
         lines.append(line(_short(name), arena.shapes[name], *cells))
     return lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -150,12 +151,14 @@ class Arena:
     ----------
     metrics, competitors : mapping
         By name, in the order of the tables; an arena of other sets has others.
+    planned_folds : int
+        Folds of a repeat; with fewer it is not whole.
     """
 
     metrics: ClassVar[Mapping[str, Any]] = METRICS
     competitors: ClassVar[Mapping[str, Rival]] = RIVALS
-
     records: ClassVar[tuple[Record, ...]] = (MEASURED,)
+    planned_folds: ClassVar[int] = FOLDS
 
     def __init__(self, *records: Record) -> None:
         self.scores = [score for record in records or self.records for score in read(record)]
@@ -196,9 +199,8 @@ class Arena:
         """Return the values of all folds that these competitors have in common, whole repeats."""
         values = [self.values.get((name, rival, metric), {}) for rival in rivals]
         shared = set.intersection(*map(set, values))
-        whole = [
-            key for key in sorted(shared) if sum(other[0] == key[0] for other in shared) == FOLDS
-        ]
+        have = Counter(repeat for repeat, _ in shared)
+        whole = [key for key in sorted(shared) if have[key[0]] == self.planned_folds]
         return np.array([[by_fold[key] for key in whole] for by_fold in values]) if whole else None
 
     def available(self, names: Sequence[str], metric: str) -> list[str]:
@@ -268,3 +270,10 @@ class Arena:
         shared = spent[rival].keys() & spent[unit].keys()
         ratios = [spent[rival][key] / spent[unit][key] for key in shared]
         return float(np.median(ratios)) if ratios else float("nan")
+
+
+class LargeArena(Arena):
+    """The large sets, whole: one fold has test rows enough."""
+
+    records: ClassVar[tuple[Record, ...]] = (LARGE,)
+    planned_folds: ClassVar[int] = 1

@@ -104,7 +104,7 @@ class Grid(Rival):
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Choose, fit once for each value that is chosen, and move thresholds."""
         if not self.probabilities:
-            metrics = {n: metric for n, metric in metrics.items() if not _is_log_loss(metric)}
+            metrics = {name: m for name, m in metrics.items() if not isinstance(m, LogLoss)}
         train, test = standardized(train, test)
         held_out, fold = self._held_out(train)
         chosen = {
@@ -149,10 +149,6 @@ class Grid(Rival):
         if not metric.uses_threshold or (isinstance(metric, Error) and not self.moves_all):
             return 0.0
         return finite_threshold(metric, y, scores)
-
-
-def _is_log_loss(metric: Any) -> bool:
-    return isinstance(metric, LogLoss)
 
 
 def finite_threshold(metric: Metric, y: AnyArray, scores: FloatArray) -> float:

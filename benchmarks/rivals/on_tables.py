@@ -10,7 +10,7 @@ from benchmarks.rivals import (
     likelihood_card,
     one_hot_direct,
     one_hot_logistic,
-    scorecard,
+    ours,
     weight_of_evidence,
 )
 from benchmarks.rivals.base import Rival
@@ -18,8 +18,8 @@ from benchmarks.rivals.base import Rival
 LINE, BOOSTING, EBM = "logistic, one-hot", "HistGradientBoosting, tuned", "EBM, 4 bags"
 #: In the order of the tables.
 TABLE_RIVALS: dict[str, Rival] = {
-    "scorecard, rows": scorecard.rows,
-    "scorecard, counts": scorecard.counts,
+    "scorecard, rows": ours.card_of_rows,
+    "scorecard, counts": ours.card_of_counts,
     "scorecard, likelihood": likelihood_card.default,
     "direct, one-hot": one_hot_direct.line,
     LINE: one_hot_logistic.tuned,

@@ -9,15 +9,16 @@ from scipy.special import logit
 
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.base import Grid, Metrics, Rival, Scores
+from benchmarks.rivals.log_loss import LogLoss
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
+    ScorecardClassifier,
     SmoothClassifier,
 )
 from directrix._typing import FloatArray
 
-LOG_LOSS = "log-loss"
 #: The metric whose classifier is asked for probabilities, as log-loss is none of ours.
 FOR_PROBABILITIES = "AUC"
 
@@ -29,28 +30,31 @@ class Ours(Rival):
     ----------
     classifier : type
         One that has ``fit_each`` fits all metrics at once.
+    **options
+        Parameters of the classifier other than its defaults.
     """
 
     family = "ours"
 
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
+    def __init__(self, classifier: Any, **options: Any) -> None:
+        self.classifier, self.options = classifier, options
 
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit to each metric; log-loss is that of the probabilities of the classifier for AUC."""
-        trained = {name: metric for name, metric in metrics.items() if name != LOG_LOSS}
+        trained = {n: metric for n, metric in metrics.items() if not isinstance(metric, LogLoss)}
         if hasattr(self.classifier, "fit_each"):
-            models = self.classifier().fit_each(list(trained.values()), *train)
+            fitted = self.classifier(**self.options).fit_each(list(trained.values()), *train)
         else:
-            models = [self.classifier(metric).fit(*train) for metric in trained.values()]
-        scores = {
-            name: np.asarray(model.decision_function(test.X))
-            for name, model in zip(trained, models, strict=True)
+            fitted = [self.classifier(m, **self.options).fit(*train) for m in trained.values()]
+        models = dict(zip(trained, fitted, strict=True))
+        return {
+            name: (
+                np.asarray(models[name].decision_function(test.X))
+                if name in models
+                else log_odds(models[FOR_PROBABILITIES], test.X)
+            )
+            for name in metrics
         }
-        if LOG_LOSS in metrics:
-            by_name = dict(zip(trained, models, strict=True))
-            scores[LOG_LOSS] = log_odds(by_name[FOR_PROBABILITIES], test.X)
-        return scores
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:
@@ -69,3 +73,5 @@ direct, moment, smooth = map(Ours, (DirectClassifier, MomentClassifier, SmoothCl
 beta_bernoulli = Grid(
     lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
 )
+card_of_rows = Ours(ScorecardClassifier)
+card_of_counts = Ours(ScorecardClassifier, train_on="counts")

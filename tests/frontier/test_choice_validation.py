@@ -12,7 +12,7 @@ from directrix.frontier.choice_validation import (
     repeat_choice,
 )
 from directrix.frontier.select import LeastLoss, OneStandardError
-from directrix.metrics import AUC, Curve, Error, FBeta, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, Curve, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
 
 
 def noise(n=200, k=20, seed=0, gap=0.0, share=0.4):
@@ -73,6 +73,19 @@ def test_curves_without_a_part_have_the_weight_of_all_rows():
     others, parts = curves.without_part(), curves.of_part()
     np.testing.assert_allclose(others.positives + others.negatives, 500.0)
     np.testing.assert_allclose((parts.positives + parts.negatives).sum(axis=1), 500.0)
+
+
+def test_rates_without_a_part_are_shares_whatever_the_weights():
+    # Sums of such weights depend on their order: a rate of 1 + 2e-16 has no G-mean.
+    rng = np.random.default_rng(0)
+    positive = rng.random(20_000) < 0.1
+    weight = np.where(positive, 1.0, 6.33764)
+    scores = rng.standard_normal((20_000, 8)).round(1)
+    others = PartCurves.of(scores, positive, weight).without_part()
+    for rate in (others.tpr, others.fpr):
+        assert rate.min() >= 0
+        assert rate.max() == 1
+    assert np.isfinite(GMean().best_of_each(others)[0]).all()
 
 
 def test_rows_of_a_group_are_in_the_same_part():

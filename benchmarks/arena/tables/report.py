@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.arena.pooled import LEAST_GAP, ClosedShare, holm, signed_rank_p
 from benchmarks.arena.results import LEVEL
 from benchmarks.arena.tables.protocol import METRICS, SETS
-from benchmarks.arena.tables.results import TableArena
+from benchmarks.arena.tables.results import LargeTableArena, TableArena
 from benchmarks.harness.markdown import bold_if, header, line, write_report
 from benchmarks.rivals.on_tables import BOOSTING, EBM, LINE
 
@@ -27,7 +27,12 @@ _OFTEN = 0.75
 
 def main() -> None:
     """Write the report."""
-    write_report(REPORT, lines_of(TableArena()))
+    write_report(REPORT, lines())
+
+
+def lines() -> list[str]:
+    """Return the report of the tracked files."""
+    return [*lines_of(TableArena()), *lines_of_large(LargeTableArena())]
 
 
 def lines_of(arena: TableArena) -> list[str]:
@@ -51,6 +56,14 @@ def lines_of(arena: TableArena) -> list[str]:
         for metric in METRICS:
             lines += _values(arena, kind, names, metric)
     return lines
+
+
+def lines_of_large(arena: LargeTableArena) -> list[str]:
+    """Return the values of the large sets."""
+    names = tuple(arena.shapes)
+    kind = "large sets, whole"
+    lines = [line for metric in METRICS for line in _values(arena, kind, names, metric)]
+    return [*_cpu(arena, kind, names), *lines]
 
 
 def _complete(arena: TableArena, names: Sequence[str], metric: str) -> list[str]:

@@ -22,3 +22,10 @@ class TableArena(Arena):
     metrics: ClassVar[Mapping[str, Any]] = METRICS
     competitors: ClassVar[Mapping[str, Rival]] = TABLE_RIVALS
     records: ClassVar[tuple[Record, ...]] = (MEASURED,)
+
+
+class LargeTableArena(TableArena):
+    """The large sets, whole: one fold has test rows enough."""
+
+    records: ClassVar[tuple[Record, ...]] = (LARGE,)
+    planned_folds: ClassVar[int] = 1

@@ -38,10 +38,11 @@ from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.rivals.base import Rival
 from benchmarks.rivals.explainable_boosting import ExplainableBoosting
 from benchmarks.rivals.lightgbm_trees import LightGBM
-from benchmarks.rivals.scorecard import Scorecard
+from benchmarks.rivals.ours import Ours
 from benchmarks.studies.cards.directions import DEMANDS, frequent, monotone, signs, with_ranks
 from benchmarks.studies.cards.folds import FOLDS, split
 from benchmarks.studies.cards.walks import Walks
+from directrix import ScorecardClassifier
 from directrix.metrics import AUC, RecallAtFPR
 
 RECALL = "recall at FPR 5 %"
@@ -63,8 +64,10 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    "scorecard": Method(lambda _: Scorecard(), ranked=False),
-    "scorecard, monotone": Method(lambda wanted: Scorecard(monotone=dict(wanted)), ranked=False),
+    "scorecard": Method(lambda _: Ours(ScorecardClassifier), ranked=False),
+    "scorecard, monotone": Method(
+        lambda wanted: Ours(ScorecardClassifier, monotone=dict(wanted)), ranked=False
+    ),
     "LightGBM": Method(lambda _: LightGBM()),
     "LightGBM, monotone": Method(lambda wanted: LightGBM(signs(wanted))),
     "EBM": Method(lambda _: ExplainableBoosting(4)),

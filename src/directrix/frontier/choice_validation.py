@@ -100,6 +100,8 @@ class PartCurves:
         # If a part holds all rows of a class, nothing can be chosen without it: it stays in.
         lacking = (others[..., -1] <= 0).any(axis=-1)[..., None, None]
         others = np.where(lacking, whole, others)
+        # The difference of two sums may be outside by rounding; the root of G-mean is then NaN.
+        others = np.clip(others, 0.0, others[..., -1:])
         # A metric may count rows, such as the k highest: these rows stand for all.
         total = whole[..., -1].sum(axis=-1)[..., None, None]
         factor = total / others[..., -1].sum(axis=-1)[..., None, None]

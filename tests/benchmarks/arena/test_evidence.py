@@ -4,7 +4,8 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks.arena import evidence
-from benchmarks.arena.evidence import CARD, DIRECT, TREES, Everything, expectations, groups, losses
+from benchmarks.arena.everything import CARD, DIRECT, NUMBERS, TREES, Everything
+from benchmarks.arena.evidence import expectations, groups, losses
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Score, record_of
 from benchmarks.rivals import TUNED
@@ -77,7 +78,7 @@ def test_competitors_with_fewer_folds_than_logistic_regression_are_named(tmp_pat
     record = record_of(tmp_path / "measured.csv", METRICS)
     scores = [
         Score(name, 100, 5, 0, fold, TUNED, 1.0, 1.0, "abcdef0", {"AUC": 0.5})
-        for name in evidence.NUMBERS
+        for name in NUMBERS
         for fold in range(5)
     ]
     record.append([score.cells(METRICS) for score in scores])

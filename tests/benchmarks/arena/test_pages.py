@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.arena import evidence, pages
 from benchmarks.arena.blocks import BLOCKS
-from benchmarks.arena.evidence import Everything
+from benchmarks.arena.everything import Everything
 
 
 def test_the_page_says_what_was_measured():

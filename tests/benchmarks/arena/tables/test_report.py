@@ -6,7 +6,7 @@ pytest.importorskip("pandas")
 from benchmarks.arena.results import Score
 from benchmarks.arena.tables import report
 from benchmarks.arena.tables.protocol import METRICS
-from benchmarks.arena.tables.results import MEASURED, TableArena
+from benchmarks.arena.tables.results import MEASURED, LargeTableArena, TableArena
 from benchmarks.harness.record import Record
 from benchmarks.rivals.on_tables import BOOSTING, EBM, LINE
 
@@ -60,6 +60,13 @@ def test_a_competitor_with_half_a_repeat_has_no_values(record):
     assert mean[0] == "mean of 1"
 
 
+def test_one_fold_of_a_large_set_is_a_value(record):
+    fill(record, ["covtype"], {LINE: 0.6, BOOSTING: 0.7}, folds=1)
+    columns, row, _ = table_after(report.lines_of_large(LargeTableArena(record)), "AUC on large")
+    assert columns[2:] == [LINE, BOOSTING]
+    assert row[2].startswith("0.6")
+
+
 def test_ours_against_each_counts_sets_and_pools_them(record):
     tables = ["german_credit", "hmda_boston", "attrition", "credit_data", "mlc_churn", "caravan"]
     fill(record, tables, {OURS: 0.7, LINE: 0.6, EBM: 0.8})
@@ -84,4 +91,4 @@ def test_the_closed_share_is_that_of_sets_that_all_three_have(record):
 @pytest.mark.skipif(not MEASURED.path.exists(), reason="nothing is tracked yet")
 def test_the_tracked_report_says_what_was_measured():
     written = report.REPORT.read_text(encoding="utf-8")
-    assert written == "\n".join(report.lines_of(TableArena())) + "\n"
+    assert written == "\n".join(report.lines()) + "\n"
