@@ -7,6 +7,7 @@ groups of sets are fixed here, before anything is measured: none is chosen by it
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,25 @@ _REPEATS = ("not one repeat", "one repeat", "two repeats")
 USUAL = (TUNED, "linear SVC, tuned", "LDA, shrunk")
 
 
+class PooledTest(NamedTuple):
+    """One of ours against a competitor, over some sets together."""
+
+    names: tuple[str, ...]
+    metric: str
+    ours: str
+    rival: str
+
+
+ALL = (*NUMBERS, *TABLES)
+LINE_TESTS = tuple(PooledTest(NUMBERS, metric, DIRECT, TUNED) for metric in LINE_METRICS)
+CARD_TESTS = tuple(
+    PooledTest(ALL, metric, ours, rival)
+    for ours, metrics in ((CARD, CARD_METRICS), (COUNTS, EXPECTED))
+    for metric in metrics
+    for rival in (LINE, EVIDENCE, EBM, TREES)
+)
+
+
 class Group(NamedTuple):
     """Sets that are alike, and the competitors that people would try on them.
 
@@ -85,7 +105,7 @@ def groups(arena: Everything) -> list[Group]:
 
 def text(arena: Everything) -> str:
     """Return the page."""
-    lines = ["# Evidence", "", *_how(arena)]
+    lines = ["# Evidence", "", *_how(arena), "", "## In short", "", *in_short(arena)]
     lines += ["", "## What to expect for a table like yours", "", *expectations(arena)]
     lines += ["", "## Over all sets together", "", *pooled_tests(arena)]
     lines += ["", "## Where we lose, and to whom", "", *losses(arena)]
@@ -148,6 +168,40 @@ def _folds_of(arena: Everything) -> Counter[tuple[str, str]]:
     )
 
 
+# ── in short ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def in_short(arena: Everything) -> list[str]:
+    """Return what the pooled tests below say, in a few sentences."""
+    wins, losses = (
+        [len(arena.outcomes(NUMBERS, m, DIRECT, [TUNED])[word]) for m in LINE_METRICS]
+        for word in ("win", "loss")
+    )
+    lines = corrected_gains(arena, LINE_TESTS)
+    better = [test.metric for test, (gain, p) in lines.items() if p < LEVEL and gain.median > 0]
+    cards = {t: found for t, found in corrected_gains(arena, CARD_TESTS).items() if t.ours == CARD}
+    against = []
+    for rival in dict.fromkeys(test.rival for test in cards):
+        found = [result for test, result in cards.items() if test.rival == rival]
+        ahead, behind = (
+            sum(p < LEVEL and sign * gain.median > 0 for gain, p in found) for sign in (1, -1)
+        )
+        who = f"{SHORT[rival]} ({max(gain.sets for gain, _ in found)} sets)"
+        against.append(f"against {who} better in {ahead}, worse in {behind} of {len(found)}")
+    return [
+        (
+            f"- **A line** (`{SHORT[DIRECT]}`) against tuned logistic regression on sets of "
+            f"numbers: significantly better on {min(wins)} to {max(wins)} of {len(NUMBERS)} sets, "
+            f"depending on the metric, and worse on {min(losses)} to {max(losses)}. Over all sets "
+            f"together it is significantly better in {', '.join(better) or 'no metric'}."
+        ),
+        (
+            f"- **A card** (`{SHORT[CARD]}`), and the number of metrics in which it is "
+            f"significantly better or worse over all sets together: {'; '.join(against)}."
+        ),
+    ]
+
+
 # ── what to expect ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -182,6 +236,15 @@ def expectations(arena: Everything) -> list[str]:
 # ── pooled tests ──────────────────────────────────────────────────────────────────────────────────
 
 
+def corrected_gains(
+    arena: Everything, tests: Sequence[PooledTest]
+) -> dict[PooledTest, tuple[Gain, float]]:
+    """Return the gain and the p-value of each test that has sets, corrected for their number."""
+    gains = {test: gain for test in tests if (gain := arena.gain(*test))}
+    corrected = holm([gain.p for gain in gains.values()])
+    return {test: (gain, p) for (test, gain), p in zip(gains.items(), corrected, strict=True)}
+
+
 def pooled_tests(arena: Everything) -> list[str]:
     """Return gains over declared competitors with intervals and corrected p-values."""
     about = (
@@ -197,14 +260,11 @@ def pooled_tests(arena: Everything) -> list[str]:
         "",
         *header("metric", "sets", "median gain", "mean gain", "p", "wins / ties / losses"),
     ]
-    gains = {m: gain for m in LINE_METRICS if (gain := arena.gain(NUMBERS, m, DIRECT, TUNED))}
-    corrected = holm([gain.p for gain in gains.values()])
-    for (metric, gain), p in zip(gains.items(), corrected, strict=True):
-        counts = " / ".join(
-            str(len(sets)) for sets in arena.outcomes(NUMBERS, metric, DIRECT, [TUNED]).values()
-        )
+    for test, (gain, p) in corrected_gains(arena, LINE_TESTS).items():
+        outcomes = arena.outcomes(NUMBERS, test.metric, DIRECT, [TUNED])
+        counts = " / ".join(str(len(sets)) for sets in outcomes.values())
         cells = (str(gain.sets), _span(gain), f"{gain.mean:+.4f}", _p(p), counts)
-        lines.append(line(metric, *cells))
+        lines.append(line(test.metric, *cells))
     lines += ["", _never_worse(arena), ""]
     lines += [f"{SHORT[CARD]}, on all sets:", "", *_card_tests(arena), ""]
     lines += [
@@ -216,23 +276,14 @@ def pooled_tests(arena: Everything) -> list[str]:
 
 
 def _card_tests(arena: Everything) -> list[str]:
-    every = (*NUMBERS, *TABLES)
-    rivals = (LINE, EVIDENCE, EBM, TREES)
-    rows = [*((CARD, metric) for metric in CARD_METRICS), *((COUNTS, m) for m in EXPECTED)]
-    found = {
-        (row, rival): arena.gain(every, row[1], row[0], rival) for row in rows for rival in rivals
-    }
-    gains = {key: gain for key, gain in found.items() if gain is not None}
-    corrected = dict(zip(gains, holm([gain.p for gain in gains.values()]), strict=True))
+    found = corrected_gains(arena, CARD_TESTS)
+    rivals = list(dict.fromkeys(test.rival for test in CARD_TESTS))
     lines = header("trained on", "metric", *(f"over {SHORT[rival]}" for rival in rivals))
-    for ours, metric in rows:
+    for ours, metric in dict.fromkeys((test.ours, test.metric) for test in CARD_TESTS):
         cells = []
         for rival in rivals:
-            key = (ours, metric), rival
-            gain = gains.get(key)
-            cells.append(
-                "" if gain is None else f"{_span(gain)}, p {_p(corrected[key])}, {gain.sets} sets"
-            )
+            gain, p = found.get(PooledTest(ALL, metric, ours, rival), (None, 1.0))
+            cells.append("" if gain is None else f"{_span(gain)}, p {_p(p)}, {gain.sets} sets")
         lines.append(line("rows" if ours == CARD else "counts", metric, *cells))
     return lines
 
@@ -266,7 +317,7 @@ def losses(arena: Everything) -> list[str]:
     """Return on how many sets ours lose significantly, by competitor and metric."""
     compared = (
         (DIRECT, NUMBERS, LINE_METRICS, (*USUAL, TREES)),
-        (CARD, (*NUMBERS, *TABLES), CARD_METRICS, (LINE, EVIDENCE, EBM, TREES)),
+        (CARD, ALL, CARD_METRICS, (LINE, EVIDENCE, EBM, TREES)),
     )
     about = (
         "Sets that are lost significantly, of those that both have; behind them those that are won."

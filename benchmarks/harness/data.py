@@ -37,7 +37,7 @@ from sklearn.datasets import load_svmlight_file
 from benchmarks.harness.sets import PUBLIC_SETS, PublicSet
 from directrix._typing import AnyArray, FloatArray
 
-_BESIDE = Path(__file__).parents[3] / "shared" / "data"
+BESIDE = Path(__file__).parents[3] / "shared" / "data"
 #: Wider sets stay sparse.
 _MOST_DENSE = 2000
 #: Sets of the folder whose last columns hold no value in some part.
@@ -71,7 +71,7 @@ class Split(NamedTuple):
 
 def folder() -> Path:
     """Return the folder of the data sets, or say how to name one."""
-    path = Path(os.environ.get("DIRECTRIX_DATA") or _BESIDE)
+    path = Path(os.environ.get("DIRECTRIX_DATA") or BESIDE)
     if not path.is_dir():
         msg = (
             f"there is no folder {path}: set the environment variable DIRECTRIX_DATA to the folder "
@@ -142,7 +142,7 @@ def _name_and_part(name: str, part: str) -> tuple[str, str]:
 
 def _in_folder(name: str, part: str, content: str) -> Path | None:
     """Return the file of the data folder, or None; a folder that was named must exist."""
-    if not os.environ.get("DIRECTRIX_DATA") and not _BESIDE.is_dir():
+    if not os.environ.get("DIRECTRIX_DATA") and not BESIDE.is_dir():
         return None
     ending = f"{content}.bz2" if content == "svm" else f"{content}.txt.bz2"
     stems = (name, f"{name}.train") if part == "train" else (f"{name}.test",)

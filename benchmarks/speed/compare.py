@@ -21,11 +21,12 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.harness.data import BESIDE
 from benchmarks.harness.record import Record, commit
 
 ROOT = Path(__file__).parents[2]
 RECORD = Record(
-    Path(__file__).with_suffix(".csv"), ("commit", "set", "metric", "CPU after / before")
+    Path(__file__).with_suffix(".csv"), ("base", "head", "set", "metric", "CPU, head / base")
 )
 MOST_RATIO, MOST_SECONDS = 4 / 3, 0.02
 _ROUNDS = 5
@@ -82,8 +83,13 @@ def seconds(
     script = before + _TIMED.format(tasks=dict(tasks))
     path = f"{tree / 'src'}{os.pathsep}{tree}"
     environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    data = Path(os.environ.get("DIRECTRIX_DATA") or BESIDE)
+    if data.is_dir():  # a worktree has none beside it
+        environment["DIRECTRIX_DATA"] = str(data.resolve())
+    # Python imports from the folder that it runs in first: the benchmarks of the tree, not ours.
+    command = [sys.executable, "-c", script]
     done = subprocess.run(  # noqa: S603 - our own script
-        [sys.executable, "-c", script], env=environment, check=True, capture_output=True, text=True
+        command, env=environment, cwd=tree, check=True, stdout=subprocess.PIPE, text=True
     )
     taken: dict[str, float] = json.loads(done.stdout)
     return taken
@@ -104,7 +110,7 @@ def _worktree(commit: str, stack: ExitStack) -> Path:
     return path
 
 
-def compare_sets(base: Path, head: Path) -> None:
+def compare_sets(base: Path, head: Path, commits: tuple[str, str]) -> None:
     """Compare fits to real sets, print and track."""
     rows = []
     for name in SETS:
@@ -113,7 +119,7 @@ def compare_sets(base: Path, head: Path) -> None:
         rounds = [[seconds(tree, before, tasks) for tree in (base, head)] for _ in range(_ROUNDS)]
         for metric in METRICS:
             ratio = median(new[metric] / old[metric] for old, new in rounds)
-            rows.append((commit(), name, metric, f"{ratio:.2f}"))
+            rows.append((*commits, name, metric, f"{ratio:.2f}"))
             print(f"{name}, {metric}: {ratio:.2f}", flush=True)
     RECORD.write(rows)
 
@@ -142,7 +148,7 @@ def main() -> None:
         base = _worktree(args.base, stack)
         head = ROOT if args.head is None else _worktree(args.head, stack)
         if args.sets:
-            compare_sets(base, head)
+            compare_sets(base, head, (args.base, args.head or commit()))
         else:
             worse = compare_tasks(base, head)
     if worse:

@@ -52,6 +52,28 @@ def test_gains_are_over_logistic_regression_and_the_best_is_bold(arena):
     assert {row[3] for row in cells} == {"0.500"}
 
 
+def test_the_summary_says_what_the_pooled_tests_say(arena):
+    about_line, about_card = evidence.in_short(arena)
+    assert "significantly better on 3 to 3 of 61 sets" in about_line
+    assert "worse on 0 to 0" in about_line
+    assert about_line.endswith("significantly better in no metric.")  # three sets are too few
+    assert "against LightGBM (3 sets) better in 0, worse in 0 of 5" in about_card
+
+
+def test_gains_of_many_sets_are_clear(tmp_path):
+    record = record_of(tmp_path / "measured.csv", METRICS)
+    scores = [
+        Score(name, 500, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", {"AUC": value + 1e-4 * fold})
+        for name in NUMBERS[:20]
+        for fold in range(5)
+        for rival, value in RIVALS.items()
+    ]
+    record.append([score.cells(METRICS) for score in scores])
+    about_line, about_card = evidence.in_short(Everything(record))
+    assert about_line.endswith("significantly better in AUC.")
+    assert "against LightGBM (20 sets) better in 0, worse in 1 of 1" in about_card
+
+
 def test_losses_are_counted_and_named(arena):
     lines = losses(arena)
     to_trees, to_logistic = (

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.harness import data
 from benchmarks.harness.sets import PUBLIC_SETS, PublicSet
 
-SHARED = Path(os.environ.get("DIRECTRIX_DATA") or data._BESIDE)
+SHARED = Path(os.environ.get("DIRECTRIX_DATA") or data.BESIDE)
 MANIFEST = Path(data.__file__).with_name("MANIFEST.md")
 
 # Three features, the last without a value in the third row; label 2 is the positive one.
@@ -82,7 +82,7 @@ def downloads(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("DIRECTRIX_DATA", raising=False)
-    monkeypatch.setattr(data, "_BESIDE", tmp_path / "nowhere")
+    monkeypatch.setattr(data, "BESIDE", tmp_path / "nowhere")
     monkeypatch.setattr(data, "_WAITS", (0.0, 0.0))
     return tmp_path / "cache" / "directrix" / "downloads"
 

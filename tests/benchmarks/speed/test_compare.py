@@ -42,6 +42,15 @@ def test_a_tree_is_timed_by_its_own_code():
     assert 0.0 <= taken["small"] < taken["large"]
 
 
+def test_a_tree_imports_its_own_benchmarks(tmp_path):
+    # Not those of the folder that the comparison is called from.
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").write_text("")
+    before = "import json, benchmarks\nfrom time import process_time\n"
+    before += f"assert benchmarks.__file__.startswith({str(tmp_path)!r}), benchmarks.__file__\n"
+    assert list(compare.seconds(tmp_path, before, {"one": "1"})) == ["one"]
+
+
 def test_statements_of_the_tasks_run():
     # Each once on few rows: a name that is gone would fail on both commits, in every comparison.
     before = compare._BEFORE.replace("20_000", "300").replace("5000", "300")
