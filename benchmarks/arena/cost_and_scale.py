@@ -73,7 +73,7 @@ def whole_sets(arena: Everything) -> list[str]:
         "Large sets, whole: AUC and recall at a false-positive rate of 1 % on a fifth of the rows, "
         "and the CPU time for all metrics together, to that of logistic regression. Measured on "
         f"commit {', '.join(f'`{commit}`' for commit in arena.commits)}, in {hours:.2g} hours of "
-        "CPU time."
+        "CPU time; empty cells were not."
     )
     names = [SHORT[rivals[0]] for rivals in columns]
     return [about, "", *header("set", "size", *names), *lines]
