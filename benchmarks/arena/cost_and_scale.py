@@ -101,7 +101,7 @@ def fit_costs() -> dict[str, list[float]]:
 
 def _fit_cost() -> str:
     said = ", ".join(
-        f"{np.median(ratios):.2g} for {metric}"
+        f"{np.median(ratios):.2f} for {metric}"
         for metric, ratios in fit_costs().items()
         if " by " not in metric
     )
