@@ -116,7 +116,8 @@ def text(arena: Everything) -> str:
 
 def _how(arena: Everything) -> list[str]:
     commits = ", ".join(f"`{commit}`" for commit in arena.commits)
-    n_numbers = len(arena.measured(NUMBERS, "AUC", [TUNED]))
+    by_kind = {kind: len(arena.measured(names, "AUC", [TUNED])) for kind, names in SETS.items()}
+    kinds = ", ".join(f"{count} {kind}" for kind, count in by_kind.items())
     n_tables = len(arena.measured(TABLES, "AUC", [LINE]))
     hours = sum(score.cpu_seconds for score in arena.scores) / 3600
     folds = " and ".join(
@@ -124,8 +125,8 @@ def _how(arena: Everything) -> list[str]:
         for kind, repeats in whole_repeats(arena).items()
     )
     about = (
-        f"{n_numbers} sets of numbers (31 general, 30 imbalanced) and {n_tables} tables with text "
-        f"and missing values, at most 10,000 rows of each; {folds}, the same for all; all that is "
+        f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
+        f"missing values, at most 10,000 rows of each; {folds}, the same for all; all that is "
         "chosen, is chosen in folds of the training rows. Competitors and comparisons were fixed "
         f"before the run. Measured on commit {commits}, in {hours:.2g} hours of CPU time; this "
         "page is made from [its records](../benchmarks/README.md) by "
@@ -209,8 +210,9 @@ def expectations(arena: Everything) -> list[str]:
     """Return what each of four competitors has over logistic regression, by group of sets."""
     first, *others = (SHORT[rival] for rival in (TUNED, DIRECT, CARD, TREES))
     about = (
-        "Mean of tuned logistic regression, and the median gain of others over it (above zero is "
-        "better, whatever the metric); in bold the one that is best in the mean."
+        "Mean of tuned logistic regression, and the gain of others over it: the median over the "
+        "sets, and in brackets the mean (above zero is better, whatever the metric). In bold the "
+        "largest median; logistic regression has zero."
     )
     lines = [
         about,
@@ -223,10 +225,15 @@ def expectations(arena: Everything) -> list[str]:
             if not len(means):
                 continue
             sign = 1.0 if arena.metrics[metric].greater_is_better else -1.0
-            gains = np.median(means[:, 1:] - means[:, :1], axis=0)
-            best = int(means.mean(axis=0).argmax())
-            cells = [f"{sign * means[:, 0].mean():.3f}", *(f"{gain:+.3f}" for gain in gains)]
-            cells[best] = bold_if(cells[best], True)  # noqa: FBT003 - the cell of the best
+            gains = means - means[:, :1]
+            medians = np.median(gains, axis=0).round(3)
+            shown = [f"{sign * means[:, 0].mean():.3f}"]
+            shown += [
+                f"{median:+.3f} ({mean:+.3f})"
+                for median, mean in zip(medians[1:], gains[:, 1:].mean(axis=0), strict=True)
+            ]
+            largest = medians.max()
+            cells = [bold_if(cell, m == largest) for cell, m in zip(shown, medians, strict=True)]
             firsts = (means.round(9) == means.round(9).max(axis=1, keepdims=True)).sum(axis=0)
             wins = " / ".join(map(str, firsts.tolist()))
             lines.append(line(group.about, str(len(means)), metric, *cells, wins))
@@ -350,12 +357,16 @@ RANKED = {
 
 
 def picture(arena: Everything) -> Any:
-    """Draw critical-difference diagrams: a row for each metric, a column for each kind of sets."""
+    """Draw critical-difference diagrams: a row for each metric, a column for each kind of sets.
+
+    A competitor that lacks sets which others have is left out: ranks are of shared sets only.
+    """
     figure = new_figure(11.0, 2.6 * len(EXPECTED))
     panels = figure.subplots(len(EXPECTED), len(RANKED), squeeze=False)
     for row, metric in enumerate(EXPECTED):
         for column, (kind, (names, rivals)) in enumerate(RANKED.items()):
-            measured = [r for r in rivals if arena.measured(names, metric, [r])]
+            sets = {rival: len(arena.measured(names, metric, [rival])) for rival in rivals}
+            measured = [rival for rival in rivals if sets[rival] == max(sets.values())]
             ranks = arena.ranks(names, metric, measured)
             if len(ranks) < 2:
                 panels[row, column].axis("off")

@@ -9,6 +9,7 @@ from benchmarks.arena.evidence import expectations, groups, losses
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Score, record_of
 from benchmarks.rivals import TUNED
+from benchmarks.rivals.on_tables import EBM
 
 RIVALS = {"prior": 0.3, TUNED: 0.5, DIRECT: 0.6, CARD: 0.7, TREES: 0.8}
 
@@ -47,9 +48,23 @@ def test_gains_are_over_logistic_regression_and_the_best_is_bold(arena):
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in expectations(arena)[4:]]
     assert [row[1:3] for row in cells[:3]] == [["1", metric] for metric in evidence.EXPECTED]
     for row in cells:
-        assert row[4:7] == ["+0.100", "+0.200", "**+0.300**"]
+        assert row[4:7] == ["+0.100 (+0.100)", "+0.200 (+0.200)", "**+0.300 (+0.300)**"]
         assert row[7] == f"0 / 0 / 0 / {row[1]}"
     assert {row[3] for row in cells} == {"0.500"}
+
+
+def test_one_set_that_is_far_off_moves_the_mean_and_not_what_is_bold(tmp_path):
+    record = record_of(tmp_path / "measured.csv", METRICS)
+    direct = (0.51, 0.51, 0.1)
+    for name, value in zip(SETS["general"], direct, strict=False):
+        for fold in range(5):
+            for rival, auc in {**RIVALS, DIRECT: value, CARD: 0.49, TREES: 0.49}.items():
+                values = {"AUC": auc, "average precision": 0.05}
+                score = Score(name, 500, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", values)
+                record.append([score.cells(METRICS)])
+    row = next(row for row in expectations(Everything(record)) if "| AUC |" in row)
+    cells = [cell.strip() for cell in row.split("|")[4:-2]]
+    assert cells == ["0.500", "**+0.010 (-0.127)**", "-0.010 (-0.010)", "-0.010 (-0.010)"]
 
 
 def test_the_summary_says_what_the_pooled_tests_say(arena):
@@ -72,6 +87,17 @@ def test_gains_of_many_sets_are_clear(tmp_path):
     about_line, about_card = evidence.in_short(Everything(record))
     assert about_line.endswith("significantly better in AUC.")
     assert "against LightGBM (20 sets) better in 0, worse in 1 of 1" in about_card
+
+
+def test_a_competitor_with_fewer_sets_does_not_take_sets_from_the_diagram(arena):
+    name = SETS["general"][0]
+    values = dict.fromkeys(evidence.EXPECTED, 0.5)
+    arena.scores += [
+        Score(name, 500, 5, 0, fold, EBM, 1.0, 1.0, "abcdef0", values) for fold in range(5)
+    ]
+    panel = evidence.picture(arena).axes[0]
+    assert panel.get_title(loc="left") == "AUC, 3 sets of numbers"
+    assert not any(EBM in text.get_text() for text in panel.texts)
 
 
 def test_losses_are_counted_and_named(arena):
