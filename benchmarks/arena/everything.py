@@ -23,14 +23,15 @@ NUMBERS = (*SETS["general"], *SETS["imbalanced"])
 
 DIRECT, CARD, COUNTS, TREES = "direct", "scorecard, rows", "scorecard, counts", "LightGBM, tuned"
 EVIDENCE, ONE_HOT = "weights of evidence", "direct, one-hot"
+#: That of each arena: on sets of numbers tuned for every metric, on tables over one-hot texts.
+LOGISTIC = "logistic regression"
 #: What the pages call them.
 SHORT = {
     DIRECT: "DirectClassifier",
     ONE_HOT: "DirectClassifier",
     CARD: "ScorecardClassifier",
     COUNTS: "the same from counts",
-    TUNED: "logistic regression",
-    LINE: "logistic regression",
+    **dict.fromkeys((LOGISTIC, TUNED, LINE), "logistic regression"),
     TREES: "LightGBM",
     EVIDENCE: "optbinning",
     EBM: "EBM",
@@ -43,6 +44,17 @@ class Everything(Arena):
     metrics: ClassVar[Mapping[str, Any]] = {**METRICS, **TABLE_METRICS}
     competitors: ClassVar[Mapping[str, Rival]] = {**RIVALS, **TABLE_RIVALS}
     records: ClassVar[tuple[Record, ...]] = (MEASURED, MEASURED_TABLES)
+
+    @cached_property
+    def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
+        """Those of both arenas, and of the logistic regression of each as one competitor."""
+        values = super().values
+        strong = {
+            (name, LOGISTIC, metric): folds
+            for (name, rival, metric), folds in values.items()
+            if rival == (LINE if name in TABLES else TUNED)
+        }
+        return values | strong
 
     @cached_property
     def rows(self) -> dict[str, int]:

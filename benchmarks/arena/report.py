@@ -119,12 +119,12 @@ def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[
     if not measured:
         return []
     direction = "more" if METRICS[metric].greater_is_better else "less"
-    sign = 1.0 if METRICS[metric].greater_is_better else -1.0
     lines = ["", f"## {metric.capitalize()}, {kind} ({direction} is better)", ""]
     lines += header("set", "n x d", *rivals)
     for name in measured:
         tables = (arena.folds(name, metric, [rival]) for rival in rivals)
-        cells = ("" if folds is None else f"{sign * folds.mean():.4f}" for folds in tables)
+        means = (None if folds is None else float(folds.mean()) for folds in tables)
+        cells = ("" if m is None else f"{arena.as_reported(metric, m):.4f}" for m in means)
         lines.append(line(_short(name), arena.shapes[name], *cells))
     return lines
 

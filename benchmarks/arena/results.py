@@ -203,6 +203,10 @@ class Arena:
         whole = [key for key in sorted(shared) if have[key[0]] == self.planned_folds]
         return np.array([[by_fold[key] for key in whole] for by_fold in values]) if whole else None
 
+    def as_reported(self, metric: str, value: float) -> float:
+        """Return a value of which more is better as the metric has it, and no negative zero."""
+        return (1.0 if self.metrics[metric].greater_is_better else -1.0) * value + 0.0
+
     def available(self, names: Sequence[str], metric: str) -> list[str]:
         """Return the competitors that have the metric on any of these sets."""
         return [

@@ -156,13 +156,13 @@ def _values(arena: TableArena, kind: str, names: Sequence[str], metric: str) -> 
     measured = [name for name in names if any(arena.measured([name], metric, [r]) for r in rivals)]
     if not measured:
         return []
-    better, sign = ("more", 1.0) if METRICS[metric].greater_is_better else ("less", -1.0)
+    better = "more" if METRICS[metric].greater_is_better else "less"
     lines = ["", f"## {metric[0].upper()}{metric[1:]} on {kind} ({better} is better)", ""]
     lines += header("set", "n x d", *rivals)
     for name in measured:
         tables = [arena.folds(name, metric, [rival]) for rival in rivals]
         means = [None if table is None else float(table.mean()) for table in tables]
-        lines.append(line(name, arena.shapes[name], *_cells(means, sign)))
+        lines.append(line(name, arena.shapes[name], *_cells(arena, metric, means)))
     often = [
         rival
         for rival in rivals
@@ -171,16 +171,18 @@ def _values(arena: TableArena, kind: str, names: Sequence[str], metric: str) -> 
     shared = arena.means(names, metric, often)
     if len(shared):
         by_rival = dict(zip(often, shared.mean(axis=0).tolist(), strict=True))
-        cells = _cells([by_rival.get(rival) for rival in rivals], sign)
+        cells = _cells(arena, metric, [by_rival.get(rival) for rival in rivals])
         lines.append(line(f"mean of {len(shared)}", "", *cells))
     return lines
 
 
-def _cells(means: Sequence[float | None], sign: float) -> list[str]:
+def _cells(arena: TableArena, metric: str, means: Sequence[float | None]) -> list[str]:
     """Return means as cells, the best one bold, an empty cell where there is none."""
     best = max(round(mean, 9) for mean in means if mean is not None)
     return [
-        "" if mean is None else bold_if(f"{sign * mean:.4f}", round(mean, 9) == best)
+        ""
+        if mean is None
+        else bold_if(f"{arena.as_reported(metric, mean):.4f}", round(mean, 9) == best)
         for mean in means
     ]
 

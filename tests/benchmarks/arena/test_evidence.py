@@ -4,12 +4,20 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks.arena import evidence
-from benchmarks.arena.everything import CARD, DIRECT, NUMBERS, TREES, Everything
+from benchmarks.arena.everything import (
+    CARD,
+    DIRECT,
+    LOGISTIC,
+    NUMBERS,
+    TABLES,
+    TREES,
+    Everything,
+)
 from benchmarks.arena.evidence import expectations, groups, losses
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Score, record_of
 from benchmarks.rivals import TUNED
-from benchmarks.rivals.on_tables import EBM
+from benchmarks.rivals.on_tables import EBM, LINE
 
 RIVALS = {"prior": 0.3, TUNED: 0.5, DIRECT: 0.6, CARD: 0.7, TREES: 0.8}
 
@@ -65,6 +73,19 @@ def test_one_set_that_is_far_off_moves_the_mean_and_not_what_is_bold(tmp_path):
     row = next(row for row in expectations(Everything(record)) if "| AUC |" in row)
     cells = [cell.strip() for cell in row.split("|")[4:-2]]
     assert cells == ["0.500", "**+0.010 (-0.127)**", "-0.010 (-0.010)", "-0.010 (-0.010)"]
+
+
+def test_cards_meet_the_logistic_regression_that_is_tuned_for_the_metric(tmp_path):
+    record = record_of(tmp_path / "measured.csv", METRICS)
+    values = {NUMBERS[0]: {TUNED: 0.9, LINE: 0.5, CARD: 0.7}, TABLES[0]: {LINE: 0.6, CARD: 0.7}}
+    for name, rivals in values.items():
+        for fold in range(5):
+            for rival, auc in rivals.items():
+                score = Score(name, 500, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", {"AUC": auc})
+                record.append([score.cells(METRICS)])
+    arena = Everything(record)
+    assert arena.means([*values], "AUC", [CARD, LOGISTIC]).tolist() == [[0.7, 0.9], [0.7, 0.6]]
+    assert all(test.rival != LINE for test in evidence.CARD_TESTS)
 
 
 def test_the_summary_says_what_the_pooled_tests_say(arena):

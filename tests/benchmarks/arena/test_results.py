@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.arena.protocol import METRICS
-from benchmarks.arena.results import MEASURED, Score, Verdict
+from benchmarks.arena.results import MEASURED, Arena, Score, Verdict, record_of
 from benchmarks.rivals import TUNED
 
 
@@ -25,3 +25,10 @@ class TestVerdict:
     def test_equal_is_a_tie(self):
         assert Verdict.of(np.zeros(5)).word == "tie"
         assert Verdict.of(np.array([0.1, -0.1, 0.1, -0.1, 0.0])).word == "tie"
+
+
+def test_a_value_is_reported_as_its_metric_has_it(tmp_path):
+    arena = Arena(record_of(tmp_path / "measured.csv", METRICS))
+    assert arena.as_reported("AUC", 0.9) == 0.9
+    assert arena.as_reported("cost 1:20", -0.25) == 0.25
+    assert f"{arena.as_reported('cost 1:20', 0.0):.4f}" == "0.0000"
