@@ -128,10 +128,10 @@ def _how(arena: Everything) -> list[str]:
     about = (
         f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
         f"missing values, at most 10,000 rows of each; {folds}, the same for all; all that is "
-        "chosen, is chosen in folds of the training rows. Competitors and comparisons were fixed "
-        f"before the run. Measured on commit {commits}, in {hours:.2g} hours of CPU time; this "
-        "page is made from [its records](../benchmarks/README.md) by "
-        "`python -m benchmarks.arena.pages`."
+        "chosen, is chosen in folds of the training rows. Competitors, and all comparisons but one "
+        f"that is named below, were fixed before the run. Measured on commit {commits}, in "
+        f"{hours:.2g} hours of CPU time; this page is made from [its records]"
+        "(../benchmarks/README.md) by `python -m benchmarks.arena.pages`."
     )
     missing = not_run(arena)
     return [about, "", f"Fewer folds were run of some: {missing}."] if missing else [about]
