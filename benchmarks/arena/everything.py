@@ -47,14 +47,17 @@ class Everything(Arena):
 
     @cached_property
     def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
-        """Those of both arenas, and of the logistic regression of each as one competitor."""
+        """Return the values of both arenas; the logistic regression of each is one competitor more.
+
+        By set, competitor and metric, then repeat and fold; more is better.
+        """
         values = super().values
-        strong = {
+        logistic = {
             (name, LOGISTIC, metric): folds
             for (name, rival, metric), folds in values.items()
             if rival == (LINE if name in TABLES else TUNED)
         }
-        return values | strong
+        return values | logistic
 
     @cached_property
     def rows(self) -> dict[str, int]:

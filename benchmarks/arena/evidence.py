@@ -227,7 +227,7 @@ def expectations(arena: Everything) -> list[str]:
                 continue
             gains = means - means[:, :1]
             medians = np.median(gains, axis=0).round(3)
-            shown = [f"{arena.as_reported(metric, means[:, 0].mean()):.3f}"]
+            shown = [f"{arena.signed(metric, means[:, 0].mean()):.3f}"]
             shown += [
                 f"{median:+.3f} ({mean:+.3f})"
                 for median, mean in zip(medians[1:], gains[:, 1:].mean(axis=0), strict=True)

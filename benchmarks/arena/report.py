@@ -124,7 +124,7 @@ def _values(arena: Arena, kind: str, names: Sequence[str], metric: str) -> list[
     for name in measured:
         tables = (arena.folds(name, metric, [rival]) for rival in rivals)
         means = (None if folds is None else float(folds.mean()) for folds in tables)
-        cells = ("" if m is None else f"{arena.as_reported(metric, m):.4f}" for m in means)
+        cells = ("" if m is None else f"{arena.signed(metric, m):.4f}" for m in means)
         lines.append(line(_short(name), arena.shapes[name], *cells))
     return lines
 

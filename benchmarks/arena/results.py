@@ -190,9 +190,8 @@ class Arena:
         values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = {}
         for score in self.scores:
             for metric, value in score.values.items():
-                sign = 1.0 if self.metrics[metric].greater_is_better else -1.0
                 folds = values.setdefault((score.name, score.rival, metric), {})
-                folds[score.repeat, score.fold] = sign * value
+                folds[score.repeat, score.fold] = self.signed(metric, value)
         return values
 
     def folds(self, name: str, metric: str, rivals: Sequence[str]) -> FloatArray | None:
@@ -203,9 +202,12 @@ class Arena:
         whole = [key for key in sorted(shared) if have[key[0]] == self.planned_folds]
         return np.array([[by_fold[key] for key in whole] for by_fold in values]) if whole else None
 
-    def as_reported(self, metric: str, value: float) -> float:
-        """Return a value of which more is better as the metric has it, and no negative zero."""
-        return (1.0 if self.metrics[metric].greater_is_better else -1.0) * value + 0.0
+    def signed(self, metric: str, value: float) -> float:
+        """Return a value of a metric with the sign that makes more better.
+
+        Applied again, it returns the value of the metric. Zero has no sign.
+        """
+        return value if self.metrics[metric].greater_is_better else 0.0 - value
 
     def available(self, names: Sequence[str], metric: str) -> list[str]:
         """Return the competitors that have the metric on any of these sets."""

@@ -180,9 +180,7 @@ def _cells(arena: TableArena, metric: str, means: Sequence[float | None]) -> lis
     """Return means as cells, the best one bold, an empty cell where there is none."""
     best = max(round(mean, 9) for mean in means if mean is not None)
     return [
-        ""
-        if mean is None
-        else bold_if(f"{arena.as_reported(metric, mean):.4f}", round(mean, 9) == best)
+        "" if mean is None else bold_if(f"{arena.signed(metric, mean):.4f}", round(mean, 9) == best)
         for mean in means
     ]
 

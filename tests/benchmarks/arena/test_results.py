@@ -27,8 +27,9 @@ class TestVerdict:
         assert Verdict.of(np.array([0.1, -0.1, 0.1, -0.1, 0.0])).word == "tie"
 
 
-def test_a_value_is_reported_as_its_metric_has_it(tmp_path):
+def test_more_is_better_of_signed_values_and_their_sign_can_be_taken_back(tmp_path):
     arena = Arena(record_of(tmp_path / "measured.csv", METRICS))
-    assert arena.as_reported("AUC", 0.9) == 0.9
-    assert arena.as_reported("cost 1:20", -0.25) == 0.25
-    assert f"{arena.as_reported('cost 1:20', 0.0):.4f}" == "0.0000"
+    assert arena.signed("AUC", 0.9) == 0.9
+    assert arena.signed("cost 1:20", 0.25) == -0.25
+    assert arena.signed("cost 1:20", -0.25) == 0.25
+    assert f"{arena.signed('cost 1:20', 0.0):.4f}" == "0.0000"

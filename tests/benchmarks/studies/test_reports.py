@@ -1,5 +1,7 @@
 """The reports are made of the tracked measurements."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("pyarrow", reason="populations are read from Parquet files")
@@ -8,6 +10,7 @@ from benchmarks.studies import (
     bent_boundaries,
     beyond_lines,
     daily_refit,
+    descents,
     search_quality,
     store_crashes,
 )
@@ -42,3 +45,12 @@ REPORTS = {
 @pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
 def test_report_says_what_was_measured(path):
     assert path.read_text(encoding="utf-8").splitlines() == REPORTS[path]()
+
+
+def test_docs_say_how_many_problems_descents_were_run_on():
+    docs = (Path(__file__).parents[3] / "docs" / "frontier.md").read_text(encoding="utf-8")
+    rows = descents.RECORD.rows()
+    problems = {row["problem"] for row in rows}
+    (starts,) = {row["starts"] for row in rows}
+    assert len(rows) == len(problems) * len(descents.METRICS)
+    assert f"{len(problems):,} problems, the best of {starts} descents each" in docs
