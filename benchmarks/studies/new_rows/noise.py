@@ -18,7 +18,7 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -34,7 +34,8 @@ REPORT = Path(__file__).with_suffix(".md")
 FITS = 12
 _FIRST_SEED = 100
 _FIGURES: tuple[str, ...] = ("expected", "low", "high", "empirical", "truth", "chance")
-_FIGURES += ("gap width", "straight width", "crosses", "seconds")
+_GAPS = tuple(f"{of}{end}" for of in ("gap", "straight") for end in ("", " low", " high"))
+_FIGURES += (*_GAPS, "crosses", "seconds")
 _COLUMNS = ("code", "commit", "cell", "seed", "better", *_FIGURES)
 RECORD = Record(Path(__file__).with_suffix(".csv"), _COLUMNS, ("code", "cell", "seed"))
 
@@ -61,8 +62,8 @@ def measured(code: str, cell: str, seed: int) -> list[tuple[Any, ...]]:
         point.empirical.metric,
         truth,
         chance(metric, float(sample.y.mean())),
-        report.gap.high - report.gap.low,
-        inf if report.straight is None else report.straight.high - report.straight.low,
+        *report.gap,
+        *((nan, nan, nan) if report.straight is None else report.straight),
         len(fitted.card_.crosses) if hasattr(fitted, "card_") else 0,
         seconds,
     )
@@ -104,6 +105,7 @@ class Summary(NamedTuple):
     excluded: float
     above_chance: float
     rosier: float
+    false_gaps: float
     no_width: float
     crosses: float
     seconds: float
@@ -112,7 +114,8 @@ class Summary(NamedTuple):
 def summary(rows: list[Row]) -> Summary:
     """Return the figures of the fits of one cell."""
     figures = np.array([[float(row[name]) for name in _FIGURES] for row in rows])
-    expected, low, high, empirical, truth, base, gap, straight, crosses, seconds = figures.T
+    expected, low, high, empirical, truth, base, *gaps, crosses, seconds = figures.T
+    gap, gap_low, gap_high = (np.array(gaps[part::3]) for part in range(3))
     sign = 1.0 if rows[0]["better"] == "more" else -1.0
     bias = sign * (expected - truth)
     above = (low > base) if sign > 0 else (high < base)
@@ -126,7 +129,8 @@ def summary(rows: list[Row]) -> Summary:
         ((truth < low) | (truth > high)).mean(),
         above.mean(),
         (sign * (expected - empirical) > 1e-9).mean(),
-        ((gap == 0.0) | (straight == 0.0)).mean(),
+        ((gap_low > 0.0) | (gap_high < 0.0)).any(axis=0).mean(),
+        ((gap_low == gap_high) & ((gap != 0.0) | [[False], [True]])).any(axis=0).mean(),
         crosses.mean(),
         seconds.mean(),
     )
@@ -144,8 +148,9 @@ def lines(rows: list[Row]) -> list[str]:
         "there. The bias (expected minus truth; above zero is optimistic in every line) is "
         "followed by its standard error. Then shares of fits: of 95 % intervals that exclude the "
         "truth; of intervals that lie wholly on the better side of chance; where more is expected "
-        "than held-out rows showed to the choice; and with a gap of no width to another model. "
-        "Then the mean number of crosses, and CPU seconds of a fit."
+        "than held-out rows showed to the choice; with an interval of a gap to logistic regression "
+        "that excludes zero, where the models rank new rows alike; and with a gap of no width to "
+        "another model. Then the mean number of crosses, and CPU seconds of a fit."
     )
     text = ["# Promises on noise", "", about]
     for code in dict.fromkeys(row["code"] for row in rows):
@@ -162,6 +167,7 @@ def lines(rows: list[Row]) -> list[str]:
             "excluded",
             "above chance",
             "above empirical",
+            "gaps found",
             "no width",
             "crosses",
             "CPU s",
@@ -184,6 +190,7 @@ def _line(cell: str, text: str, of: Summary) -> str:
         f"{of.excluded:.0%}",
         f"{of.above_chance:.0%}",
         f"{of.rosier:.0%}",
+        f"{of.false_gaps:.0%}",
         f"{of.no_width:.0%}",
         f"{of.crosses:.1f}",
         f"{of.seconds:.1f}",
