@@ -64,7 +64,7 @@ def _straight_scores(population: str, n_rows: int, seed: int) -> tuple[Draw, Flo
     """Return a draw, and the scores of its new rows by logistic regression without bins."""
     rows = draw(population, n_rows, seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # iterations, and parameters that will be renamed
+        warnings.simplefilter("ignore")  # a line of little ridge may not converge
         model = StraightLine().fit(rows.X, rows.y)
     return rows, model.decision_function(rows.X_new)
 
