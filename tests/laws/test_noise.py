@@ -100,24 +100,32 @@ FAMILIES = {
         Member(counts(max_crosses=0), 5),
         Member(counts(), 5, texts),
     ],
-    "card of rows": [Member(card(), 5), Member(card(), 4, mixed)],
+    "card of rows": [Member(card(), 5), Member(card(), 3, mixed)],
     "card, other metrics": [
         Member(counts(metric), fits) for metric, fits in zip(METRICS, 4 * (2, 3), strict=True)
     ],
     "card, other rows": [Member(counts(), 8, mixed), Member(counts(), 6, fit=fit_weighted)],
     "card, few columns, whole points, directions": [
-        Member(counts(points="integer", max_columns=3), 4),
+        Member(counts(points="integer", max_columns=3), 3),
         Member(counts(max_columns="auto"), 4),
         Member(counts(monotone={0: "increasing", 1: "decreasing"}), 4),
     ],
-    "card of a source": [Member(counts(), 12, fit=fit_source), Member(card(), 2, fit=fit_source)],
+    "card of a source": [
+        Member(counts(), 8, fit=fit_source),
+        Member(card(), 2, fit=fit_source),
+        *[Member(counts(metric), 1, fit=fit_source) for metric in METRICS],
+    ],
     "line": [
         Member(partial(DirectClassifier, "auc"), 6),
         *[Member(partial(DirectClassifier, metric), 1) for metric in METRICS],
         *[Member(partial(MomentClassifier, metric), 2) for metric in ("auc", "error", "f1")],
         Member(partial(SmoothClassifier, "auc"), 2),
     ],
-    "line of a source": [Member(partial(DirectClassifier, "auc"), 8, fit=fit_source)],
+    "line of a source": [
+        Member(partial(DirectClassifier, "auc"), 5, fit=fit_source),
+        *[Member(partial(DirectClassifier, metric), 1, fit=fit_source) for metric in METRICS],
+        Member(partial(MomentClassifier, "auc"), 2, fit=fit_source),
+    ],
 }
 
 
