@@ -35,6 +35,7 @@ from directrix.exceptions import (
     Float32PrecisionWarning,
     InfiniteValuesError,
     LabelNotFoundError,
+    LabelTypeError,
     MissingLibraryError,
     MissingValuesError,
     ModelFileError,
@@ -210,6 +211,14 @@ ERRORS = [
         ),
     ),
     (
+        LabelTypeError(b"a"),
+        {"label": b"a"},
+        (
+            "the label b'a' is of type bytes, which SQL, ONNX, PMML, JSON and Python source cannot "
+            "all write: fit the classifier to labels that are texts, numbers, booleans or dates"
+        ),
+    ),
+    (
         NoHeldOutScoresError("MomentClassifier"),
         {"classifier": "MomentClassifier"},
         (
@@ -268,6 +277,7 @@ BASES = {
     Float32PrecisionWarning: UserWarning,
     DirectionWarning: UserWarning,
     LabelNotFoundError: ValueError,
+    LabelTypeError: TypeError,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }

@@ -5,6 +5,8 @@ Names that are imported here and not listed in ``__all__`` are for other rooms o
 
 from directrix.classifiers.base import LinearClassifier as LinearClassifier
 from directrix.classifiers.beta_bernoulli.classifier import BetaBernoulliClassifier
+from directrix.classifiers.class_names import output_names as output_names
+from directrix.classifiers.class_names import probability_names as probability_names
 from directrix.classifiers.direct.classifier import DirectClassifier
 from directrix.classifiers.direct.report import Gap as Gap
 from directrix.classifiers.evaluation.diagnose import Diagnosis, diagnose

@@ -14,7 +14,7 @@ from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.positive import positive_label
+from directrix.classifiers.positive import dates_in_microseconds, positive_label
 from directrix.classifiers.scoring import LinearFormula, ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
 from directrix.exceptions import LabelNotFoundError, StateError
@@ -142,6 +142,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             features=None if names is None else tuple(map(str, names)),
             coefficients=tuple(map(tuple, self.coef_.tolist())),
             intercepts=tuple(self.intercept_.tolist()),
+            positive=self.positive_,
         )
 
     def _state_arrays(self) -> dict[str, Any]:
@@ -208,7 +209,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             check_classification_targets(y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
-        keyed = KeyedRows.of(X, y, weight, folds, groups)
+        keyed = KeyedRows.of(X, dates_in_microseconds(y), weight, folds, groups)
         classes = np.unique(keyed.y)
         self._set_classes(classes if len(classes) > 2 and not binary else two_classes(keyed.y))
         return keyed
@@ -222,7 +223,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         positive : label, optional
             Used if the parameter `positive` does not name one; by default the last of two.
         """
-        self.classes_ = np.sort(classes)
+        self.classes_ = np.sort(dates_in_microseconds(classes))
         asked = positive if self.positive is None else self.positive
         self.positive_ = positive_label(asked, self.classes_)
 

@@ -160,6 +160,26 @@ class LabelNotFoundError(ValueError):
         return f"positive={self.label!r} is not a label: give one of {labels}"
 
 
+class LabelTypeError(TypeError):
+    """A label is of a type that an export cannot write.
+
+    Parameters
+    ----------
+    label : object
+    """
+
+    def __init__(self, label: Any) -> None:
+        self.label = label
+        super().__init__(label)
+
+    def __str__(self) -> str:
+        return (
+            f"the label {self.label!r} is of type {type(self.label).__name__}, which SQL, ONNX, "
+            "PMML, JSON and Python source cannot all write: fit the classifier to labels that are "
+            "texts, numbers, booleans or dates"
+        )
+
+
 class NoHeldOutScoresError(ValueError):
     """Thresholds for other metrics come from held-out scores, and a model has none.
 

@@ -44,7 +44,7 @@ def card_entry(card: Card) -> dict[str, Any]:
             for cross in card.crosses
         ],
         "cutoff": float(card.cutoff),
-        "higher_is_positive": bool(card.higher_is_last),
+        "higher_is_last": bool(card.higher_is_last),
     }
 
 

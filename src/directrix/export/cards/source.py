@@ -124,7 +124,7 @@ def _card_points(row):
 
 def _base_scores(row):
     return [
-        total - card["cutoff"] if card["higher_is_positive"] else card["cutoff"] - total
+        total - card["cutoff"] if card["higher_is_last"] else card["cutoff"] - total
         for card, total in zip(CARDS, _card_points(row))
     ]
 

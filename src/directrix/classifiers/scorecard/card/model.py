@@ -78,6 +78,7 @@ class CardModel(MetricClassifier):
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
             cards=self.cards_,
+            positive=self.positive_,
         )
         return self._with_responses(formula)
 
