@@ -48,7 +48,8 @@ class NumberBins:
         Weighted mean of the winsorised training values in each ordered bin, for a straight-line
         coding; zero for a column without values.
     special_values : tuple of float
-        Values with a cell of their own.
+        Values with a cell of their own. A number with decimals, such as −999.9, is also known as
+        the nearest float32, which a narrower column has instead (`special_forms`).
     weights : tuple of float
         Total weight of the training rows in each cell.
 
@@ -87,7 +88,8 @@ class NumberBins:
             values[present], None if weight is None else weight[present]
         )
         special = np.array(special_values, dtype=np.float64)
-        is_ordered = ~np.isin(distinct, special)
+        forms = [_stored_forms(value, column.kind, special_values) for value in special.tolist()]
+        is_ordered = ~np.isin(distinct, [form for each in forms for form in each])
         ordered, ordered_weights = distinct[is_ordered], weights[is_ordered]
         cuts = cuts_between(ordered, ordered_weights, max_bins, min_rows)
         if column.kind == "date":
@@ -95,7 +97,7 @@ class NumberBins:
         cells = [
             _total(~present if weight is None else weight[~present]),
             *_by_bin(ordered, ordered_weights, cuts),
-            *(float(weights[distinct == value].sum()) for value in special.tolist()),
+            *(float(weights[np.isin(distinct, each)].sum()) for each in forms),
         ]
         return cls(
             column.name,
@@ -127,10 +129,24 @@ class NumberBins:
         """
         del levels
         cells: AnyArray = np.searchsorted(self._cuts, values, side="left").astype(np.int32) + 1
-        for k, value in enumerate(self.special_values):
-            cells[values == value] = 1 + self.n_ordered + k
+        for value, cell in self.special_forms:
+            cells[values == value] = cell
         cells[np.isnan(values)] = 0
         return cells
+
+    @property
+    def special_forms(self) -> tuple[tuple[float, int], ...]:
+        """Numbers that stand for special values, and the cell of each.
+
+        A column in float32 (REAL in SQL) cannot hold −999.9, but only −999.9000244140625. Both are
+        in the cell. A whole number that float32 rounds has no second form: it is another whole
+        number, which rows may have.
+        """
+        return tuple(
+            (form, 1 + self.n_ordered + k)
+            for k, value in enumerate(self.special_values)
+            for form in _stored_forms(value, self.kind, self.special_values)
+        )
 
     @property
     def cut_labels(self) -> tuple[str, ...]:
@@ -273,6 +289,15 @@ def short_numbers(numbers: Sequence[float]) -> tuple[str, ...]:
         if len(set(texts)) == len(texts):
             break
     return texts
+
+
+def _stored_forms(value: float, kind: str, special: Sequence[float]) -> tuple[float, ...]:
+    """Return a special value, and the nearest float32 if that can only be the same value."""
+    with np.errstate(over="ignore"):
+        narrow = float(np.float32(value))
+    if kind != "number" or narrow in special or narrow.is_integer() or not np.isfinite(narrow):
+        return (value,)
+    return value, narrow
 
 
 def _number(number: float) -> str:
