@@ -127,10 +127,8 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
     if name == "bool":
         return Reading("boolean", _numpy(values.cast("int8")).astype(np.float64))
     if name in {"double", "float", "halffloat"} or name.startswith(("int", "uint")):
-        if expected == "text" and name.startswith(("int", "uint")) and values.null_count:
-            return read_objects(values.to_pylist(), column, expected)
         if expected == "text":
-            return texts_of_array(_numpy(values), column)
+            return _arrow_numbers_as_texts(values, column)
         return Reading("number", _numpy(values).astype(np.float64))
     if name in _TEXTS or name.startswith("dictionary"):
         return _arrow_texts(values, column)
@@ -139,6 +137,12 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
     if name.startswith(_NESTED):
         raise ColumnKindError(column, name, _READABLE)
     return read_objects(values.to_pylist(), column, expected)
+
+
+def _arrow_numbers_as_texts(values: Any, column: str) -> Reading:
+    if values.null_count and "int" in str(values.type):  # NumPy would have them as floats
+        return read_objects(values.to_pylist(), column, "text")
+    return texts_of_array(_numpy(values), column)
 
 
 def _arrow_texts(values: Any, column: str) -> Reading:

@@ -112,12 +112,14 @@ def text_of(value: Any, column: str) -> str:
         return str(bool(value))
     if isinstance(value, Integral):
         return str(int(value))
+    return _number_text(value) if isinstance(value, Real | Decimal) else str(value)
+
+
+def _number_text(value: Any) -> str:
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return str(int(value))
-    if isinstance(value, Real | Decimal):
-        number = float(str(value) if isinstance(value, _NARROW) else value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return str(value)
+    number = float(str(value) if isinstance(value, _NARROW) else value)
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def texts_of_array(values: AnyArray, column: str) -> Reading:
