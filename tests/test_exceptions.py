@@ -29,6 +29,7 @@ from directrix.exceptions import (
     CancellationError,
     ColumnKindError,
     ColumnNotFoundError,
+    ColumnNotInFileError,
     DifferentBinsError,
     DirectionWarning,
     FewRowsWarning,
@@ -64,6 +65,15 @@ ERRORS = [
         ColumnNotFoundError("x", ["a", "b"]),
         {"name": "x", "available": ("a", "b"), "noun": "column"},
         "no column named 'x'; the columns are ['a', 'b']",
+    ),
+    (
+        ColumnNotInFileError("x", ["a"], "p1.parquet"),
+        {"name": "x", "available": ("a",), "path": "p1.parquet"},
+        (
+            "no column named 'x' in 'p1.parquet', and other files have it; the columns of this "
+            "file are ['a']: write the column to every file (with missing values where there are "
+            "none), or name the columns to use in features"
+        ),
     ),
     (
         ColumnNotFoundError("x", {}, "feature"),
@@ -278,6 +288,7 @@ BASES = {
     DirectionWarning: UserWarning,
     LabelNotFoundError: ValueError,
     LabelTypeError: TypeError,
+    ColumnNotInFileError: KeyError,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }

@@ -14,6 +14,7 @@ from typing import Any
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError

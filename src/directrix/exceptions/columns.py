@@ -36,6 +36,31 @@ class ColumnNotFoundError(KeyError):
         return f"no {self.noun} named {self.name!r}; the {self.noun}s {known}"
 
 
+class ColumnNotInFileError(ColumnNotFoundError):
+    """A file lacks a column that other files of the same source have.
+
+    Parameters
+    ----------
+    name : str
+    available : iterable of str
+        Names of the columns of the file.
+    path : str
+        Of the file.
+    """
+
+    def __init__(self, name: Any, available: Iterable[Any], path: str) -> None:
+        super().__init__(name, available)
+        self.path = path
+        self.args = (name, self.available, path)
+
+    def __str__(self) -> str:
+        return (
+            f"no column named {self.name!r} in {self.path!r}, and other files have it; the columns "
+            f"of this file are {list(self.available)}: write the column to every file (with missing "
+            "values where there are none), or name the columns to use in features"
+        )
+
+
 class ColumnKindError(TypeError):
     """A column of a table holds something else than it should.
 

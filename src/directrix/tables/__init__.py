@@ -56,6 +56,7 @@ from directrix.tables.encoding import onehot as onehot
 from directrix.tables.encoding import thermometer as thermometer
 from directrix.tables.reading._objects import text_of as text_of
 from directrix.tables.reading.table import Column, Table
+from directrix.tables.reading.table import has_names as has_names
 
 __all__ = [
     "BinCounts",

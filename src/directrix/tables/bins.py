@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 MISSING = "missing"
 OTHER = "other"
 _SEPARATOR = ", "  # of the levels of a group
-_MOST_DIGITS = 17  # they tell any two float64 apart
+_UNITS_OF_A_DAY = (1, 24, 1440, 86_400, 86_400 * 10**3, 86_400 * 10**6)
+_PLAIN = 1e16  # whole numbers below are printed without an exponent
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class NumberBins:
     kind : {"number", "boolean", "date"}
     cuts : tuple of float
         Increasing, one less than there are ordered bins; of dates in days since 1970-01-01, at
-        midnight where that separates the same training rows.
+        midnight where that separates the same training rows, otherwise at a full hour, minute,
+        second, millisecond or microsecond.
     means : tuple of float
         Weighted mean of the winsorised training values in each ordered bin, for a straight-line
         coding; zero for a column without values.
@@ -93,7 +95,7 @@ class NumberBins:
         ordered, ordered_weights = distinct[is_ordered], weights[is_ordered]
         cuts = cuts_between(ordered, ordered_weights, max_bins, min_rows)
         if column.kind == "date":
-            cuts = _at_midnight(cuts, ordered)
+            cuts = _at_full_times(cuts, ordered)
         cells = [
             _total(~present if weight is None else weight[~present]),
             *_by_bin(ordered, ordered_weights, cuts),
@@ -150,10 +152,8 @@ class NumberBins:
 
     @property
     def cut_labels(self) -> tuple[str, ...]:
-        """The cuts as text, with as many digits as tell them apart."""
-        if self.kind == "date":
-            return tuple(map(date_text, self.cuts))
-        return short_numbers(self.cuts)
+        """The cuts as text, which is read as the same numbers: no value is on another side."""
+        return tuple(map(date_text if self.kind == "date" else number_text, self.cuts))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class NumberBins:
             between = [f"{low} to {high}" for low, high in pairwise(cuts)]
             ordered = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
         date = self.kind == "date"
-        special = map(date_text, self.special_values) if date else map(_number, self.special_values)
+        special = map(date_text if date else number_text, self.special_values)
         return (MISSING, *ordered, *special)
 
     @cached_property
@@ -281,14 +281,23 @@ class LevelBins:
 Bins: TypeAlias = NumberBins | LevelBins
 
 
-def short_numbers(numbers: Sequence[float]) -> tuple[str, ...]:
-    """Return increasing numbers as text, with at least six digits and as many as differ."""
-    texts: tuple[str, ...] = ()
-    for digits in range(6, _MOST_DIGITS + 1):
-        texts = tuple(f"{number:.{digits}g}" for number in numbers)
-        if len(set(texts)) == len(texts):
-            break
-    return texts
+def number_text(number: float) -> str:
+    """Return the shortest text that is read as the same number, whole numbers without exponent.
+
+    A number that is above another of 15 digits only by rounding is printed as that: half of the sum
+    of 0.28 and 0.29 as 0.285. No value of 15 digits is between them.
+
+    Examples
+    --------
+    >>> number_text(1234567.5), number_text(2e6), number_text(0.9999999999999999)
+    ('1234567.5', '2000000', '0.9999999999999999')
+    """
+    number = float(number)
+    rounded = float(f"{number:.15g}")
+    if rounded < number <= np.nextafter(rounded, np.inf):
+        number = rounded
+    is_whole = number.is_integer() and abs(number) < _PLAIN
+    return str(int(number)) if is_whole else repr(number)
 
 
 def _stored_forms(value: float, kind: str, special: Sequence[float]) -> tuple[float, ...]:
@@ -300,21 +309,25 @@ def _stored_forms(value: float, kind: str, special: Sequence[float]) -> tuple[fl
     return value, narrow
 
 
-def _number(number: float) -> str:
-    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
-
-
 def _level(text: str, *, grouped: bool) -> str:
     misread = text in {"", MISSING, OTHER} or text.startswith('"')
     return json.dumps(text) if misread or (grouped and _SEPARATOR in text) else text
 
 
-def _at_midnight(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
-    """Return cuts between dates as whole days where that moves no training row to another bin."""
-    whole = np.floor(cuts)
-    below = np.searchsorted(distinct, whole, side="right")
-    same = below == np.searchsorted(distinct, cuts, side="right")
-    return np.where(same, whole, cuts)
+def _at_full_times(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
+    """Return cuts between dates at full units of time, the longest that moves no training row.
+
+    Each is a day, hour, minute, second, millisecond or microsecond: what is printed is the cut.
+    """
+    below = np.searchsorted(distinct, cuts, side="right")
+    made, is_open = cuts.copy(), np.ones(len(cuts), dtype=bool)
+    day = np.floor(cuts)
+    for per_day in _UNITS_OF_A_DAY:
+        full = day + np.floor((cuts - day) * per_day) / per_day
+        same = is_open & (np.searchsorted(distinct, full, side="right") == below)
+        made[same] = full[same]
+        is_open &= ~same
+    return made
 
 
 def _total(weights: AnyArray) -> float:

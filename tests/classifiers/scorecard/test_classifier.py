@@ -18,7 +18,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from directrix import Binner
 from directrix.classifiers import ScorecardClassifier
-from directrix.exceptions import NotBetterThanBaselineWarning
+from directrix.exceptions import ColumnNotFoundError, NotBetterThanBaselineWarning
 from directrix.metrics import RecallAtFPR
 
 # Rows are few here, and on some of them a straight line is as good.
@@ -608,3 +608,18 @@ def test_wrong_tables_are_refused_by_the_name_of_the_column():
         ours.predict(pd.DataFrame(X[:, :2], columns=["a", "b"]))
     with pytest.raises(NotFittedError):
         card().predict(X)
+
+
+def test_columns_are_matched_by_name_when_rows_are_scored():
+    X, y = mixed()
+    frame = pd.DataFrame(X).rename(columns=str)
+    fitted = card(train_on="counts", cv=2).fit(frame, y)
+    expected = fitted.predict_points(frame)
+    other = frame[frame.columns[::-1]].assign(another="text")
+    for table in (other, pl.from_pandas(other), pa.Table.from_pandas(other)):
+        np.testing.assert_array_equal(fitted.predict_points(table), expected)
+        np.testing.assert_array_equal(fitted.predict(table), fitted.predict(frame))
+        np.testing.assert_array_equal(fitted.predict_proba(table), fitted.predict_proba(frame))
+        assert fitted.reasons(table).columns.tolist() == fitted.reasons(frame).columns.tolist()
+    with pytest.raises(ColumnNotFoundError, match=repr(frame.columns[0])):
+        fitted.predict(frame.iloc[:, 1:])

@@ -18,6 +18,7 @@ from directrix.classifiers.scorecard.card.state import (
     restored_cards,
 )
 from directrix.classifiers.scoring import CardFormula
+from directrix.tables import has_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -156,9 +157,15 @@ class CardModel(MetricClassifier):
         self.cards_ = (replace(card, cutoff=cutoff),)
 
     def _cells(self, X: Any) -> IntArray:
-        """Return the cells of a table of the columns that the classifier was fitted to."""
+        """Return the cells of a table of the columns that the classifier was fitted to.
+
+        Columns with names are matched by name, in any order; other columns are ignored.
+        """
         check_is_fitted(self)
-        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
+        by_name = hasattr(self, "feature_names_in_") and has_names(X)
+        if (
+            not by_name and len(getattr(X, "shape", (0, 0))) == 2
+        ):  # a table refuses others in better words
             validate_data(self, X, reset=False, skip_check_array=True)
         cells: IntArray = self.binner_.cells(X)
         return cells
