@@ -48,6 +48,7 @@ from directrix.exceptions import (
     NotUtf8Error,
     OneClassPredictedWarning,
     OutOfReachError,
+    PandasIndexWarning,
     SqlNameError,
     StateError,
     StoreConflictError,
@@ -65,6 +66,14 @@ ERRORS = [
         ColumnNotFoundError("x", ["a", "b"]),
         {"name": "x", "available": ("a", "b"), "noun": "column"},
         "no column named 'x'; the columns are ['a', 'b']",
+    ),
+    (
+        PandasIndexWarning(["__index_level_0__"]),
+        {"columns": ("__index_level_0__",)},
+        (
+            "left out the index of a pandas data frame (__index_level_0__), which is no feature: "
+            "name the columns with --features to use it"
+        ),
     ),
     (
         ColumnNotInFileError("x", ["a"], "p1.parquet"),
@@ -289,6 +298,7 @@ BASES = {
     LabelNotFoundError: ValueError,
     LabelTypeError: TypeError,
     ColumnNotInFileError: KeyError,
+    PandasIndexWarning: UserWarning,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }

@@ -18,6 +18,7 @@ from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFile
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError
+from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed
 from directrix.exceptions.files import BinnerFileError as BinnerFileError

@@ -56,8 +56,28 @@ class ColumnNotInFileError(ColumnNotFoundError):
     def __str__(self) -> str:
         return (
             f"no column named {self.name!r} in {self.path!r}, and other files have it; the columns "
-            f"of this file are {list(self.available)}: write the column to every file (with missing "
-            "values where there are none), or name the columns to use in features"
+            f"of this file are {list(self.available)}: write the column to every file (with "
+            "missing values where there are none), or name the columns to use in features"
+        )
+
+
+class PandasIndexWarning(UserWarning):
+    """The index of a pandas data frame, which its file holds as a column, is not used.
+
+    Parameters
+    ----------
+    columns : iterable of str
+    """
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self.columns = tuple(columns)
+        super().__init__(self.columns)
+
+    def __str__(self) -> str:
+        names = ", ".join(self.columns)
+        return (
+            f"left out the index of a pandas data frame ({names}), which is no feature: name the "
+            "columns with --features to use it"
         )
 
 

@@ -29,7 +29,7 @@ FIT = {
     "chosen": "<moments>",
     "why": "it is better",
     "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
-    "better_than_logistic": {"mean": 0.1, "low": 0.05, "high": 0.15},
+    "better_than": {"baseline": "logistic regression", "mean": 0.1, "low": 0.05, "high": 0.15},
 }
 
 
@@ -111,7 +111,7 @@ def test_the_candidates_of_a_fit(page):
 def test_unknown_values_are_left_out(page):
     fit = FIT | {
         "expected_on_new_rows": {"value": None, "low": None, "high": None},
-        "better_than_logistic": {"mean": None, "low": None, "high": None},
+        "better_than": {"baseline": "logistic regression", "mean": None, "low": None, "high": None},
         "candidates": [{"name": "moments", "metric": None, "error": None}],
     }
     html = page(fit)
@@ -122,5 +122,15 @@ def test_unknown_values_are_left_out(page):
 
 
 def test_a_difference_without_an_interval(page):
-    html = page(FIT | {"better_than_logistic": {"mean": 0.1, "low": None, "high": None}})
+    html = page(
+        FIT
+        | {
+            "better_than": {
+                "baseline": "logistic regression",
+                "mean": 0.1,
+                "low": None,
+                "high": None,
+            }
+        }
+    )
     assert "It is better than logistic regression by +0.1000." in html

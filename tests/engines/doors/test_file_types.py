@@ -168,6 +168,6 @@ def test_columns_of_files_may_be_in_another_order(tmp_path):
 
 def test_a_table_whose_schema_says_so_has_missing_values(tmp_path):
     whole = pa.table({"a": [1.0, 2.0, 3.0], "b": [0.5, 0.25, 1.0], "y": [0, 1, 1]})
-    folder = written(tmp_path, whole, whole.drop_columns(["b"]))
+    written(tmp_path, whole, whole.drop_columns(["b"]))
     with pytest.raises(MissingValuesError, match="'b'"):
         summarize(dataset.dataset(tmp_path), target="y", features=["a", "b"])

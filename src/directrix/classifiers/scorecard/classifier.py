@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
@@ -16,14 +15,12 @@ from directrix.classifiers.direct.report import STRAIGHT
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.scorecard.card.model import CardModel
 from directrix.classifiers.scorecard.card.scales import scale_of
+from directrix.classifiers.scorecard.column_order import ColumnOrder
 from directrix.classifiers.scorecard.directions import Direction, directions_of
 from directrix.classifiers.scorecard.fit import CardFit, CardSettings, FittedCard
 from directrix.classifiers.scorecard.fit_counts import cards_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
-from directrix.exceptions import (
-    DirectionWarning,
-    find_stacklevel,
-)
+from directrix.exceptions import DirectionWarning, find_stacklevel
 from directrix.metrics import resolve
 from directrix.tables import CellKinds
 
@@ -316,15 +313,17 @@ class ScorecardClassifier(CardModel):
         self._set_classes(table.classes)
         keyed = table.keyed.weighted(self.class_weight, self.classes_)
         binner = table.fitted_binner(self.binner)
-        to_cells = partial(table.to_cells, binner)
+        if hasattr(binner, "feature_names_in_"):
+            self._copy_features_of_binner(binner)  # a frozen one may have another order
+        order = ColumnOrder.of(binner, table.ordered_names)
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         card_fit = CardFit(
             metrics,
             n_folds,
-            [CellKinds.of(bins) for bins in binner.bins_],
-            to_cells,
-            self._settings(binner.bins_, len(self.classes_)),
+            [CellKinds.of(bins) for bins in order.sorted(binner.bins_)],
+            lambda values: table.to_cells(binner, values)[:, order.index],
+            order.sorted_settings(self._settings(binner.bins_, len(self.classes_))),
             self._guarantees(metrics),
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
@@ -333,7 +332,8 @@ class ScorecardClassifier(CardModel):
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier.binner_ = binner
-            classifier._set_fits(fits, counts)  # noqa: SLF001
+            restored = [fit._replace(card=order.restored(fit.card)) for fit in fits]
+            classifier._set_fits(restored, counts)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers, STRAIGHT)
 

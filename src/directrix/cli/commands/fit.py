@@ -174,14 +174,20 @@ def _fit_summaries(
 ) -> tuple[Any, str]:
     """Return a model of the sum of some summaries, and a description of its origin."""
     from directrix.classifiers import MomentClassifier
+    from directrix.cli.io.rows import matching_label
 
     moments: Moments = reduce(add, map(load_summary, paths))
-    if positive is not None:
+    label = None
+    if positive is not None and len(moments.classes) == 2:
+        label = matching_label(positive, moments.classes)
+    if label is not None:
+        moments = moments.with_positive(label)
+    elif positive is not None:
         moments = one_vs_rest(moments, positive)
     if prior is not None:
         moments = moments.with_prior(prior)
     _require_two_classes(moments.classes.tolist())
-    model = MomentClassifier(metric).fit_moments(moments)
+    model = MomentClassifier(metric, positive=label).fit_moments(moments)
     return model, f"from a summary of {moments.count:,} rows"
 
 
@@ -190,11 +196,15 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     import numpy as np
 
     from directrix.classifiers import DirectClassifier, ScorecardClassifier
-    from directrix.cli.io.rows import ReadRawRows, ReadRows, RowsInMemory
+    from directrix.cli.io.rows import ReadRawRows, ReadRows, RowsInMemory, matching_label
 
     raw = isinstance(model, ScorecardClassifier) and not files.libsvm
     rows: RowsInMemory = files.read(ReadRawRows() if raw else ReadRows(), raw=raw)
     y = files.labels(rows.y)
+    if files.positive is not None and not files.libsvm and len(np.unique(rows.y)) == 2:
+        # The model keeps the labels, so that other commands know them in other rows.
+        y = rows.y
+        model.set_params(positive=matching_label(files.positive, np.unique(y)))
     classes = np.unique(y).tolist()
     if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
         _require_two_classes(classes)
@@ -270,7 +280,7 @@ def _report_json(report: Any) -> dict[str, Any]:
         "chosen": report.chosen,
         "why": report.why,
         "expected_on_new_rows": report.expected._asdict(),
-        "better_than_logistic": report.gap._asdict(),
+        "better_than": {"baseline": report.baseline, **report.gap._asdict()},
     }
 
 

@@ -40,7 +40,9 @@ class FitRecord(NamedTuple):
     expected : Estimate
         Expected metric of the chosen candidate on new rows.
     gap : Estimate
-        How much better it is than logistic regression.
+        How much better it is than the baseline.
+    baseline : str
+        What it is compared with, such as logistic regression.
     """
 
     candidates: tuple[Candidate, ...]
@@ -49,6 +51,7 @@ class FitRecord(NamedTuple):
     why: str
     expected: Estimate
     gap: Estimate
+    baseline: str
 
 
 def read_fit_record(path: str) -> FitRecord | None:
@@ -75,7 +78,7 @@ def read_fit_record(path: str) -> FitRecord | None:
     if not candidates:
         return None
     expected = fields.nested("expected_on_new_rows")
-    gap = fields.nested("better_than_logistic")
+    gap = fields.nested("better_than")
     return FitRecord(
         candidates,
         fields.text("compared_on"),
@@ -83,6 +86,7 @@ def read_fit_record(path: str) -> FitRecord | None:
         fields.text("why"),
         expected.estimate("value"),
         gap.estimate("mean"),
+        gap.text("baseline"),
     )
 
 

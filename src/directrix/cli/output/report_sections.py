@@ -279,7 +279,7 @@ def _candidates(page: Page, data: ReportData) -> None:
         text += f" Expected on new rows: {fit.expected.value:.4f} ({interval})."
     if fit.gap.value is not None:
         ends = _or_nan(fit.gap.low), _or_nan(fit.gap.high)
-        text += f" It is {Gap(fit.gap.value, *ends).text('logistic regression')}."
+        text += f" It is {Gap(fit.gap.value, *ends).text(fit.baseline)}."
     page.paragraph(text)
     listed = fit.candidates[:_LISTED_CANDIDATES]
     names = [candidate.name for candidate in listed]
