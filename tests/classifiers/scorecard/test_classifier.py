@@ -604,7 +604,7 @@ def test_wrong_tables_are_refused_by_the_name_of_the_column():
         with pytest.raises(ValueError, match=r"0 (sample|feature)"):
             card().fit(empty, labels)
     ours = card().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
-    with pytest.raises(ValueError, match="c"):
+    with pytest.raises(ColumnNotFoundError, match="'c'"):
         ours.predict(pd.DataFrame(X[:, :2], columns=["a", "b"]))
     with pytest.raises(NotFittedError):
         card().predict(X)

@@ -332,7 +332,8 @@ class ScorecardClassifier(CardModel):
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier.binner_ = binner
-            restored = [fit._replace(card=order.restored(fit.card)) for fit in fits]
+            names = [bins.name for bins in binner.bins_]
+            restored = [order.restored_fit(fit, names) for fit in fits]
             classifier._set_fits(restored, counts)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers, STRAIGHT)

@@ -13,7 +13,7 @@ from directrix.moments import mix_bits
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.fit import CardSettings
+    from directrix.classifiers.scorecard.fit import CardSettings, FittedCard
 
 Item = TypeVar("Item")
 
@@ -81,6 +81,13 @@ class ColumnOrder:
         place = self.index.index
         moved = [each._replace(column=place(each.column)) for each in settings.directions]
         return replace(settings, directions=sorted(moved, key=lambda each: each.column))
+
+    def restored_fit(self, fit: FittedCard, names: Sequence[str]) -> FittedCard:
+        """Return a fit with card and report in the order of the binner, whose columns are named."""
+        place = {name: k for k, name in enumerate(names)}
+        prices = sorted(fit.report.directions, key=lambda each: place.get(each.column, len(names)))
+        report = replace(fit.report, directions=tuple(prices))
+        return fit._replace(card=self.restored(fit.card), report=report)
 
     def restored(self, card: Card) -> Card:
         """Return a card of the fit with the columns in the order of the binner."""

@@ -19,7 +19,7 @@ from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
 from directrix.engines import HashFolds, Plan, csv_encoding, open_source, run
-from directrix.exceptions import ColumnNotFoundError, PandasIndexWarning
+from directrix.exceptions import ColumnNotFoundError, PandasIndexWarning, find_stacklevel
 from directrix.moments import SparseRows, as_labels, as_rows, not_finite_error
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
@@ -122,7 +122,7 @@ class RowFiles:
         unused = [name for name in index if name not in roles]
         if not unused:
             return None
-        warnings.warn(PandasIndexWarning(unused), stacklevel=2)
+        warnings.warn(PandasIndexWarning(unused), stacklevel=find_stacklevel())
         return [name for name in names if name not in roles and name not in unused]
 
     def read(self, task: Any, *, raw: bool = False) -> Any:
