@@ -1,8 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.exceptions import NotBetterThanBaselineWarning, OneClassPredictedWarning
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))
@@ -59,3 +62,74 @@ def test_groups_are_not_independent_rows_of_a_guarantee(member):
     guarded = copy_of(member, metric="recall@fpr=0.1", guarantee=0.9)
     with pytest.raises(ValueError, match="independent rows"):
         guarded.fit(X, Y, groups=np.arange(150) % 10)
+
+
+@members
+def test_a_guaranteed_report_is_about_the_delivered_threshold(member):
+    guarded = copy_of(member, metric="recall@fpr=0.2", guarantee=0.9, warn_baseline=False)
+    fitted = guarded.fit(np.vstack([X, X + 1e-3]), np.append(Y, Y))
+    point = fitted.operating_point_
+    assert point.guarantee is not None
+    assert fitted.report_.expected == (point.expected.metric, *point.intervals.metric)
+
+
+@members
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+def test_of_one_positive_nothing_is_expected(member):
+    y = np.arange(150) == 7
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NotBetterThanBaselineWarning)
+        fitted = copy_of(member).fit(X, y)
+    assert not caught
+    assert "cannot be known" in fitted.report_.summary()
+    point = fitted.operating_point_
+    assert point.expected is point.intervals is None
+    assert point.rows == "the training rows"
+
+
+@members
+@pytest.mark.parametrize("points", [None, "integer"])
+def test_one_class_for_every_row_is_said_once(member, points):
+    more = {"points": points} if isinstance(member, ScorecardClassifier) else {}
+    alike, rare = np.zeros((200, 2)), np.arange(200) % 10 == 0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        copy_of(member, metric="error", **more).fit(alike, rare)
+    said = [each for each in caught if each.category is OneClassPredictedWarning]
+    assert len(said) == 1
+    assert "every row is predicted negative" in str(said[0].message)
+    assert said[0].filename == __file__
+
+
+def test_one_class_of_several_classes_is_said_once():
+    rng = np.random.default_rng(3)
+    labels = rng.choice(["a", "b", "c"], p=[0.1, 0.1, 0.8], size=300)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", OneClassPredictedWarning)
+        DirectClassifier("error", cv=3, warn_baseline=False).fit(rng.normal(size=(300, 2)), labels)
+    (said,) = [each for each in caught if each.category is OneClassPredictedWarning]
+    assert "for the score of a, b" in str(said.message)
+
+
+@members
+@pytest.mark.parametrize(
+    ("sample_weight", "class_weight", "named"),
+    [
+        (None, None, ""),
+        (np.full(150, 2.0), None, ""),
+        (1.0 + np.arange(150) % 3, None, "sample_weight"),
+        (None, "balanced", "class_weight"),
+        (1.5 + np.arange(150) % 2, {True: 3}, "sample_weight and class_weight"),
+    ],
+)
+def test_rates_say_what_they_are_weighted_by(member, sample_weight, class_weight, named):
+    fitted = copy_of(member, class_weight=class_weight, warn_baseline=False)
+    fitted.fit(X, Y, sample_weight)
+    line = f"rates are weighted by {named}"
+    assert fitted.operating_point_.weighted_by == fitted.report_.weighted_by == named
+    for text in (str(fitted.operating_point_), fitted.report_.summary()):
+        assert (line in text.splitlines()) == bool(named)
+    (other,) = fitted.operating_points(["f1"])
+    assert other.weighted_by == named
+    (again,) = fitted.fit_each(["auc"], X, Y, sample_weight)
+    assert again.report_.weighted_by == named

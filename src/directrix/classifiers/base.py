@@ -211,6 +211,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         keyed = KeyedRows.of(X, y, weight, folds, groups)
         classes = np.unique(keyed.y)
         self._set_classes(classes if len(classes) > 2 and not binary else two_classes(keyed.y))
+        class_weight = getattr(self, "class_weight", None)
+        self._weighted_by = keyed.weighted(class_weight, self.classes_).weighted_by
         return keyed
 
     def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:

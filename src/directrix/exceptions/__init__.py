@@ -249,7 +249,10 @@ class OneClassPredictedWarning(UserWarning):
 
 
 class NotBetterThanBaselineWarning(UserWarning):
-    """A simpler model is as good on held-out rows; at most one is given for a fit.
+    """A simpler model than the one that is delivered is as good on held-out rows.
+
+    At most one is given for a fit, and none if the delivered model is the simpler one or if it is
+    no better than a constant: its report says both.
 
     Parameters
     ----------

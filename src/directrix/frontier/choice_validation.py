@@ -93,6 +93,11 @@ class PartCurves:
                 weights[split, :, k] = totals.reshape(n_parts, 2, m)
         return cls(np.cumsum(weights, axis=-1))
 
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.above[0, :, 0, :, -1].sum())
+
     def without_part(self) -> CurveStack:
         """Return, for each part, the curves of the other rows, scaled to the weight of all."""
         whole = self.above.sum(axis=1, keepdims=True)

@@ -450,10 +450,10 @@ class TestBudget:
         X, y = bent(200)
         wishes = {"monotone": {0: "increasing"}, "points": "integer"}
         ours = card(time_budget=1e-9, **wishes).fit(X, y)
-        skipped = {"the prices of directions", "the search for better points"}
+        skipped = {"the effects of directions", "the search for better points"}
         assert skipped <= set(ours.report_.skipped)
-        (price,) = ours.report_.directions
-        assert np.isnan(price.price)
+        (direction,) = ours.report_.directions
+        assert direction.effect is None
         assert ours.card_.is_whole
         assert not skipped & set(card(time_budget=1000.0, **wishes).fit(X, y).report_.skipped)
 

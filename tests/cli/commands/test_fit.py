@@ -50,9 +50,22 @@ def test_the_text_has_the_choice_among_the_candidates(call, files, tmp_path):
     choice = result.out[result.out.index("chosen from") :].splitlines()
     assert re.match(r"chosen from \d+ candidates on held-out rows: .", choice[0])
     assert choice[1].startswith("because ")
-    assert re.match(r"expected error rate on new rows: 0\.\d{4} \(0\.\d{4} to", choice[2])
-    gap = r"better than logistic regression by \+0\.\d{4}|worse .* by 0\.|the same as logistic"
+    assert re.match(r"error rate: on new rows expect 0\.\d{4} \(0\.\d{4} to", choice[2])
+    gap = r"(better|worse) than logistic|no clear difference to logistic|the same as logistic"
     assert re.match(gap, choice[3])
+
+
+def test_a_fit_to_noise_says_so_first(call, files, tmp_path):
+    table = pd.read_parquet(files / "monday.parquet")
+    table["fraud"] = table["fraud"].sample(frac=1.0, random_state=0).to_numpy()
+    table.to_parquet(tmp_path / "shuffled.parquet", index=False)
+    rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc", "--time-budget", 0.5]
+    result = call("fit", *rows, "-o", tmp_path / "m.dx")
+    assert result.out.startswith("No better than a constant: AUC 0.")
+    values = call("fit", *rows, "-o", tmp_path / "m.dx", "--force", "--json").json
+    assert values["no_better_than_constant"] is True
+    assert values["chance"] == pytest.approx(0.5)
+    assert values["weighted_by"] is None
 
 
 def test_several_classes_have_a_report_each(call, files, tmp_path):
@@ -101,7 +114,7 @@ def test_a_label_is_chosen_as_positive(call, files, tmp_path):
     assert refused.code == 1
     assert "--positive" in refused.err
     values = call("evaluate", output, *rows, "--positive", "bad", "--json").json
-    assert values["at_threshold"]["error"]["value"] < 0.3
+    assert values["at_threshold"]["error rate"]["value"] < 0.3
 
 
 def test_weights_count(call, files, tmp_path):

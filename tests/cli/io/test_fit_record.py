@@ -19,6 +19,7 @@ RIGHT = {
     "why": "it is better",
     "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
     "better_than_logistic": {"mean": 0.1, "low": None, "high": None},
+    "no_better_than_constant": False,
 }
 MISSING = object()
 
@@ -44,6 +45,7 @@ WRONG = [
     (["better_than_logistic"], MISSING, "it lacks the field 'better_than_logistic'"),
     (["better_than_logistic"], 0.5, "its field 'better_than_logistic' must be an object, not 0.5"),
     (["better_than_logistic", "mean"], MISSING, "the field 'better_than_logistic.mean'"),
+    (["no_better_than_constant"], 1, "'no_better_than_constant' must be true or false, not 1"),
     (["better_than_logistic", "low"], "x" * 99, 'must be a number or null, not "xxx'),
 ]
 

@@ -69,13 +69,16 @@ class Diagnosis:
         The metric if scores were normal, from the mean and variance of each class: those of the
         training summary if the estimator keeps one, else those of these rows.
     empirical : float
-        The metric on these rows; at the threshold of the estimator unless the metric sets one.
+        The metric on these rows; at the threshold of the estimator unless the metric has a limit
+        or a quota: then at the best threshold on these rows, with which the prediction compares.
     interval : tuple of float
         95 % interval of the empirical metric.
     method : str
         Method of the interval.
     advice : tuple of str
         What to do.
+    at_threshold : float
+        The metric on these rows at the threshold of the estimator.
     """
 
     metric: Metric
@@ -86,6 +89,7 @@ class Diagnosis:
     interval: tuple[float, float]
     method: str
     advice: tuple[str, ...]
+    at_threshold: float = float("nan")
 
     @property
     def trusted(self) -> bool:
@@ -98,9 +102,12 @@ class Diagnosis:
             f"skewness {normality.skewness:+.2f}, excess kurtosis {normality.excess_kurtosis:+.2f})"
             for name, normality in (("positive", self.positive), ("negative", self.negative))
         ]
-        low, high = self.interval
+        (low, high), name = self.interval, self.metric.label
+        if self.metric.fixes_threshold:
+            lines.append(f"{name}: {self.at_threshold:.4f} on these rows, at the model's cutoff")
+            name += ", best cutoff on these rows"
         lines.append(
-            f"{self.metric.label}: predicted {self.predicted:.4f}, "
+            f"{name}: predicted {self.predicted:.4f}, "
             f"on these rows {self.empirical:.4f} ({low:.4f} to {high:.4f}, {self.method})"
         )
         return "\n".join([*lines, *(f"- {advice}" for advice in self.advice)])
@@ -163,6 +170,7 @@ def diagnose(
         interval,
         interval_method(metric),
         (),
+        OnRows(curve, index, sizes).at_threshold(metric)[0],
     )
     return replace(diagnosis, advice=_advice(diagnosis, sizes, estimator))
 

@@ -182,8 +182,9 @@ def limit_by_order(limit: Limit, sizes: Sizes) -> float:
     if n_rows < needed - 0.5:
         name = "negatives" if limit.rate == "fpr" else "positives"
         warn(
-            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {needed:.0f} {name} to be "
-            f"kept in expectation, and there are {n_rows:.0f}: give more rows, or a looser limit",
+            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {np.ceil(needed - 1e-9):.0f} "
+            f"{name} to be kept in expectation, and there are {np.floor(n_rows):.0f}: give more "
+            "rows, or a looser limit",
             FewRowsWarning,
             stacklevel=find_stacklevel(),
         )

@@ -12,7 +12,7 @@ from directrix._normal import cdf, z_value
 from directrix.classifiers.fitting.choice import Choice, sizes_of
 from directrix.classifiers.fitting.intervals import Intervals, Rates, Sizes, intervals_of, rates_of
 from directrix.frontier import curve_maker
-from directrix.metrics import precision_of
+from directrix.metrics import FromRates, precision_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,8 @@ _RATE_NAMES = ("recall", "FPR", "precision")
 #: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
 #: metric varies with the threshold, so that less is left.
 _SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+#: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
+_FEWEST = 2.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class OperatingPoint:
         95 % intervals of the expected rates.
     guarantee : str, optional
         Limits that are kept on new rows, and with what confidence.
+    weighted_by : str, optional
+        What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
     """
 
     metric: Metric
@@ -63,6 +67,21 @@ class OperatingPoint:
     expected: Rates | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
     guarantee: str | None = field(default=None, repr=False)
+    weighted_by: str = field(default="", repr=False)
+
+    @property
+    def predicts_one_class(self) -> bool:
+        """Whether all rows that set the threshold are on one side of it."""
+        rates = self.empirical
+        return rates is not None and rates.tpr == rates.fpr and rates.tpr in (0.0, 1.0)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the rates are weighted by, and what is kept on new rows; one line each."""
+        notes = [f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []
+        if self.guarantee is not None:
+            notes.append(f"kept on new rows: {self.guarantee}")
+        return notes
 
     def table(self) -> list[list[str]]:
         """Return the rates as rows of texts, with a header; what to expect on new rows is first."""
@@ -82,9 +101,7 @@ class OperatingPoint:
 
     def __str__(self) -> str:
         lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *aligned(self.table())]
-        if self.guarantee is not None:
-            lines.append(f"kept on new rows: {self.guarantee}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
 
 def _number_or_interval(value: float | tuple[float, float]) -> str:
@@ -164,6 +181,14 @@ class Assessment(NamedTuple):
     rows: str
     choice: Choice | None = None
     guarantee: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether rows were held out, so that there is something to expect of new ones.
+
+        A class of one row, by weight, is in every fit: its score says nothing of new rows.
+        """
+        return self.choice is None or min(self.choice.sizes) >= _FEWEST
 
     @classmethod
     def of(
@@ -306,6 +331,28 @@ class OnRows:
         best = self._rates(metric, metric.best(curve).index)
         of_metric = intervals_of(metric, best, curve, sizes, level).metric
         return intervals._replace(metric=of_metric)
+
+    def at_threshold(
+        self, metric: Metric, level: float = 0.95
+    ) -> tuple[float, tuple[float, float]]:
+        """Return the metric at the threshold of the model, and its interval.
+
+        A metric with a limit or a quota has the threshold of the model here, whether or not the
+        limit is kept on these rows; a ranking has none.
+
+        Parameters
+        ----------
+        metric : Metric
+        level : float
+        """
+        if not metric.fixes_threshold:
+            return self.rates(metric).metric, self.intervals(metric, level).metric
+        fixed = FromRates(metric.at_rates, metric.greater_is_better)
+        rates, intervals = self.rates(fixed), self.intervals(fixed, level)
+        for name in ("tpr", "fpr", "precision"):  # most of these metrics are one of the rates
+            if rates.metric == getattr(rates, name):
+                return rates.metric, getattr(intervals, name)
+        return rates.metric, intervals.metric
 
     def _rates(self, metric: Metric, index: int) -> Rates:
         curve = self.curve

@@ -253,8 +253,9 @@ class ScorecardClassifier(CardModel):
         self._set_classes(made.classes)
         self.binner_ = made.binner
         self._copy_features_of_binner(made.binner)
+        self._weighted_by = self._weights_named(weight)
         self._set_cards([made.card], [made.fitted])
-        self.reports_ = self._with_label([made.report])
+        self.reports_ = self._final_reports([made.report])
         self._report_choice(progress_report)
         return self
 
@@ -315,6 +316,7 @@ class ScorecardClassifier(CardModel):
         table = TrainingTable.of(self, *rows)
         self._set_classes(table.classes)
         keyed = table.keyed.weighted(self.class_weight, self.classes_)
+        self._weighted_by = keyed.weighted_by
         binner = table.fitted_binner(self.binner)
         to_cells = partial(table.to_cells, binner)
         n_folds, used_folds = self._n_folds(keyed)
@@ -388,12 +390,7 @@ class ScorecardClassifier(CardModel):
             for fit, of_card in zip(fits, counts, strict=True)
         ]
         self._set_cards(cards, [fit.fitted for fit in fits])
-        self.reports_ = self._with_label(fit.report for fit in fits)
-        flat = [price.column for price in self.reports_[0].directions if price.flat]
+        self.reports_ = self._final_reports(fit.report for fit in fits)
+        flat = [effect.column for effect in self.reports_[0].directions if effect.flat]
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())
-
-    @property
-    def _is_behind(self) -> bool:
-        gaps = [report.straight for report in self.reports_]
-        return all(gap is not None and gap.mean <= 0 for gap in gaps)

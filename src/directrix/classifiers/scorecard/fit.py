@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct.fit import APART, FALL, fit_best, guaranteed
-from directrix.classifiers.direct.report import DirectReport, Gap, half_width
+from directrix.classifiers.direct.gap import Gap
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.directions import Direction, direction_prices, flat_columns
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.direct.fit import BestFit
+    from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.guarantee import Guarantee
     from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
@@ -365,8 +366,7 @@ class StraightLines:
         chosen = next(tried for tried in report.tried if tried.name == report.chosen)
         best = comparison.best
         mean = float(comparison.losses[best] - sign * chosen.metric)
-        reach = half_width(comparison.fold_losses[best] - sign * np.array(chosen.folds))
-        return Gap(mean, mean - reach, mean + reach)
+        return Gap.of_folds(mean, comparison.fold_losses[best] - sign * np.array(chosen.folds))
 
     @cached_property
     def _candidates(self) -> list[RowCandidate]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.direct.report import Estimate, Gap, half_width
+from directrix.classifiers.direct.gap import Gap
+from directrix.classifiers.direct.report import Estimate, TiesSplit
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
 from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
@@ -111,16 +112,27 @@ class PointsFit:
         final = finalize(self.metric, replace(best.selection, rows=design), lines)
         folds = comparison.fold_losses
         gap = float(comparison.losses[0] - comparison.losses[1 + chosen])
-        reach = half_width(folds[0] - folds[1 + chosen])
         assessment = final.assessment
         report = replace(
             best.fit.report,
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
-            rounding=Gap(gap, gap - reach, gap + reach) if self._rounds else None,
+            rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
             skipped=(*best.fit.report.skipped, *skipped),
+            ties=self._ties(curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return ScaledFit(card, final.fitted, curve, report)
+
+    def _ties(self, held_out: Curves) -> TiesSplit | None:
+        """Return the metric of held-out folds with ties as they are, and split at random."""
+        if self.metric.limit is None or not held_out.folds:
+            return None
+        values = [
+            (self.metric.best_value(curve), self.metric.ties_split(curve))
+            for curve in held_out.folds
+        ]
+        strict, split = np.mean(values, axis=0)
+        return TiesSplit(float(strict), float(split))
 
     def _restated(
         self, restate: Restate, cards: Mapping[int | None, Card]

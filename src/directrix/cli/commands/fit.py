@@ -148,7 +148,8 @@ def fit(
         else:
             model, origin = _fit_rows(unfitted, files)
     save(model, output)
-    text = "\n".join([origin, describe_model(model), *_describe_reports(model)])
+    lines = [*_verdicts(model), origin, describe_model(model), *_describe_reports(model)]
+    text = "\n".join(lines)
     values = {"output": output, "from": origin, **model_json(model), **_reports_json(model)}
     return Reply(f"{text}\n\nwrote {output}", values)
 
@@ -270,8 +271,24 @@ def _report_json(report: Any) -> dict[str, Any]:
         "chosen": report.chosen,
         "why": report.why,
         "expected_on_new_rows": report.expected._asdict(),
+        "chance": report.chance,
+        "no_better_than_constant": report.no_better_than_constant,
         "better_than_logistic": report.gap._asdict(),
+        "weighted_by": report.weighted_by or None,
     }
+
+
+def _verdicts(model: Any) -> list[str]:
+    """Return which models are no better than a constant, the first lines of a reply."""
+    from directrix.cli.output.formatting import one_vs_rest_labels
+
+    reports = _reports_of(model)
+    labels = one_vs_rest_labels(model, len(reports))
+    return [
+        report.verdict if label is None else f"class {label} against the others: {report.verdict}"
+        for label, report in zip(labels, reports, strict=True)
+        if report.verdict
+    ]
 
 
 def _describe_reports(model: Any) -> list[str]:
@@ -289,13 +306,9 @@ def _describe_reports(model: Any) -> list[str]:
 def _describe_report(report: Any) -> list[str]:
     from directrix.cli.output.formatting import in_one_line
 
-    expected, gap, metric = report.expected, report.gap, in_one_line(report.metric)
     return [
         f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
         f"because {report.why}",
-        (
-            f"expected {metric} on new rows: {expected.value:.4f} "
-            f"({expected.low:.4f} to {expected.high:.4f})"
-        ),
-        f"{gap.text(report.baseline)} in {metric}",
+        f"{in_one_line(report.metric)}: {report.expected_text}",
+        *report.comparisons,
     ]

@@ -41,6 +41,8 @@ class FitRecord(NamedTuple):
         Expected metric of the chosen candidate on new rows.
     gap : Estimate
         How much better it is than logistic regression.
+    no_better_than_constant : bool
+        Whether the interval of the expected metric reaches what a constant prediction gets.
     """
 
     candidates: tuple[Candidate, ...]
@@ -49,6 +51,7 @@ class FitRecord(NamedTuple):
     why: str
     expected: Estimate
     gap: Estimate
+    no_better_than_constant: bool = False
 
 
 def read_fit_record(path: str) -> FitRecord | None:
@@ -83,6 +86,7 @@ def read_fit_record(path: str) -> FitRecord | None:
         fields.text("why"),
         expected.estimate("value"),
         gap.estimate("mean"),
+        fields.flag("no_better_than_constant"),
     )
 
 
@@ -109,6 +113,12 @@ class _Fields:
         value = self._get(name)
         if not isinstance(value, str):
             self._refuse(self.prefix + name, "text", value)
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self._get(name)
+        if not isinstance(value, bool):
+            self._refuse(self.prefix + name, "true or false", value)
         return value
 
     def estimate(self, name: str) -> Estimate:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.gap import Gap
     from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.scorecard.card.card import Card
@@ -127,18 +128,21 @@ class CardModel(MetricClassifier):
             card.with_positive(label, is_last=is_last)
             for card, label in zip(cards, self._positives, strict=True)
         )
-        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
-        self._held_out = tuple(entry.held_out for entry in fitted)
+        self._set_points(fitted)
         self.calibrations_ = tuple(
             entry.calibration if is_last else entry.calibration.turned() for entry in fitted
         )
 
-    def _with_label(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
+    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
         """Return reports that also name the columns that tell the label by themselves."""
-        cards = zip(super()._with_label(reports), self.cards_, strict=True)
+        cards = zip(super()._final_reports(reports), self.cards_, strict=True)
         return tuple(
             replace(report, suspects=tuple(columns_that_tell(card))) for report, card in cards
         )
+
+    @property
+    def _baseline_gaps(self) -> list[Gap | None]:
+        return [report.straight for report in self.reports_]
 
     @property
     def _score_rises(self) -> bool:
