@@ -21,6 +21,7 @@ from directrix import (
     Frontier,
     MomentClassifier,
     Moments,
+    ScorecardClassifier,
     exceptions,
 )
 from directrix.classifiers.fitting.guarantee import RateLimit
@@ -370,7 +371,7 @@ FITS = {
         OneClassPredictedWarning,
     ),
     "no better than logistic regression": (
-        DirectClassifier(time_budget=0.2),
+        ScorecardClassifier("auc", cv=2, max_crosses=0),
         rows(100, 100, 1.0),
         NotBetterThanBaselineWarning,
     ),

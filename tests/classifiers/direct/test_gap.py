@@ -37,7 +37,7 @@ def test_the_interval_is_that_of_paired_differences():
         (
             DirectionEffect("age", "increasing", Gap(-0.0073, -0.01, -0.005)),
             (
-                "direction of age, increasing: worse than a model without it: "
+                "direction of age, increasing: worse than the model without: "
                 "-0.0073 (-0.0100 to -0.0050)"
             ),
         ),

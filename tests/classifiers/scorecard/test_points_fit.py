@@ -78,7 +78,7 @@ def test_exact_points_are_the_plain_card_in_other_words():
 
 
 @every_scale
-def test_rounding_has_a_price_and_new_rows_keep_the_limit(scale):
+def test_rounding_has_an_effect_and_new_rows_keep_the_limit(scale):
     X, y = table(3000)
     fitted = card(points=scale).fit(X[::2], y[::2])
     rate = fitted.predict(X[1::2])[~y[1::2]].mean()
@@ -86,7 +86,12 @@ def test_rounding_has_a_price_and_new_rows_keep_the_limit(scale):
     if fitted.card_.is_whole:
         gap = fitted.report_.rounding
         assert abs(gap.mean) < 0.1
-        assert "than the card before it was rounded by" in str(fitted.report_)
+        assert gap.text("the card before it was rounded") in str(fitted.report_)
+        strict, split = fitted.report_.ties
+        assert strict <= split  # as many rows may be caught as the limit allows
+        assert f"the limit is met exactly: {split:.4f}" in str(fitted.report_)
+    else:
+        assert fitted.report_.ties is None
 
 
 @every_scale

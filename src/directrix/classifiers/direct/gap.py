@@ -90,7 +90,7 @@ class DirectionEffect(NamedTuple):
 
     def __str__(self) -> str:
         flat = "; the rows contradict it, so that the column has no effect" if self.flat else ""
-        text = "" if self.effect is None else f": {self.effect.text('a model without it')}"
+        text = "" if self.effect is None else f": {self.effect.text('the model without')}"
         return f"direction of {self.column}, {self.wish}{text}{flat}"
 
 
