@@ -31,6 +31,13 @@ def test_the_interval_is_that_of_paired_differences():
     assert np.isnan(Gap.of_folds(0.5, np.empty(0)).low)
 
 
+def test_what_is_equal_in_every_fold_differs_for_no_clear_reason():
+    gap = Gap.of_folds(0.0006, np.zeros(5))
+    assert gap == (0.0006, 0.0, 0.0006)
+    assert gap.text("the rest") == "no clear difference to the rest: +0.0006 (+0.0000 to +0.0006)"
+    assert Gap.of_folds(0.0, np.zeros(5)).is_none
+
+
 @pytest.mark.parametrize(
     ("effect", "text"),
     [

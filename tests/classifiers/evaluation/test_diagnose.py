@@ -281,5 +281,5 @@ def test_a_metric_with_a_limit_names_both_cutoffs():
     lines = str(diagnosis).splitlines()
     assert f"recall at FPR 10 %: {recall:.4f} on these rows, at the model's cutoff" in lines
     assert any(
-        line.startswith("recall at FPR 10 %, best cutoff on these rows: pre") for line in lines
+        line.startswith("recall at FPR 10 %, best cutoff on these rows: 0.") for line in lines
     )

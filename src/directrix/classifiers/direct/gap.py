@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
 _LEVEL = 0.95
+#: Differences of metrics below this are rounding.
+_ROUNDING = 1e-12
 
 
 class Gap(NamedTuple):
@@ -31,8 +33,15 @@ class Gap(NamedTuple):
 
     @classmethod
     def of_folds(cls, mean: float, differences: FloatArray) -> Gap:
-        """Return a gap with the interval of paired differences over folds."""
+        """Return a gap with the interval of paired differences over folds.
+
+        Two models may be equal in every fold and differ only where folds are put together. That
+        is no certain difference: the interval then goes from the mean to that of the folds.
+        """
         reach = half_width(differences)
+        if reach < _ROUNDING:
+            ends = sorted([mean, round(float(differences.mean()), 12)])
+            return cls(mean, *ends)
         return cls(mean, mean - reach, mean + reach)
 
     @property

@@ -103,13 +103,13 @@ class Diagnosis:
             for name, normality in (("positive", self.positive), ("negative", self.negative))
         ]
         (low, high), name = self.interval, self.metric.label
+        measured = f"{self.empirical:.4f} ({low:.4f} to {high:.4f}, {self.method})"
         if self.metric.fixes_threshold:
             lines.append(f"{name}: {self.at_threshold:.4f} on these rows, at the model's cutoff")
-            name += ", best cutoff on these rows"
-        lines.append(
-            f"{name}: predicted {self.predicted:.4f}, "
-            f"on these rows {self.empirical:.4f} ({low:.4f} to {high:.4f}, {self.method})"
-        )
+            best = f"{name}, best cutoff on these rows"
+            lines.append(f"{best}: {measured}; predicted {self.predicted:.4f}")
+        else:
+            lines.append(f"{name}: predicted {self.predicted:.4f}, on these rows {measured}")
         return "\n".join([*lines, *(f"- {advice}" for advice in self.advice)])
 
 
