@@ -264,8 +264,10 @@ class ThresholdClassifier(LinearClassifier):
         """Store the operating points that are delivered, and warn if one predicts one class."""
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")
+        points = (entry.operating_point for entry in fitted)
         self.operating_points_ = tuple(
-            replace(entry.operating_point, weighted_by=weighted_by) for entry in fitted
+            point if point.empirical is None else replace(point, weighted_by=weighted_by)
+            for point in points
         )
         self._held_out = tuple(entry.held_out for entry in fitted)
         warn_about_one_class(self.operating_points_, self.classes_.tolist())
