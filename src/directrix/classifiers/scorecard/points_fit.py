@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -21,7 +21,7 @@ from directrix.frontier import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.direct.fit import BestFit
     from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.training_rows import TrainingRows
@@ -144,23 +144,30 @@ class PointsFit:
             slope, offset = _log_odds(best.scores, rows)
             return [lambda card, _: to_double_odds(card, scale, slope, offset)]
         search = RoundingSearch(self.metric, scale.largest, self.directions)
+        nearest: dict[int | None, Card] = {}
 
-        def by(make: Any) -> Restate:
-            def restate(card: Card, fold: int | None) -> Card:
-                kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
-                made: Card = make(card, rows.X[kept], rows.positive[kept], rows.weight[kept])
-                return made
+        def plain(card: Card, fold: int | None) -> Card:
+            return search.plain(card, *self._training_rows(fold))
 
-            return restate
+        def near(card: Card, fold: int | None) -> Card:
+            nearest[fold] = search.nearest(card, *self._training_rows(fold))
+            return nearest[fold]
 
-        return [by(search.plain), by(search.nearest), by(search.searched)]
+        def searched(card: Card, fold: int | None) -> Card:
+            return search.searched(card, *self._training_rows(fold), start=nearest[fold])
+
+        return [plain, near, searched]
+
+    def _training_rows(self, fold: int | None) -> tuple[IntArray, AnyArray, FloatArray]:
+        """Return the cells, labels and weights of the rows outside a fold."""
+        rows = self.seen
+        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+        return rows.X[kept], rows.positive[kept], rows.weight[kept]
 
     def _aligned(self, card: Card, fold: int | None) -> Card:
         """Return a card whose scores on its training rows have the scale of all others."""
-        rows = self.seen
-        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
-        scores = card.scores(rows.X[kept])
-        centre, scale = centre_and_scale(scores, rows.positive[kept], rows.weight[kept])
+        cells, positive, weight = self._training_rows(fold)
+        centre, scale = centre_and_scale(card.scores(cells), positive, weight)
         return card.affine(1.0 / scale, -centre / scale)
 
     def _designs(self, cards: Mapping[int | None, Card]) -> tuple[Card, TrainingRows]:

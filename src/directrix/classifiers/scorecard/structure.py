@@ -17,7 +17,7 @@ import numpy as np
 
 from directrix.classifiers.scorecard.crossing import Crossed
 from directrix.classifiers.scorecard.design import CardDesign, column_codings
-from directrix.classifiers.scorecard.elimination import columns_by_effect, numbers_to_try
+from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
 from directrix.frontier import FoldDesigns, design_without
 from directrix.metrics import AUC
 from directrix.tables import (
@@ -41,6 +41,8 @@ _CAUTIOUS = 2
 _CROSSES = (0.5, 1.5, 5.0)
 #: A step to more crosses must gain so much; one that loses three times as much ends the search.
 _MARGIN = 1e-3
+#: A card of fewer columns that loses so much ends the search for smaller ones.
+_HOPELESS = 1e-2
 #: Held-out rows of the smaller class with which structures are compared; more folds give more.
 _ENOUGH = 300
 #: Exponent from the size of a block's coefficients to its prior variance, and its bounds.
@@ -109,7 +111,7 @@ class StructureSearch:
     _crossed: dict[int | None, Crossed] = field(default_factory=dict, init=False)
     _additive_lines: Solved = field(default_factory=dict, init=False)
     _reweighted: dict[int | None, CardDesign] = field(default_factory=dict, init=False)
-    _orders: dict[int | None, list[int]] = field(default_factory=dict, init=False)
+    _eliminations: dict[int | None, Elimination] = field(default_factory=dict, init=False)
     #: The structure without crosses, from which others are made.
     _base: Structure = field(default=Structure(np.nan), init=False)
 
@@ -177,6 +179,8 @@ class StructureSearch:
             if structure is None:
                 break
             found.append((structure, solved))
+            if structure.auc < max(each.auc for each, _ in found) - _HOPELESS:
+                break
         highest = max(structure.auc for structure, _ in found)
         enough = highest - _MARGIN if automatic else highest
         good = [each for each in found if each[0].auc >= enough]
@@ -191,8 +195,8 @@ class StructureSearch:
         """Return the columns of a card of so many, chosen without a fold."""
         if n_columns is None:
             return list(range(len(self.kinds)))
-        if fold not in self._orders:
-            self._orders[fold] = columns_by_effect(
+        if fold not in self._eliminations:
+            self._eliminations[fold] = Elimination(
                 self._usable,
                 lambda columns: CardDesign(self._coding(columns)),
                 self.rows,
@@ -200,7 +204,7 @@ class StructureSearch:
                 self._base.ridge,
                 fold,
             )
-        return self._orders[fold][:n_columns]
+        return self._eliminations[fold].best(n_columns)
 
     def _reweighing(self, best: Structure) -> Structure:
         """Return the structure with reweighted blocks, if it is better so."""
