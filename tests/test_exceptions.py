@@ -35,6 +35,9 @@ from directrix.exceptions import (
     Float32PrecisionWarning,
     InfiniteValuesError,
     LabelNotFoundError,
+    LazyTableError,
+    MissingColumnsError,
+    MissingLabelsError,
     MissingLibraryError,
     MissingValuesError,
     ModelFileError,
@@ -63,6 +66,38 @@ ERRORS = [
         ColumnNotFoundError("x", ["a", "b"]),
         {"name": "x", "available": ("a", "b"), "noun": "column"},
         "no column named 'x'; the columns are ['a', 'b']",
+    ),
+    (
+        ColumnNotFoundError("Ages", ["age", "wage", "rate"]),
+        {"name": "Ages", "available": ("age", "wage", "rate"), "similar": ("age", "wage")},
+        (
+            "no column named 'Ages'; did you mean 'age' or 'wage'? The columns are "
+            "['age', 'wage', 'rate']"
+        ),
+    ),
+    (
+        MissingColumnsError("age", ["agee"], "Feature names should match.\n"),
+        {"name": "age", "available": ("agee",), "refusal": "Feature names should match.\n"},
+        (
+            "Feature names should match.\nno column named 'age'; did you mean 'agee'? The columns "
+            "are ['agee']"
+        ),
+    ),
+    (
+        LazyTableError("polars LazyFrame"),
+        {"kind": "polars LazyFrame"},
+        (
+            "this needs rows in memory, and got a polars LazyFrame: call its collect() first, or "
+            "train a classifier by fit_source(frame, target=...), which reads it as a stream"
+        ),
+    ),
+    (
+        MissingLabelsError(1200, 3),
+        {"rows": 1200, "first": 3},
+        (
+            "y has no label (None, NaN or NA) in 1,200 rows, the first at position 3: drop those "
+            "rows from X and y, or give them a label"
+        ),
     ),
     (
         ColumnNotFoundError("x", {}, "feature"),
@@ -268,6 +303,9 @@ BASES = {
     Float32PrecisionWarning: UserWarning,
     DirectionWarning: UserWarning,
     LabelNotFoundError: ValueError,
+    LazyTableError: TypeError,
+    MissingColumnsError: ColumnNotFoundError,
+    MissingLabelsError: ValueError,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }

@@ -1,8 +1,13 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.exceptions import ColumnNotFoundError, LazyTableError
+from directrix.export import load, save
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))
@@ -59,3 +64,52 @@ def test_groups_are_not_independent_rows_of_a_guarantee(member):
     guarded = copy_of(member, metric="recall@fpr=0.1", guarantee=0.9)
     with pytest.raises(ValueError, match="independent rows"):
         guarded.fit(X, Y, groups=np.arange(150) % 10)
+
+
+@pytest.mark.parametrize("name", ["report_", "operating_point_", "calibration_", "card_"])
+def test_a_classifier_that_is_not_fitted_says_so(name):
+    member = ScorecardClassifier("auc")
+    with pytest.raises(NotFittedError, match="Call 'fit'"):
+        getattr(member, name)
+    assert not hasattr(member, name)  # scikit-learn's error is an AttributeError too
+
+
+@members
+def test_a_report_is_not_in_a_model_file(member, tmp_path):
+    save(copy_of(member, warn_baseline=False).fit(X, Y), tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    with pytest.raises(AttributeError, match=r"has no report_: .* model files do not store it"):
+        _ = loaded.report_
+
+
+@members
+def test_columns_that_are_missing_are_named_with_similar_ones(member):
+    frame = pd.DataFrame(X, columns=["age", "income", "rate"])
+    fitted = copy_of(member, warn_baseline=False).fit(frame, Y)
+    with pytest.raises(ColumnNotFoundError, match="did you mean 'incomes'") as info:
+        fitted.predict(frame.rename(columns={"income": "incomes"}))
+    assert isinstance(info.value, ValueError)  # as scikit-learn raises
+    assert info.value.similar == ("incomes",)
+    changed = {"monotone": {"incone": "increasing"}}
+    if isinstance(member, DirectClassifier):
+        changed = {"signs": {"incone": 1}}
+    with pytest.raises(ColumnNotFoundError, match="did you mean 'income'"):
+        copy_of(member, **changed).fit(frame, Y)
+
+
+@members
+def test_rows_that_are_not_in_memory_have_their_own_fit(member):
+    lazy = pytest.importorskip("polars").DataFrame(X).lazy()
+    with pytest.raises(LazyTableError, match=r"collect\(\) first, or train .* by fit_source"):
+        copy_of(member).fit(lazy, Y)
+    fitted = copy_of(member, warn_baseline=False).fit(X, Y)
+    with pytest.raises(LazyTableError, match="polars LazyFrame"):
+        fitted.predict(lazy)
+
+
+@members
+def test_splitters_of_time_are_refused_with_those_that_work(member):
+    with pytest.raises(ValueError, match=r"TimeSeriesSplit does not; .* PredefinedSplit"):
+        copy_of(member, cv=TimeSeriesSplit(3)).fit(X, Y)
+    periods = PredefinedSplit(np.arange(len(X)) // 50)
+    assert copy_of(member, cv=periods, warn_baseline=False).fit(X, Y).report_.tried

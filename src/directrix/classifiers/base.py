@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,18 +14,18 @@ from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
+from directrix.classifiers.labels import plain_labels
 from directrix.classifiers.positive import positive_label
 from directrix.classifiers.scoring import LinearFormula, ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
-from directrix.exceptions import LabelNotFoundError, StateError
-from directrix.moments import explain_rejection
+from directrix.exceptions import LabelNotFoundError, MissingColumnsError, StateError
+from directrix.moments import explain_rejection, feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments import Moments, ScoreHistogram
 
 
-_Entry = TypeVar("_Entry")
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
 #: Types of features that are used as they are; others are converted to the first.
@@ -246,6 +246,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""
+        refuse_lazy(X)
+        y = plain_labels(y)
         try:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=reset)
         except (TypeError, ValueError):
@@ -255,6 +257,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated_features(self, X: Any) -> Any:
         """Return features like those of the fit as an array, checked by scikit-learn."""
+        refuse_lazy(X)
         try:
             return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         except (TypeError, ValueError):
@@ -266,20 +269,51 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not reset:
             try:
                 validate_data(self, X, skip_check_array=True, reset=False)
-            except (TypeError, ValueError):  # other features than in the fit: that comes first
+            except (TypeError, ValueError) as refusal:  # other features than in the fit come first
+                raise_missing_columns(self, X, refusal)
                 return
         error = explain_rejection(X)
         if error is not None:
             raise error from None
 
 
-def only_entry(entries: tuple[_Entry, ...], noun: str) -> _Entry:
-    """Return the only entry of ``<noun>s_``; raise AttributeError if there is another number."""
-    if len(entries) != 1:
-        reason = f"has {len(entries)} of them, one per class" if entries else "has none yet"
-        msg = f"{noun}_ is for two classes, and this classifier {reason}: see {noun}s_"
-        raise AttributeError(msg)
-    return entries[0]
+def raise_missing_columns(classifier: Any, X: Any, refusal: Exception) -> None:
+    """Raise an error that names similar columns if a table lacks some of the fit.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+    X : table
+    refusal : Exception
+        What scikit-learn said of the table.
+    """
+    fitted, given = getattr(classifier, "feature_names_in_", None), feature_names_of(X)
+    if fitted is None or given is None:
+        return
+    missing = [name for name in fitted.tolist() if name not in set(given)]
+    if missing:
+        raise MissingColumnsError(missing[0], given, str(refusal)) from None
+
+
+def only_entry(classifier: Any, noun: str) -> Any:
+    """Return the only entry of ``<noun>s_`` of a classifier.
+
+    Raises NotFittedError before a fit, and AttributeError if there is another number of entries.
+    """
+    check_is_fitted(classifier)
+    entries: tuple[Any, ...] = getattr(classifier, f"{noun}s_", ())
+    if len(entries) == 1:
+        return entries[0]
+    name = type(classifier).__name__
+    if entries:
+        reason = f"has {len(entries)} of them, one per class: see {noun}s_"
+        msg = f"{noun}_ is for two classes, and this {name} {reason}"
+    else:
+        msg = (
+            f"this {name} has no {noun}_: fit and fit_source make it from rows; a fit to summaries "
+            "has none, and model files do not store it, so keep str() of it with the file"
+        )
+    raise AttributeError(msg)
 
 
 def two_classes(y: AnyArray) -> AnyArray:

@@ -56,7 +56,8 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     @property
     def report_(self) -> DirectReport:
         """The report of a classifier of two classes."""
-        return only_entry(self.reports_, "report")
+        report: DirectReport = only_entry(self, "report")
+        return report
 
     def fit_each(
         self,

@@ -43,12 +43,14 @@ class ThresholdClassifier(LinearClassifier):
     @property
     def operating_point_(self) -> OperatingPoint:
         """The operating point of a classifier of two classes."""
-        return only_entry(self.operating_points_, "operating_point")
+        point: OperatingPoint = only_entry(self, "operating_point")
+        return point
 
     @property
     def calibration_(self) -> Calibration:
         """The calibration of a classifier of two classes."""
-        return only_entry(self.calibrations_, "calibration")
+        calibration: Calibration = only_entry(self, "calibration")
+        return calibration
 
     def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
         """Return the class of each row: at an operating point, or the most probable of several.
@@ -92,10 +94,10 @@ class ThresholdClassifier(LinearClassifier):
         if isinstance(at, str) or not isinstance(at, Iterable):
             at = [at]
         check_is_fitted(self)
-        held_out = only_entry(getattr(self, "_held_out", (None,)), "operating_point")
+        base, rises = self.operating_point_.threshold, self._score_rises
+        held_out = getattr(self, "_held_out", (None,))[0]
         if held_out is None:
             raise NoHeldOutScoresError(type(self).__name__)
-        base, rises = self.operating_point_.threshold, self._score_rises
         points = [point_at(resolve(each), held_out, base, rises=rises) for each in at]
         return OperatingPoints(
             replace(point, threshold=self._stated_threshold(point.threshold)) for point in points

@@ -15,6 +15,8 @@ from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
+from directrix.exceptions.columns import LazyTableError as LazyTableError
+from directrix.exceptions.columns import MissingColumnsError as MissingColumnsError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
@@ -132,6 +134,28 @@ class NegativeCountError(ValueError):
         return (
             "the counts to subtract are not a part of those to subtract from: "
             f"{cell}{of_column} would be negative"
+        )
+
+
+class MissingLabelsError(ValueError):
+    """Rows to learn from have no label.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows without a label.
+    first : int
+        Position of the first of them, from zero.
+    """
+
+    def __init__(self, rows: int, first: int) -> None:
+        self.rows, self.first = rows, first
+        super().__init__(rows, first)
+
+    def __str__(self) -> str:
+        return (
+            f"y has no label (None, NaN or NA) in {self.rows:,} row{'s' * (self.rows != 1)}, the "
+            f"first at position {self.first}: drop those rows from X and y, or give them a label"
         )
 
 

@@ -19,6 +19,7 @@ from directrix.tables.reading._objects import read_factor, read_objects, sorted_
         ([True, 2, None], "number", [1, 2, np.nan]),
         ([Decimal("0.1"), Fraction(1, 4), np.float32(2)], "number", [0.1, 0.25, 2]),
         ([float("nan"), Decimal("NaN"), 1], "number", [np.nan, np.nan, 1]),
+        ([Decimal("sNaN"), Decimal("-sNaN"), 1], "number", [np.nan, np.nan, 1]),
         ([float("inf"), -float("inf")], "number", [np.inf, -np.inf]),
         ([date(1970, 1, 3), None, np.datetime64("NaT")], "date", [2, np.nan, np.nan]),
         ([timedelta(hours=6), np.timedelta64(1, "D")], "number", [0.25, 1]),

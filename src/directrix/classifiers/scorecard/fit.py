@@ -249,7 +249,9 @@ class CardFit:
                 cards[fold] = Card.of(search.design(structure, fold), line)
             # Better points are worth the time that the search has kept for the end of the fit.
             used_up = partial(clock.is_over, -1.0)
-            points = PointsFit(settings.scale, metric, seen, settings.directions, used_up)
+            points = PointsFit(
+                settings.scale, metric, seen, settings.directions, used_up, self.kinds
+            )
             scaled = points.run(best, cards)
             fits.append(
                 Unfinished(

@@ -15,7 +15,12 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers.direct.report import Estimate, Gap, half_width
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
-from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
+from directrix.classifiers.scorecard.card.rounding import (
+    RoundedCard,
+    RoundingSearch,
+    largest_unit,
+    rounded_card,
+)
 from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
 from directrix.frontier import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scorecard.directions import Direction
     from directrix.metrics import Curve, Metric
+    from directrix.tables import CellKinds
 
     #: From the card made without a fold, and that fold, to its points.
     Restate = Callable[[Card, int | None], Card]
@@ -70,6 +76,8 @@ class PointsFit:
         Of columns whose points may only rise.
     out_of_time : callable, optional
         Asked before each card is rounded in other ways than the plain one.
+    kinds : sequence of CellKinds
+        What the cells of each column are: neighbouring bins of equal points stay equal.
     """
 
     scale: Scale
@@ -77,6 +85,7 @@ class PointsFit:
     seen: TrainingRows
     directions: Sequence[Direction] = ()
     out_of_time: Callable[[], bool] | None = None
+    kinds: Sequence[CellKinds] = ()
 
     def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
         """Return the best card on the scale.
@@ -143,20 +152,21 @@ class PointsFit:
         if isinstance(scale, PointsToDoubleOdds):
             slope, offset = _log_odds(best.scores, rows)
             return [lambda card, _: to_double_odds(card, scale, slope, offset)]
-        search = RoundingSearch(self.metric, scale.largest, self.directions)
-        nearest: dict[int | None, Card] = {}
+        search = RoundingSearch(self.metric, scale.largest, self.directions, self.kinds)
+        made: dict[int | None, list[RoundedCard]] = {}
 
         def plain(card: Card, fold: int | None) -> Card:
             return search.plain(card, *self._training_rows(fold))
 
-        def near(card: Card, fold: int | None) -> Card:
-            nearest[fold] = search.nearest(card, *self._training_rows(fold))
-            return nearest[fold]
+        def nearest(card: Card, fold: int | None) -> Card:
+            cells, positive, weight = self._training_rows(fold)
+            made[fold] = search.in_units(card, cells, weight)
+            return search.nearest(card, cells, positive, weight, made[fold])
 
         def searched(card: Card, fold: int | None) -> Card:
-            return search.searched(card, *self._training_rows(fold), start=nearest[fold])
+            return search.searched(card, *self._training_rows(fold), made[fold])
 
-        return [plain, near, searched]
+        return [plain, nearest, searched]
 
     def _training_rows(self, fold: int | None) -> tuple[IntArray, AnyArray, FloatArray]:
         """Return the cells, labels and weights of the rows outside a fold."""

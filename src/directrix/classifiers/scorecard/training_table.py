@@ -15,6 +15,7 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.training_rows import KeyedRows
+from directrix.classifiers.labels import plain_labels
 from directrix.tables import Binner, Table
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class TrainingTable:
         if y is None:
             msg = f"{type(classifier).__name__} requires y to be passed, but the target y is None"
             raise ValueError(msg)
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(plain_labels(y), warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         if len(labels) != len(table):

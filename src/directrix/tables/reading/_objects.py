@@ -144,7 +144,9 @@ def _is_present(value: Any) -> bool:
         return True
     if type(value).__name__ in _ABSENT:
         return False
-    if isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64):
+    if isinstance(value, Decimal):
+        return not value.is_nan()  # a signalling NaN cannot be compared
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value == value)  # noqa: PLR0124 - NaN and NaT
     return True
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions import ColumnKindError, ColumnNotFoundError
-from directrix.moments import is_frame, key_hash, mix_bits
+from directrix.moments import is_frame, key_hash, mix_bits, refuse_lazy
 from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
 from directrix.tables.reading._objects import (
     Reading,
@@ -209,6 +209,7 @@ class _Source:
 
 
 def _source(X: Any) -> _Source:
+    refuse_lazy(X)
     if isinstance(X, Table):
         return _Source(X.names, len(X), X.named, _reader_of_table(X))
     if is_frame(X):

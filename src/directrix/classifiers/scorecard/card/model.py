@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.base import only_entry
+from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scorecard.card.leakage import columns_that_tell
 from directrix.classifiers.scorecard.card.reasons import Reasons, card_for_label, find_reasons
@@ -18,6 +18,7 @@ from directrix.classifiers.scorecard.card.state import (
     restored_cards,
 )
 from directrix.classifiers.scoring import CardFormula
+from directrix.moments import refuse_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,7 +46,8 @@ class CardModel(MetricClassifier):
     @property
     def card_(self) -> Card:
         """The card of a classifier of two classes."""
-        return only_entry(self.cards_, "card")
+        card: Card = only_entry(self, "card")
+        return card
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row: how far its points are on the positive side of the cutoff.
@@ -157,8 +159,13 @@ class CardModel(MetricClassifier):
     def _cells(self, X: Any) -> IntArray:
         """Return the cells of a table of the columns that the classifier was fitted to."""
         check_is_fitted(self)
+        refuse_lazy(X)
         if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
-            validate_data(self, X, reset=False, skip_check_array=True)
+            try:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            except ValueError as refusal:
+                raise_missing_columns(self, X, refusal)
+                raise
         cells: IntArray = self.binner_.cells(X)
         return cells
 
