@@ -32,21 +32,16 @@ def plain_labels(y: Any) -> Any:
     if y is None or np.ndim(y) != 1 or not len(y):
         return y
     labels: AnyArray = np.asarray(y)
-    if labels.dtype.kind == "f":
+    kind = labels.dtype.kind
+    if kind == "f":
         _require_labels(np.isnan(labels))
-        return y
-    if labels.dtype.kind in "biu":
-        return labels  # nullable types of pandas too
-    if labels.dtype.kind != "O":
-        return y
-    flat = labels.tolist()
-    _require_labels(np.array([_is_missing(label) for label in flat]))
-    types = {type(label) for label in flat}
-    if types <= {bool, np.bool_}:
-        return labels.astype(np.bool_)
-    if types <= {int, np.int64}:
-        return np.array(flat)
-    return y
+    if kind == "O":
+        _require_labels(np.array([_is_missing(label) for label in labels.tolist()]))
+        types = {type(label) for label in labels.tolist()}
+        if types <= {bool, np.bool_} or types <= {int, np.int64}:
+            return np.array(labels.tolist())
+    # Nullable types of pandas would become floats.
+    return labels if kind in "biu" else y
 
 
 def _is_missing(label: Any) -> bool:
