@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from monitored_days import Days
 from scipy import stats
 
+from directrix import MomentClassifier
+from directrix.moments import tree_sum
+from directrix.monitoring import Monitor, summarize_day
 from directrix.monitoring.day_effects import DayEffects, effects_of_days, mean_variance
 
 N_ROWS, D = 1000, 6
@@ -67,6 +71,22 @@ def test_a_shift_of_many_deviations_is_found():
         statistic = later @ later / (1 + N_ROWS * effects.excess)
         caught.append(effects.p_value(statistic, D, N_ROWS) < 0.01)
     assert np.mean(caught) > 0.8
+
+
+@pytest.mark.parametrize("n_days", [3, 10])
+def test_drift_from_few_reference_days_says_so(n_days):
+    draw = Days(4)
+    model = MomentClassifier("error").fit(*draw(600, 0.3))
+    reference = [summarize_day(model, *draw(400, 0.3)) for _ in range(n_days)]
+    scores, columns = (
+        tree_sum([getattr(each, name) for each in reference]) for name in ("scores", "columns")
+    )
+    check = Monitor(scores, columns, days=reference).check(
+        summarize_day(model, draw(400, 0.3, drift=3.0)[0])
+    )
+    assert check.verdict == "drift"
+    assert ("7 reference days or more would tell" in str(check)) == (n_days == 3)
+    assert (check.to_dict()["day_effects"] is None) == (n_days == 3)
 
 
 def test_the_variance_of_a_mean_is_that_of_its_covariances():

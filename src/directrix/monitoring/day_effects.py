@@ -93,10 +93,10 @@ def effects_of_days(
     excess = float((ratio - 1.0).sum() / rows.sum()) if len(ratio) else 0.0
     if excess <= 0:
         return DayEffects()
-    lasting = _autocorrelation(residuals) if len(residuals) else 0.0
-    variance = mean_variance(lasting, len(ratio))
     scaled = ratio / (1.0 + rows * excess)
     spread = float(np.var(scaled / scaled.mean(), ddof=1))
+    lasting = _autocorrelation(residuals) if len(residuals) else 0.0
+    variance = mean_variance(lasting, len(ratio))
     return DayEffects(excess * (1.0 + variance) / (1.0 - variance), lasting, 1.0 / variance, spread)
 
 
@@ -122,4 +122,4 @@ def _autocorrelation(residuals: Sequence[FloatArray]) -> float:
         return 0.0
     together = float(np.mean([a @ b for a, b in pairs]))
     raw = min(together / effects, 1.0)
-    return float(np.clip((n_days * raw + 1.0) / (n_days - 3.0), 0.0, _LONGEST)) if raw > 0 else 0.0
+    return min((n_days * raw + 1.0) / (n_days - 3.0), _LONGEST) if raw > 0 else 0.0

@@ -115,7 +115,9 @@ class Monitor:
         self.scores, self.columns = scores, columns
         self.operating_point, self.threshold = operating_point, threshold
         self.alarm_rate = alarm_rate
-        self.effects = self._effects(list(days))
+        of_reference = [day for day in days if _has_rows(day.scores)]
+        self._n_days = len(of_reference)
+        self.effects = self._effects(of_reference)
 
     @classmethod
     def of_store(
@@ -228,6 +230,7 @@ class Monitor:
             tests,
             check_promises(self.operating_point, day.scores, self.threshold) if labelled else (),
             self.alarm_rate,
+            self.effects if self._n_days >= FEWEST_DAYS else None,
         )
 
     def _comparisons(self, day: DaySummaries) -> dict[str, Comparison]:
@@ -260,7 +263,6 @@ class Monitor:
             "columns": [],
             "share": [],
         }
-        days = [day for day in days if _has_rows(day.scores)]
         for day in days if len(days) >= FEWEST_DAYS else ():
             for name, comparison in self._comparisons(day).items():
                 fit = comparison.fit()

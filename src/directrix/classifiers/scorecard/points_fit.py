@@ -15,12 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers.direct.report import Estimate, Gap, half_width
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
-from directrix.classifiers.scorecard.card.rounding import (
-    RoundedCard,
-    RoundingSearch,
-    largest_unit,
-    rounded_card,
-)
+from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
 from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
 from directrix.frontier import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
@@ -153,20 +148,19 @@ class PointsFit:
             slope, offset = _log_odds(best.scores, rows)
             return [lambda card, _: to_double_odds(card, scale, slope, offset)]
         search = RoundingSearch(self.metric, scale.largest, self.directions, self.kinds)
-        made: dict[int | None, list[RoundedCard]] = {}
+        nearest: dict[int | None, Card] = {}
 
         def plain(card: Card, fold: int | None) -> Card:
             return search.plain(card, *self._training_rows(fold))
 
-        def nearest(card: Card, fold: int | None) -> Card:
-            cells, positive, weight = self._training_rows(fold)
-            made[fold] = search.in_units(card, cells, weight)
-            return search.nearest(card, cells, positive, weight, made[fold])
+        def near(card: Card, fold: int | None) -> Card:
+            nearest[fold] = search.nearest(card, *self._training_rows(fold))
+            return nearest[fold]
 
         def searched(card: Card, fold: int | None) -> Card:
-            return search.searched(card, *self._training_rows(fold), made[fold])
+            return search.searched(card, *self._training_rows(fold), start=nearest[fold])
 
-        return [plain, nearest, searched]
+        return [plain, near, searched]
 
     def _training_rows(self, fold: int | None) -> tuple[IntArray, AnyArray, FloatArray]:
         """Return the cells, labels and weights of the rows outside a fold."""

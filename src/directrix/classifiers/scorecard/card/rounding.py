@@ -1,4 +1,4 @@
-"""Cards of small whole numbers: plain rounding, and a search for better points.
+"""Cards of small whole numbers: plain rounding, and a search on the exact metric.
 
 A rounded card is made from a card and its training rows alone, so that it can be made without each
 fold, and tested on it.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.rounding_objective import RoundingObjective
+from directrix.metrics import AUC, CurveStack
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
@@ -30,20 +30,8 @@ _STEPS = (1, -1)
 _TOGETHER = 256
 #: Rounds of single changes, and rows that judge them.
 _ROUNDS, _MOST_ROWS = 3, 20_000
-
-
-class RoundedCard(NamedTuple):
-    """A card of whole points.
-
-    Parameters
-    ----------
-    card : Card
-    unit : float
-        Points of this card for one of the card that was rounded.
-    """
-
-    card: Card
-    unit: float
+#: A change must be worth so many rows of the smaller class: less is what chance gives.
+_WORTH = 3.0
 
 
 def rounded_card(card: Card, unit: float) -> Card:
@@ -85,7 +73,7 @@ def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Ca
 
 @dataclass(frozen=True)
 class RoundingSearch:
-    """Rounds cards, and searches for points that are better by a `RoundingObjective`.
+    """Rounds cards so that the exact metric and the AUC of their training rows are best.
 
     Parameters
     ----------
@@ -107,50 +95,20 @@ class RoundingSearch:
         """Return the card, rounded in the largest unit."""
         return rounded_card(card, largest_unit(card, self.largest))
 
-    def in_units(self, card: Card, cells: IntArray, weight: FloatArray) -> list[RoundedCard]:
-        """Return the card, rounded in units from half the largest on; ends of columns are cut off.
-
-        Parameters
-        ----------
-        card : Card
-        cells : array of int of shape (n, columns)
-        weight : array of shape (n,)
-        """
-        largest, held = largest_unit(card, self.largest), _cell_weights(card, cells, weight)
-        units = [factor * largest for factor in _FACTORS]
-        return [
-            RoundedCard(rounded_card(_cut_off(card, self.largest / unit, held), unit), unit)
-            for unit in units
-        ]
-
-    def nearest(
-        self,
-        card: Card,
-        cells: IntArray,
-        positive: AnyArray,
-        weight: FloatArray,
-        made: Sequence[RoundedCard] | None = None,
-    ) -> Card:
-        """Return the card, rounded in the unit in which the sums of rows are nearest to its own.
-
-        Parameters
-        ----------
-        card : Card
-        cells : array of int of shape (n, columns)
-        positive : array of bool of shape (n,)
-        weight : array of shape (n,)
-        made : sequence of RoundedCard, optional
-            The results of `in_units`, if they are known.
-        """
+    def nearest(self, card: Card, cells: IntArray, positive: AnyArray, weight: FloatArray) -> Card:
+        """Return the card, rounded in the unit in which the sums of rows are nearest to its own."""
         del positive  # labels would choose what fits these rows by chance
-        made = self.in_units(card, cells, weight) if made is None else made
-        scores, share = card.points(cells), weight / weight.sum()
-        errors = []
-        for rounded, unit in made:
-            off = rounded.points(cells) / unit - scores
+        plain, scores = largest_unit(card, self.largest), card.points(cells)
+        share = weight / weight.sum()
+        held = _cell_weights(card, cells, weight)
+        cards, errors = [], []
+        for factor in _FACTORS:
+            unit = factor * plain
+            cards.append(rounded_card(_cut_off(card, self.largest / unit, held), unit))
+            off = cards[-1].points(cells) / unit - scores
             # Not squares: rare rows at the end of a range, which keep their place, would decide.
             errors.append(float(share @ np.abs(off - np.median(off))))
-        return made[int(np.argmin(errors))].card
+        return cards[int(np.argmin(errors))]
 
     def searched(
         self,
@@ -158,60 +116,57 @@ class RoundingSearch:
         cells: IntArray,
         positive: AnyArray,
         weight: FloatArray,
-        made: Sequence[RoundedCard] | None = None,
+        start: Card | None = None,
     ) -> Card:
         """Return a rounded card in which no change of one bin by one point is much better.
 
         Neighbouring bins with equal points change together. Columns without points stay without.
-        The search begins with the nearest card or, if the metric has a limit, with the card of the
-        best unit: how rows are tied at the limit depends on it.
 
         Parameters
         ----------
-        card, cells, positive, weight, made : as in `nearest`
+        card : Card
+        cells : array of int of shape (n, columns)
+        positive : array of bool of shape (n,)
+        weight : array of shape (n,)
+        start : Card, optional
+            Rounded card that the search begins with; by default the nearest.
         """
+        made = self.nearest(card, cells, positive, weight) if start is None else start
+        columns = [points.copy() for points in made.columns]
         rows = slice(None, _MOST_ROWS)  # in the order of their keys, which is random
-        objective = RoundingObjective.of(self.metric, positive[rows], weight[rows])
-        made = self.in_units(card, cells, weight) if made is None else made
-        tried = [each.card for each in made]
-        if objective.half is None:
-            tried = [self.nearest(card, cells, positive, weight, made)]
-        all_sums = [_Sums.of(each, cells[rows], positive[rows], weight[rows]) for each in tried]
-        values = [float(objective.values(sums.counts()[None])[0]) for sums in all_sums]
-        first = int(np.argmax(values))
-        start, sums, best = tried[first], all_sums[first], values[first]
-        columns = [points.copy() for points in start.columns]
+        sums = _Sums(made.points(cells[rows]).astype(np.int64), positive[rows], weight[rows])
+        best = float(self._values(sums.counts()[None])[0])
+        few = int(min(positive[rows].sum(), (~positive[rows]).sum()))
+        worth = _WORTH / max(few, 1)
         for _ in range(_ROUNDS):
             before = best
             for number, points in enumerate(columns):
                 if not np.ptp(card.columns[number]):
                     continue  # dropped columns stay dropped
                 groups = _groups(points, self.kinds[number].n_ordered if self.kinds else 0)
-                best = self._change(
-                    objective, number, points, groups, cells[rows, number], sums, best
-                )
+                best = self._change(number, points, groups, cells[rows, number], sums, best, worth)
             if best <= before:
                 break
-        return replace(start, columns=tuple(columns))
+        return replace(made, columns=tuple(columns))
 
     def _change(
         self,
-        objective: RoundingObjective,
         number: int,
         points: FloatArray,
         groups: list[IntArray],
         cells: IntArray,
         sums: _Sums,
         best: float,
+        worth: float,
     ) -> float:
         """Change the points of one column in place where it is worth it; return the best value."""
-        near, done = objective.curve(sums.counts()), 0
+        done = 0
         while done < len(groups):
             left = groups[done : done + _TOGETHER]
             allowed = self._allowed_steps(number, points, left)
             counts = sums.counts_after_steps(cells, len(points), left)[allowed]
-            values = objective.values(counts, near)
-            better = np.flatnonzero(values > best + objective.worth)
+            values = self._values(counts)
+            better = np.flatnonzero(values > best + worth)
             if not better.size:
                 done += len(left)
                 continue
@@ -219,9 +174,22 @@ class RoundingSearch:
             index, step = divmod(int(np.flatnonzero(allowed)[better[0]]), len(_STEPS))
             points[left[index]] += _STEPS[step]
             sums.move(np.isin(cells, left[index]), _STEPS[step])
-            near = objective.curve(sums.counts())
             done += index + 1
         return best
+
+    def _values(self, counts: FloatArray) -> FloatArray:
+        """Return the metric and the area under the curve, which holds the other rows in order.
+
+        Parameters
+        ----------
+        counts : array of shape (k, 2, m)
+            Weight of the positives and of the negatives at each sum, the highest sum first.
+        """
+        above = np.concatenate([np.zeros((*counts.shape[:2], 1)), np.cumsum(counts, axis=-1)], -1)
+        curves = CurveStack(above[:, 0], above[:, 1])
+        values = self.metric.best_of_each(curves)[0]
+        areas = AUC().best_of_each(curves)[0]
+        return np.asarray(areas + (values if self.metric.greater_is_better else -values))
 
     def _allowed_steps(self, column: int, points: FloatArray, groups: list[IntArray]) -> AnyArray:
         """Return for each step of each group whether points stay on the scale and keep directions.
@@ -249,11 +217,6 @@ class _Sums:
     points: IntArray
     positive: AnyArray
     weight: FloatArray
-
-    @classmethod
-    def of(cls, card: Card, cells: IntArray, positive: AnyArray, weight: FloatArray) -> _Sums:
-        """Return the sums of a card of whole points."""
-        return cls(card.points(cells).astype(np.int64), positive, weight)
 
     def counts(self) -> FloatArray:
         """Return the weight of positives and negatives at each sum, the highest sum first."""
