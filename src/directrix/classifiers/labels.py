@@ -29,9 +29,12 @@ def plain_labels(y: Any) -> Any:
     MissingLabelsError
         If a label is None, NaN or NA.
     """
-    if y is None or np.ndim(y) != 1 or not len(y):
+    try:
+        labels: AnyArray = np.asarray(y)
+    except ValueError:  # rows of different lengths
         return y
-    labels: AnyArray = np.asarray(y)
+    if labels.ndim != 1 or not labels.size:
+        return y
     kind = labels.dtype.kind
     if kind == "f":
         _require_labels(np.isnan(labels))
