@@ -10,6 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from directrix.classifiers.fitting.blas_threads import limit_fits
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.standardization import Standardization
@@ -38,7 +39,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     A subclass sets ``classes_`` and ``positive_`` (by `_set_classes`), ``coef_`` and
     ``intercept_`` in `fit` and defines ``predict_proba``. A score above zero predicts the last of
     ``classes_``, whether or not that is the positive class. ``feature_scales_`` has the standard
-    deviation of each feature, by which coefficients are compared.
+    deviation of each feature, by which coefficients are compared. Fits run with one BLAS thread.
     """
 
     classes_: AnyArray
@@ -47,6 +48,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     feature_scales_: FloatArray
     positive: Any
     positive_: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the fits of every classifier run with a single BLAS thread."""
+        limit_fits(cls)
+        super().__init_subclass__(**options)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
