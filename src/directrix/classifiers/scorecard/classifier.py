@@ -89,7 +89,8 @@ class ScorecardClassifier(CardModel):
         Limits that are kept together, as in `DirectClassifier`.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
-        early to keep it, and ``report_`` says what was skipped.
+        early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
+        budget: 500) only the most informative are tried, as many as there is time for.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     n_jobs : int, optional

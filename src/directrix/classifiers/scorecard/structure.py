@@ -8,7 +8,7 @@ points) is learned without the fold it is tested on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,6 +39,8 @@ _NEAR = (3.0, 1.0)
 _CAUTIOUS = 2
 #: Numbers of crosses that are tried, per column.
 _CROSSES = (0.5, 1.5, 5.0)
+#: Columns of a wide table that are crossed, the best by its screen or by their effects.
+_MOST_CROSSED = 32
 #: A step to more crosses must gain so much; one that loses three times as much ends the search.
 _MARGIN = 1e-3
 #: Held-out rows of the smaller class with which structures are compared; more folds give more.
@@ -93,6 +95,9 @@ class StructureSearch:
         every row.
     max_columns : int or "auto", optional
         Columns with points at most; "auto" for as few as held-out rows miss nothing with.
+    screen : mapping of fold to columns, optional
+        Columns that may have points, best first, without each fold and (None) of all rows; by
+        default all may.
     """
 
     kinds: Sequence[CellKinds]
@@ -102,6 +107,7 @@ class StructureSearch:
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
+    screen: Mapping[int | None, Sequence[int]] | None = None
     #: Steps for which there was no time.
     skipped: list[str] = field(default_factory=list, init=False)
     #: All structures that were compared, in order.
@@ -119,8 +125,7 @@ class StructureSearch:
         self._base = cautious
         if self.rows.fold is None:
             return self._cautious(cautious)
-        lines = self.trainer.solve(self.additive, self.trainer.ridges, self.folds)
-        best = self._best(self.additive, lines, cautious)
+        best, lines = self._additive_choice
         if best is None:
             self.skipped.append("the choice of a ridge")
             return self._cautious(cautious)
@@ -148,6 +153,19 @@ class StructureSearch:
                 best = found
         return self._reweighing(best)
 
+    @cached_property
+    def _additive_choice(self) -> tuple[Structure | None, Solved]:
+        """The structure without crosses whose ridge is best, and the lines of all ridges."""
+        X = self.designs(Structure(np.nan), self.folds)
+        lines = self.trainer.solve(X, self.trainer.ridges, self.folds)
+        return self._best(X, lines, Structure(np.nan)), lines
+
+    @property
+    def additive_auc(self) -> float:
+        """Held-out AUC of the best card without crosses; NaN if there is none, or no time."""
+        best = None if self.rows.fold is None else self._additive_choice[0]
+        return float("nan") if best is None else best.auc
+
     def _cautious(self, structure: Structure) -> Structure:
         """Return a structure that nothing was compared for, with as many columns as it may have."""
         most = self.max_columns
@@ -156,7 +174,7 @@ class StructureSearch:
         )
 
     def _limited(self, structure: Structure, n_columns: int) -> Structure:
-        return structure._replace(n_columns=min(n_columns, len(self._usable)))
+        return structure._replace(n_columns=min(n_columns, len(self._usable(None))))
 
     def _small(self, best: Structure, lines: Solved) -> tuple[Structure, Solved]:
         """Return the structure with fewer columns: the best, or the smallest that is as good."""
@@ -165,7 +183,7 @@ class StructureSearch:
         automatic = isinstance(self.max_columns, str)
         most = len(self.kinds) if isinstance(self.max_columns, str) else self.max_columns
         found: list[tuple[Structure, Solved]] = []
-        for number in numbers_to_try(len(self._usable), most):
+        for number in numbers_to_try(len(self._usable(None)), most):
             if found and self._is_late():
                 self.skipped.append("cards of fewer columns")
                 break
@@ -182,18 +200,17 @@ class StructureSearch:
         good = [each for each in found if each[0].auc >= enough]
         return min(good, key=lambda each: each[0].n_columns or 0)
 
-    @cached_property
-    def _usable(self) -> list[int]:
-        """The columns that can have points: those whose cells differ."""
-        return [k for k, basis in enumerate(self._bases[0]) if basis.shape[1]]
+    def _usable(self, fold: int | None) -> list[int]:
+        """Return the columns that can have points without a fold: those whose cells differ."""
+        return [k for k in self.kept(None, fold) if self._bases[0][k].shape[1]]
 
     def kept(self, n_columns: int | None, fold: int | None) -> list[int]:
         """Return the columns of a card of so many, chosen without a fold."""
         if n_columns is None:
-            return list(range(len(self.kinds)))
+            return list(range(len(self.kinds)) if self.screen is None else self.screen[fold])
         if fold not in self._orders:
             self._orders[fold] = columns_by_effect(
-                self._usable,
+                self._usable(fold),
                 lambda columns: CardDesign(self._coding(columns)),
                 self.rows,
                 self.trainer,
@@ -217,7 +234,7 @@ class StructureSearch:
 
     def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
         """Return the rows as cards of a structure see them, without each of some folds."""
-        if structure.looks_at_no_label:
+        if structure.looks_at_no_label and self.screen is None:
             return self.additive
         whole, designs = None, {}
         for fold in folds:
@@ -295,12 +312,12 @@ class StructureSearch:
             cell_weights(kinds, cells, ones)
             for kinds, cells in zip(self.kinds, self.rows.X.T, strict=True)
         ]
-        rank = self.trainer.rank_of(len(self.kinds))
+        rank = self.trainer.rank_of(len(self.kept(None, None)))
         return column_codings(self.kinds, weights, rank, self.directions)
 
     def _counts(self) -> list[int]:
         """Return the numbers of crosses to try."""
-        columns = len(self.kinds) if self._base.n_columns is None else self._base.n_columns
+        columns = len(self._crossable(None))
         columns, most = max(columns - len(self.directions), 0), self.trainer.most_crosses
         most = most if self.max_crosses is None else min(most, self.max_crosses)
         most = min(most, columns * (columns - 1) // 2)
@@ -335,11 +352,14 @@ class StructureSearch:
         self.tried += found
         return max(found, key=lambda structure: structure.auc, default=None)
 
+    def _crossable(self, fold: int | None) -> list[int]:
+        """Return the columns of which pairs may be crossed: the best ones of a wide table."""
+        return self.kept(self._base.n_columns, fold)[: _MOST_CROSSED if self.screen else None]
+
     def _crosses(self, fold: int | None) -> Crossed:
         """Return columns and pairs learned without a fold, from residuals of an additive card."""
         if fold not in self._crossed:
-            kept = {*self.kept(self._base.n_columns, fold)}
-            kept -= {direction.column for direction in self.directions}
+            kept = {*self._crossable(fold)} - {each.column for each in self.directions}
             self._crossed[fold] = Crossed.of(
                 self.kinds,
                 self.rows,
