@@ -3,8 +3,9 @@
 Fits run with one BLAS thread, so that both should cost the same; what the threads would cost
 without that limit is measured as well, in fewer rounds. A process for each setting fits
 ``ScorecardClassifier`` to the same table, in turns, and medians of CPU and wall time are compared.
-Busy are processors on which as many other processes count. Run ``python -m
-benchmarks.speed.threads``; ``--quick`` measures one table in two rounds and tracks nothing.
+"As found" is the machine with whatever else it does; "busy" has one more process for each
+processor. Run ``python -m benchmarks.speed.threads``; ``--quick`` measures one table in two rounds
+and tracks nothing.
 """
 
 from __future__ import annotations
@@ -105,14 +106,14 @@ def busy(number: int) -> Iterator[None]:
 
 
 def measure(table: str, rounds: int, unlimited_rounds: int) -> list[Figure]:
-    """Measure fits to one table, with free and with busy processors."""
+    """Measure fits to one table, as the machine is found, and with busy processors."""
     figures = []
     with (
         server(table, one_thread=True) as one,
         server(table, one_thread=False) as default,
         server(table, one_thread=False, limited=False) as unlimited,
     ):
-        for state, others in (("free", 0), ("busy", os.cpu_count() or 1)):
+        for state, others in (("as found", 0), ("busy", os.cpu_count() or 1)):
             ours: list[Seconds] = []
             theirs: list[Seconds] = []
             without: list[Seconds] = []
