@@ -263,7 +263,9 @@ class CardFit:
         candidates = Candidates(coded, structure.ridge, settings.train_on, clock, settings.n_jobs)
         # All of the budget is used up: better points are worth the time kept for the end of a fit.
         used_up = partial(clock.is_over, -1.0)
-        straight = StraightLines(self.kinds, seen, settings.n_jobs, search.screen, used_up)
+        # Of a usual table straight lines take little time, and reports always have them.
+        stop = None if search.screen is None else used_up
+        straight = StraightLines(self.kinds, seen, settings.n_jobs, search.screen, stop)
         prices = direction_prices(search, structure.ridge)
         kept = search.kept(structure.n_columns, None)
         followed = [each for each in settings.directions if each.column in kept]
