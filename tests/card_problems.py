@@ -105,4 +105,5 @@ def with_random_points(classifier, seed, *, whole, higher_is_positive=True, labe
     other.cards_ = cards
     if labels is not None:
         other.classes_ = np.asarray(labels)
+        other.positive_ = labels[-1]
     return other

@@ -21,6 +21,7 @@ from directrix import (
     Frontier,
     MomentClassifier,
     Moments,
+    ScorecardClassifier,
     exceptions,
 )
 from directrix.classifiers.fitting.guarantee import RateLimit
@@ -29,12 +30,17 @@ from directrix.exceptions import (
     CancellationError,
     ColumnKindError,
     ColumnNotFoundError,
+    ColumnNotInFileError,
     DifferentBinsError,
     DirectionWarning,
     FewRowsWarning,
     Float32PrecisionWarning,
     InfiniteValuesError,
     LabelNotFoundError,
+    LabelTypeError,
+    LazyTableError,
+    MissingColumnsError,
+    MissingLabelsError,
     MissingLibraryError,
     MissingValuesError,
     ModelFileError,
@@ -46,6 +52,7 @@ from directrix.exceptions import (
     NotUtf8Error,
     OneClassPredictedWarning,
     OutOfReachError,
+    PandasIndexWarning,
     SqlNameError,
     StateError,
     StoreConflictError,
@@ -63,6 +70,55 @@ ERRORS = [
         ColumnNotFoundError("x", ["a", "b"]),
         {"name": "x", "available": ("a", "b"), "noun": "column"},
         "no column named 'x'; the columns are ['a', 'b']",
+    ),
+    (
+        PandasIndexWarning(["__index_level_0__"]),
+        {"columns": ("__index_level_0__",)},
+        (
+            "left out the index of a pandas data frame (__index_level_0__), which is no feature: "
+            "name the columns with --features to use it"
+        ),
+    ),
+    (
+        ColumnNotInFileError("x", ["a"], "p1.parquet"),
+        {"name": "x", "available": ("a",), "path": "p1.parquet"},
+        (
+            "no column named 'x' in 'p1.parquet', and other files have it; the columns of this "
+            "file are ['a']: write the column to every file (with missing values where there are "
+            "none), or name the columns to use in features"
+        ),
+    ),
+    (
+        ColumnNotFoundError("Ages", ["age", "wage", "rate"]),
+        {"name": "Ages", "available": ("age", "wage", "rate"), "similar": ("age", "wage")},
+        (
+            "no column named 'Ages'; did you mean 'age' or 'wage'? The columns are "
+            "['age', 'wage', 'rate']"
+        ),
+    ),
+    (
+        MissingColumnsError("age", ["agee"], "Feature names should match.\n"),
+        {"name": "age", "available": ("agee",), "refusal": "Feature names should match.\n"},
+        (
+            "Feature names should match.\nno column named 'age'; did you mean 'agee'? The columns "
+            "are ['agee']"
+        ),
+    ),
+    (
+        LazyTableError("polars LazyFrame"),
+        {"kind": "polars LazyFrame"},
+        (
+            "this needs rows in memory, and got a polars LazyFrame: call its collect() first, or "
+            "train a classifier by fit_source(frame, target=...), which reads it as a stream"
+        ),
+    ),
+    (
+        MissingLabelsError(1200, 3),
+        {"rows": 1200, "first": 3},
+        (
+            "y has no label (None, NaN or NA) in 1,200 rows, the first at position 3: drop those "
+            "rows from X and y, or give them a label"
+        ),
     ),
     (
         ColumnNotFoundError("x", {}, "feature"),
@@ -210,6 +266,14 @@ ERRORS = [
         ),
     ),
     (
+        LabelTypeError(b"a"),
+        {"label": b"a"},
+        (
+            "the label b'a' is of type bytes, which SQL, ONNX, PMML, JSON and Python source cannot "
+            "all write: fit the classifier to labels that are texts, numbers, booleans or dates"
+        ),
+    ),
+    (
         NoHeldOutScoresError("MomentClassifier"),
         {"classifier": "MomentClassifier"},
         (
@@ -268,6 +332,12 @@ BASES = {
     Float32PrecisionWarning: UserWarning,
     DirectionWarning: UserWarning,
     LabelNotFoundError: ValueError,
+    LabelTypeError: TypeError,
+    ColumnNotInFileError: KeyError,
+    PandasIndexWarning: UserWarning,
+    LazyTableError: TypeError,
+    MissingColumnsError: ColumnNotFoundError,
+    MissingLabelsError: ValueError,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }
@@ -370,8 +440,8 @@ FITS = {
         OneClassPredictedWarning,
     ),
     "no better than logistic regression": (
-        DirectClassifier(time_budget=0.2),
-        rows(100, 100, 1.0),
+        ScorecardClassifier("auc", cv=2, max_crosses=0),
+        rows(300, 300, 1.0),
         NotBetterThanBaselineWarning,
     ),
     "one side of one half": (

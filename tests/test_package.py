@@ -14,7 +14,7 @@ import directrix
 SOURCE = Path(directrix.__file__).parent
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
-CORE = {"numpy", "scipy", "scikit-learn", "safetensors"}
+CORE = {"numpy", "scipy", "scikit-learn", "threadpoolctl", "safetensors"}
 OPTIONAL = {
     "dask",
     "deltalake",
@@ -85,7 +85,7 @@ def loaded(modules):
     return set(done.stdout.split())
 
 
-def test_core_dependencies_are_exactly_four():
+def test_core_dependencies_are_exactly_five():
     required = importlib.metadata.requires("directrix") or []
     core = {re.split(r"[^\w-]", line)[0] for line in required if "extra ==" not in line}
     assert core == CORE
@@ -181,7 +181,6 @@ TESTED_THROUGH_OTHERS = {
     "_discovery.py",
     "_typing.py",
     "checks/check.py",
-    "classifiers/base.py",
     "classifiers/beta_bernoulli/fit.py",
     "classifiers/fitting/choice.py",
     "classifiers/fitting/folds.py",

@@ -25,6 +25,18 @@ def commit() -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 
 
+@cache
+def package_commit() -> str:
+    """Return the last commit that changed the package; with "+" if its files have changed since."""
+    import directrix  # noqa: PLC0415 - most records need no package
+
+    git = ["git", "-C", str(Path(directrix.__file__).parent)]
+    last = [*git, "log", "-1", "--format=%h", "--", "."]
+    name = subprocess.run(last, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "."], check=False).returncode  # noqa: S603
+    return f"{name}+" if changed else name
+
+
 def read_rows(path: Path) -> list[Row]:
     """Return the rows of a CSV file; none if there is no file.
 

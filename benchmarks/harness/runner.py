@@ -69,8 +69,6 @@ def measure_missing(
     minutes : float
         After which no other task is begun.
     """
-    from tqdm import tqdm  # noqa: PLC0415 - reports and tests need no progress bar
-
     record.repair()
     calls: Sequence[Key] = missing(record, plan)
     if not calls:
@@ -86,5 +84,14 @@ def measure_missing(
 
     record.note_commit()
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    for rows in tqdm(parallel(in_time()), total=len(calls)):
+    for rows in _with_progress(parallel(in_time()), len(calls)):
         record.append(rows)
+
+
+def _with_progress(results: Iterable[Any], total: int) -> Iterable[Any]:
+    """Return results behind a progress bar, if there is a library for one."""
+    try:
+        from tqdm import tqdm  # noqa: PLC0415 - measuring needs no progress bar
+    except ModuleNotFoundError:
+        return results
+    return tqdm(results, total=total)

@@ -71,13 +71,13 @@ card = ScorecardClassifier(points="integer", **options).fit(table[train], bad[tr
 print(card.card_)
 
 # %%
-# What it costs
-# -------------
-# The report has the price of each direction and of rounding, in recall on held-out rows. Below
-# zero, a direction helps: it keeps noise out of the card.
+# What directions and rounding change
+# -----------------------------------
+# The report has the effect of each direction and of rounding, in recall on held-out rows. Above
+# zero is better: a direction that is true keeps noise out of the card.
 
-for price in card.report_.directions:
-    print(f"price of {price.column:15} {price.price:+.3f}  {price.wish}")
+for direction in card.report_.directions:
+    print(f"{direction.column:15} {direction.effect.mean:+.3f}  {direction.wish}")
 print(f"rounding changes the recall by {card.report_.rounding.mean:+.3f}")
 print(card.operating_point_)
 

@@ -81,6 +81,11 @@ class LimitIgnored(RecallAtFPR):
         return curve.tpr, np.ones(curve.tpr.shape, dtype=bool)
 
 
+class ChanceIsZero(AUC):
+    def chance(self, prior, n_rows=None):  # noqa: ARG002
+        return 0.0
+
+
 class WrongStack(AUC):
     def best_of_each(self, curves):
         values, indices = super().best_of_each(curves)
@@ -198,6 +203,7 @@ BROKEN = [
     (SecondBest(), "best threshold"),
     (WorstAmong(), "best of some thresholds"),
     (LimitIgnored(0.1), "limit is kept"),
+    (ChanceIsZero(), "value of chance"),
     (WrongStack(), "many curves are evaluated as one"),
     (OtherRates(), "function of the rates"),
     (NoLabel(), "declares what it is"),

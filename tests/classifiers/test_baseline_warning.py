@@ -1,12 +1,14 @@
 """The advice that a simpler model is as good: once, and only where somebody reads it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from directrix import DirectClassifier, ScorecardClassifier
+from directrix.classifiers.direct.gap import Gap
 from directrix.exceptions import NotBetterThanBaselineWarning
 
 
@@ -32,19 +34,38 @@ def advice(run):
     return [each for each in caught if each.category is NotBetterThanBaselineWarning]
 
 
-@every_classifier
-def test_a_fit_gives_it_once_at_the_line_of_the_user(name):
-    (given,) = advice(lambda: CLASSIFIERS[name].fit(X, Y))
+def test_a_fit_gives_it_once_at_the_line_of_the_user():
+    (given,) = advice(lambda: CLASSIFIERS["card"].fit(X, Y))
     assert given.filename == __file__
     assert given.message.metrics == ("AUC",)
     assert given.message.baseline.startswith("logistic regression")
     assert "warn_baseline=False" in str(given.message)
 
 
-@every_classifier
-def test_several_metrics_give_it_once(name):
-    (given,) = advice(lambda: CLASSIFIERS[name].fit_each(["auc", "error"], X, Y))
+def test_several_metrics_give_it_once():
+    (given,) = advice(lambda: CLASSIFIERS["card"].fit_each(["auc", "error"], X, Y))
     assert set(given.message.metrics) <= {"AUC", "error rate"}
+
+
+def test_the_baseline_itself_is_no_news():
+    fitted = DirectClassifier("auc", cv=2)
+    assert not advice(lambda: fitted.fit(X, Y))
+    assert "the same as logistic regression" in fitted.report_.summary().splitlines()
+
+
+def test_a_more_complex_line_that_is_no_better_is_news():
+    fitted = DirectClassifier("auc", cv=2).fit(X, Y)
+    worse = replace(fitted.report_, gap=Gap(-0.01, -0.02, 0.0))
+    fitted.reports_ = (worse,)
+    assert advice(lambda: fitted._warn_about_baseline([fitted], "logistic regression"))
+
+
+@every_classifier
+def test_what_is_no_better_than_a_constant_says_so_first_instead(name):
+    noise = np.random.default_rng(1).random(len(Y)) < 0.5
+    fitted = CLASSIFIERS[name]
+    assert not advice(lambda: fitted.fit(X, noise))
+    assert fitted.report_.summary().startswith("No better than a constant")
 
 
 @every_classifier

@@ -1,8 +1,20 @@
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.exceptions import (
+    ColumnNotFoundError,
+    LazyTableError,
+    NotBetterThanBaselineWarning,
+    OneClassPredictedWarning,
+)
+from directrix.export import load, save
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))
@@ -59,3 +71,123 @@ def test_groups_are_not_independent_rows_of_a_guarantee(member):
     guarded = copy_of(member, metric="recall@fpr=0.1", guarantee=0.9)
     with pytest.raises(ValueError, match="independent rows"):
         guarded.fit(X, Y, groups=np.arange(150) % 10)
+
+
+@members
+def test_a_guaranteed_report_is_about_the_delivered_threshold(member):
+    guarded = copy_of(member, metric="recall@fpr=0.2", guarantee=0.9, warn_baseline=False)
+    fitted = guarded.fit(np.vstack([X, X + 1e-3]), np.append(Y, Y))
+    point = fitted.operating_point_
+    assert point.guarantee is not None
+    assert fitted.report_.expected == (point.expected.metric, *point.intervals.metric)
+
+
+@members
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+def test_of_one_positive_nothing_is_expected(member):
+    y = np.arange(150) == 7
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NotBetterThanBaselineWarning)
+        fitted = copy_of(member).fit(X, y)
+    assert not caught
+    assert "cannot be known" in fitted.report_.summary()
+    point = fitted.operating_point_
+    assert point.expected is point.intervals is None
+    assert point.rows == "the training rows"
+
+
+@members
+@pytest.mark.parametrize("points", [None, "integer"])
+def test_one_class_for_every_row_is_said_once(member, points):
+    more = {"points": points} if isinstance(member, ScorecardClassifier) else {}
+    alike, rare = np.zeros((200, 2)), np.arange(200) % 10 == 0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        copy_of(member, metric="error", **more).fit(alike, rare)
+    said = [each for each in caught if each.category is OneClassPredictedWarning]
+    assert len(said) == 1
+    assert "every row is predicted negative" in str(said[0].message)
+    assert said[0].filename == __file__
+
+
+def test_one_class_of_several_classes_is_said_once():
+    rng = np.random.default_rng(3)
+    labels = rng.choice(["a", "b", "c"], p=[0.1, 0.1, 0.8], size=300)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", OneClassPredictedWarning)
+        DirectClassifier("error", cv=3, warn_baseline=False).fit(rng.normal(size=(300, 2)), labels)
+    (said,) = [each for each in caught if each.category is OneClassPredictedWarning]
+    assert "for the score of a, b" in str(said.message)
+
+
+@members
+@pytest.mark.parametrize(
+    ("sample_weight", "class_weight", "named"),
+    [
+        (None, None, ""),
+        (np.full(150, 2.0), None, ""),
+        (1.0 + np.arange(150) % 3, None, "sample_weight"),
+        (None, "balanced", "class_weight"),
+        (1.5 + np.arange(150) % 2, {True: 3}, "sample_weight and class_weight"),
+    ],
+)
+def test_rates_say_what_they_are_weighted_by(member, sample_weight, class_weight, named):
+    fitted = copy_of(member, class_weight=class_weight, warn_baseline=False)
+    fitted.fit(X, Y, sample_weight)
+    line = f"rates are weighted by {named}"
+    assert fitted.operating_point_.weighted_by == fitted.report_.weighted_by == named
+    for text in (str(fitted.operating_point_), fitted.report_.summary()):
+        assert (line in text.splitlines()) == bool(named)
+    (other,) = fitted.operating_points(["f1"])
+    assert other.weighted_by == named
+    (again,) = fitted.fit_each(["auc"], X, Y, sample_weight)
+    assert again.report_.weighted_by == named
+
+
+@pytest.mark.parametrize("name", ["report_", "operating_point_", "calibration_", "card_"])
+def test_a_classifier_that_is_not_fitted_says_so(name):
+    member = ScorecardClassifier("auc")
+    with pytest.raises(NotFittedError, match="Call 'fit'"):
+        getattr(member, name)
+    assert not hasattr(member, name)  # scikit-learn's error is an AttributeError too
+
+
+@members
+def test_a_report_is_not_in_a_model_file(member, tmp_path):
+    save(copy_of(member, warn_baseline=False).fit(X, Y), tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    with pytest.raises(AttributeError, match=r"has no report_: .* model files do not store it"):
+        _ = loaded.report_
+
+
+@members
+def test_columns_that_are_missing_are_named_with_similar_ones(member):
+    frame = pd.DataFrame(X, columns=["age", "income", "rate"])
+    fitted = copy_of(member, warn_baseline=False).fit(frame, Y)
+    with pytest.raises(ColumnNotFoundError, match="did you mean 'incomes'") as info:
+        fitted.predict(frame.rename(columns={"income": "incomes"}))
+    assert isinstance(info.value, ValueError)  # as scikit-learn raises
+    assert info.value.similar == ("incomes",)
+    changed = {"monotone": {"incone": "increasing"}}
+    if isinstance(member, DirectClassifier):
+        changed = {"signs": {"incone": 1}}
+    with pytest.raises(ColumnNotFoundError, match="did you mean 'income'"):
+        copy_of(member, **changed).fit(frame, Y)
+
+
+@members
+def test_rows_that_are_not_in_memory_have_their_own_fit(member):
+    lazy = pytest.importorskip("polars").DataFrame(X).lazy()
+    with pytest.raises(LazyTableError, match=r"collect\(\) first, or train .* by fit_source"):
+        copy_of(member).fit(lazy, Y)
+    fitted = copy_of(member, warn_baseline=False).fit(X, Y)
+    with pytest.raises(LazyTableError, match="polars LazyFrame"):
+        fitted.predict(lazy)
+
+
+@members
+def test_splitters_of_time_are_refused_with_those_that_work(member):
+    with pytest.raises(ValueError, match=r"TimeSeriesSplit does not; .* PredefinedSplit"):
+        copy_of(member, cv=TimeSeriesSplit(3)).fit(X, Y)
+    periods = PredefinedSplit(np.arange(len(X)) // 50)
+    assert copy_of(member, cv=periods, warn_baseline=False).fit(X, Y).report_.tried

@@ -95,7 +95,7 @@ def test_the_json_of_a_card_holds_what_the_documentation_lists():
     assert model["columns"][0]["special_values"] == [-999.0]
     assert model["classes"] == classifier.classes_.tolist()
     for entry, card in zip(model["cards"], classifier.cards_, strict=True):
-        assert sorted(entry) == ["crosses", "cutoff", "higher_is_positive", "intercept", "points"]
+        assert sorted(entry) == ["crosses", "cutoff", "higher_is_last", "intercept", "points"]
         assert entry["points"][1]["missing"] == card.columns[1][0]
         assert len(entry["crosses"]) == len(card.crosses)
     documentation = Path(__file__).parents[2].joinpath("docs/export.md").read_text(encoding="utf-8")

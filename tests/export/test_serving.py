@@ -116,9 +116,9 @@ def test_answers_are_those_of_the_classifier(served):
     assert status == 200
     assert [answer["label"] for answer in answers] == classifier.predict(ROWS).tolist()
     assert [answer["points"] for answer in answers] == classifier.predict_points(ROWS).tolist()
-    probabilities = classifier.predict_proba(ROWS)
-    expected = probabilities[:, 1] if len(classifier.classes_) == 2 else probabilities
-    given = np.array([answer["probability"] for answer in answers])
+    expected = classifier.predict_proba(ROWS)
+    names = [str(label) for label in classifier.classes_]
+    given = np.array([[answer["probabilities"][name] for name in names] for answer in answers])
     # Exponentials of the standard library and of NumPy differ in the last digit.
     np.testing.assert_allclose(given, expected, rtol=0, atol=1e-12)
     assert len(set(classifier.predict(ROWS))) == len(classifier.classes_)

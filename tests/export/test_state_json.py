@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
@@ -70,6 +71,10 @@ def test_operating_points_are_read_as_they_were_written():
     assert repr(again) == repr(POINT)
     assert (again.expected, again.intervals) == (POINT.expected, POINT.intervals)
     assert again.guarantee == POINT.guarantee
+    assert again.weighted_by == ""
+    weighted = replace(POINT, weighted_by="sample_weight")
+    (again,) = points_from_json(through_text(points_to_json((weighted,))))
+    assert again == weighted
     assert points_to_json(()) is None
     assert points_from_json(None) == ()
 

@@ -9,6 +9,7 @@ from directrix.frontier.choice_validation import (
     held_out_rates,
     most_promising,
     optimism_of_ranking,
+    optimism_of_rates,
     repeat_choice,
 )
 from directrix.frontier.select import LeastLoss, OneStandardError
@@ -34,6 +35,7 @@ def test_equals_choosing_again_without_each_part(metric):
     curves = PartCurves.of(scores, positive, weight)
     choice = repeat_choice(curves, metric, metric, np.zeros(6), LeastLoss())
     above = np.zeros((4, 150), dtype=bool)
+    of_positives, of_negatives = [], []
     for split, part in enumerate(splits_of(positive)):
         for number in range(10):
             out = part == number
@@ -51,6 +53,13 @@ def test_equals_choosing_again_without_each_part(metric):
             count = int((scores[~out, best] > optima[best].threshold).sum())
             threshold = kept[count] if count < len(kept) else -np.inf
             above[split, out] = scores[out, best] > threshold
+            for side, totals in ((positive, of_positives), (~positive, of_negatives)):
+                seen = (scores[~out & side, best] > threshold).mean()
+                totals.append(seen * (out & side).sum() / side.sum() / 4.0)
+    optimism = optimism_of_rates(curves, choice)
+    of_negatives, of_positives = sum(of_negatives), sum(of_positives)
+    assert optimism.tpr == pytest.approx(of_positives - above[:, positive].mean(), abs=0.03)
+    assert optimism.fpr == pytest.approx(of_negatives - above[:, ~positive].mean(), abs=0.03)
     rates = held_out_rates(curves, choice)
     # Rounding may decide between equally good thresholds.
     assert rates.tpr == pytest.approx(above[:, positive].mean(), abs=0.03)

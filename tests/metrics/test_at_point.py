@@ -87,3 +87,28 @@ def test_nothing_is_caught_where_nothing_is_precise():
 def test_refuses_what_is_no_share(kind, value):
     with pytest.raises(ValueError, match="must be a share between 0 and 1, not"):
         kind(value)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [RecallAtFPR(0.1), FPRAtRecall(0.8), PrecisionAtRecall(0.7), RecallAtPrecision(0.5)],
+    ids=str,
+)
+def test_ties_that_are_split_meet_the_limit_as_untied_scores_would(metric):
+    rng = np.random.default_rng(0)
+    y = rng.random(300_000) < 0.3
+    scores = np.round(rng.normal(size=len(y)) + y)  # about ten different scores
+    curve, untied = Curve.of(y, scores), Curve.of(y, scores + rng.random(len(y)) / 10)
+    # Random scores within ties differ by the noise of 90,000 positives, a few thousandths; where a
+    # limit on the precision is met, a change of the precision changes the recall twice as much.
+    assert metric.ties_split(curve) == pytest.approx(metric.best_value(untied), abs=0.01)
+    sign = 1.0 if metric.greater_is_better else -1.0
+    assert sign * (metric.ties_split(curve) - metric.best_value(curve)) > 0.01
+
+
+def test_without_ties_next_to_nothing_is_split():
+    rng = np.random.default_rng(0)
+    y, scores = rng.random(20_000) < 0.3, rng.normal(size=20_000)
+    curve = Curve.of(y, scores + y)
+    metric = RecallAtFPR(0.05)
+    assert metric.ties_split(curve) == pytest.approx(metric.best_value(curve), abs=1e-3)

@@ -11,7 +11,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
-from directrix.metrics import AUC, TABLE, Error, FBeta, RecallAtFPR
+from directrix.metrics import AUC, TABLE, Error, FBeta, RecallAtFPR, RecallAtPrecision
 
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 FOLDS = StratifiedKFold(3)
@@ -103,3 +103,50 @@ def test_a_scorer_tunes_the_threshold_of_text_labels(data, positive):
     as_numbers = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", cv=FOLDS)
     as_numbers.fit(X, (y == (positive or "yes")).astype(int))
     assert tuned.best_score_ == pytest.approx(as_numbers.best_score_)
+
+
+#: What a constant, or random scores, get where three rows in ten are positive, by hand.
+CHANCE = {
+    "error": 0.3,
+    "cost": 0.7,  # all positive: 0.7 false positives of cost 1
+    "balanced_error": 0.5,
+    "auc": 0.5,
+    "partial_auc": 0.05,  # the mean of a recall from 0 to 10 %
+    "average_precision": 0.3,
+    "recall_at_fpr": 0.01,
+    "fpr_at_recall": 0.9,
+    "precision_at_recall": 0.3,
+    "recall_at_precision": 0.0,
+    "precision_at_k": 0.3,
+    "recall_at_k": 0.1,
+    "prbep": 0.3,
+    "f1": 2 * 0.3 / 1.3,  # all positive
+    "fbeta": 5 * 0.3 / (5 * 0.3 + 0.7),  # all positive: no misses, 0.7 false positives
+    "mcc": 0.0,
+    "gmean": 0.5,  # half of the rows at random
+    "from_rates": 0.0,
+}
+
+
+@every_row
+def test_chance_is_what_a_constant_or_random_scores_get(row):
+    assert row.example.chance(0.3, 1000) == pytest.approx(CHANCE[row.name], abs=1e-12)
+
+
+def test_a_precision_that_all_rows_have_is_reached_by_chance():
+    assert RecallAtPrecision(0.25).chance(0.3) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "interval", "better"),
+    [
+        (AUC(), (0.51, 0.6), True),
+        (AUC(), (0.5, 0.6), False),
+        (AUC(), (0.4, 0.45), False),
+        (Error(), (0.4, 0.49), True),
+        (Error(), (0.4, 0.5), False),
+        (Error(), (0.6, 0.7), False),
+    ],
+)
+def test_better_is_a_whole_interval_on_the_better_side(metric, interval, better):
+    assert metric.is_better(interval, 0.5) is better

@@ -64,3 +64,19 @@ def test_a_limit_is_just_kept_on_its_boundary(limit, excess):
     assert len(boundary.fpr) == len(boundary.tpr) > 50
     assert 0 <= boundary.tpr.min() <= boundary.tpr.max() <= 1
     np.testing.assert_allclose(excess(boundary.fpr, boundary.tpr), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept", "broken"),
+    [
+        (Limit("fpr", 0.1, at_most=True), (0.5, 0.1), (0.5, 0.11)),
+        (Limit("tpr", 0.6, at_most=False), (0.6, 0.3), (0.59, 0.0)),
+        # 0.2 of the rows are positive: 0.5 * 0.2 = 0.1 caught, and 0.1 / 0.2 of those flagged.
+        (Limit("precision", 0.5, at_most=False), (0.5, 0.125), (0.5, 0.13)),
+        (Limit("alerts", 0.2, at_most=True), (0.5, 0.125), (0.5, 0.13)),
+    ],
+    ids=str,
+)
+def test_slack_is_above_zero_where_a_limit_is_kept(limit, kept, broken):
+    assert limit.slack(*kept, 0.2) == pytest.approx(0.0, abs=1e-12)
+    assert limit.slack(*broken, 0.2) < -1e-3

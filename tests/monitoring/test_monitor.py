@@ -150,8 +150,8 @@ def test_days_that_differ_are_no_alarm(watched):
     days = [type(d)(d.scores, pair(model, d.columns)) for d in noisy]
     strict = Monitor(total.scores, columns)
     calm = Monitor(total.scores, columns, days=days)
-    assert strict.excess["columns"] == 0.0
-    assert 1500 * calm.excess["columns"] > 1.0
+    assert strict.effects["columns"].excess == 0.0
+    assert 1500 * calm.effects["columns"].excess > 1.0
     new = [of(1500, 0.1, drift=rng.normal(0, 0.3)) for _ in range(20)]
     alarms = [sum(m.check(each).alarm for each in new) for m in (strict, calm)]
     assert alarms[0] >= 10
@@ -181,7 +181,10 @@ def test_days_that_differ_toward_the_positives_have_wider_intervals():
     assert covered(calm, new) >= 0.88  # 95 %, less three standard errors
     # Where days do not differ, intervals are not wider than they need to be.
     same = [summarize_day(model, *day(1500, 0.1)) for _ in range(28)]
-    assert 1500 * Monitor(total, days=same).excess["share"] < 1500 * calm.excess["share"] / 3
+    assert (
+        1500 * Monitor(total, days=same).effects["share"].excess
+        < 1500 * calm.effects["share"].excess / 3
+    )
 
 
 def test_a_store_is_the_reference(watched, tmp_path):
@@ -233,7 +236,7 @@ def test_days_whose_labels_came_later_are_checked_as_labelled(watched, monitor, 
     assert check.promises
     empty = of(1, 0.1, labelled=True)
     empty = type(empty)(empty.scores - empty.scores, None)
-    assert Monitor(reference.scores, days=[empty] * 7).excess["scores"] == 0
+    assert Monitor(reference.scores, days=[empty] * 7).effects["scores"].excess == 0
 
 
 @pytest.mark.filterwarnings("error")
@@ -251,7 +254,7 @@ def test_reference_days_of_few_rows_do_not_hide_drift(watched):
     for each in days[1:]:
         total += each
     monitor = Monitor(total.scores, pair(model, total.columns), days=days)
-    assert max(monitor.excess.values()) < 0.002
+    assert max(each.excess for each in monitor.effects.values()) < 0.002
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,13 @@ def test_without_an_operating_point_nothing_was_promised():
     checks = check_promises(None, ScoreHistogram.of_scores(y, y - 0.5))
     assert [each.name for each in checks] == ["recall", "FPR", "precision"]
     assert all(np.isnan(each.promised) and each.kept for each in checks)
+
+
+def test_a_metric_with_a_limit_is_realised_at_the_delivered_threshold():
+    rng = np.random.default_rng(0)
+    model = MomentClassifier("recall@fpr=0.1").fit(*draw(rng, 3000, 1.0))
+    X, y = draw(rng, 3000, 1.0)
+    scores = summarize_day(model, X + 0.5, y).scores  # more false positives than promised
+    recall, fpr, _, metric = check_promises(model.operating_point_, scores)
+    assert fpr.realised > 0.15
+    assert metric.realised == recall.realised

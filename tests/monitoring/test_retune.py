@@ -96,3 +96,12 @@ def test_a_metric_that_wants_no_alerts_at_all_says_so(day):
     turned = summarize_day(model, -X, y).scores  # the highest scores are of negatives
     with pytest.raises(ValueError, match="is best if no row is predicted positive"):
         retune(model, turned, prevalence=0.001, metric="cost(fp=1, fn=1)")
+
+
+@pytest.mark.parametrize("scores", [[], None, ()])
+def test_scores_of_another_type_are_refused_by_name(day, scores):
+    model = MomentClassifier("error").fit(*day(300, 0.3))
+    with pytest.raises(
+        TypeError, match=f"scores must be a ScoreHistogram.*{type(scores).__name__}"
+    ):
+        retune(model, scores)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from directrix.tables import Column, LevelBins, NumberBins
+from directrix.tables import Column, LevelBins, NumberBins, Table
 from directrix.tables.reading._days import days_of
 
 NUMBER = Column("x", "number")
@@ -143,3 +143,42 @@ def test_a_group_has_no_order(bins):
     assert bins.kind == "text"
     assert bins.n_ordered == 0
     assert len(bins.labels) == bins.n_cells == len(set(bins.labels))
+
+
+def read_back(bins, values):
+    """Return the cell of each value by the printed labels, as a reader of the card would."""
+    upper = [float(text) for text in bins.cut_labels]
+    return np.array([1 + sum(value > cut for cut in upper) for value in values])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(1234560.0, 1234580.0),
+        np.array([0.9999999999999998, 1.0, 1.0000000000000002, 0.5]),
+        np.array([1e15, 1e15 + 1, 1e15 + 2, 3e22, 3.0000000000000004e22]),
+        np.array([0.1, 0.2, 0.30000000000000004, 0.3, 0.4]),
+        np.array([5e-324, 1e-323, 1.5e-323, -5e-324]),
+        1000.0 + np.random.default_rng(0).normal(size=300) * 1e-9,
+        np.round(np.random.default_rng(1).normal(size=500) * 1e6, 2),
+    ],
+)
+def test_a_printed_card_puts_every_value_into_its_bin(values):
+    for max_bins in (3, 64):
+        bins = NumberBins.of(Column("x", "number"), values, None, max_bins=max_bins, min_rows=1)
+        near = np.concatenate([values, [float(text) for text in bins.cut_labels]])
+        np.testing.assert_array_equal(read_back(bins, near), bins.cells(near))
+        assert len(set(bins.labels)) == bins.n_cells
+
+
+def test_a_printed_date_puts_every_time_into_its_bin():
+    rng = np.random.default_rng(0)
+    for spread in (10**6, 10**9, 10**12, 10**15):
+        times = np.datetime64("2024-02-28T23:59", "us") + rng.integers(0, spread, 200)
+        days = Table.of(times[:, None]).values[:, 0]
+        bins = NumberBins.of(Column("t", "date"), days, None, max_bins=20, min_rows=1)
+        cuts = np.array([text.replace(" ", "T") for text in bins.cut_labels], dtype="M8[us]")
+        expected = 1 + (times[:, None] > cuts).sum(axis=1)
+        np.testing.assert_array_equal(bins.cells(days), expected)
+        at_cuts = Table.of(cuts[:, None]).values[:, 0]
+        np.testing.assert_array_equal(bins.cells(at_cuts), 1 + np.arange(len(cuts)))

@@ -13,15 +13,15 @@ def score_row(model: dict[str, Any], row: list[Any]) -> tuple[Any, Any, Any, Any
     points = [card_points(card, model["columns"], row) for card in model["cards"]]
     pairs = zip(model["cards"], points, strict=True)
     scores = [
-        (1 if card["higher_is_positive"] else -1) * (total - card["cutoff"])
-        for card, total in pairs
+        (1 if card["higher_is_last"] else -1) * (total - card["cutoff"]) for card, total in pairs
     ]
     parts = zip(model["probability"], scores, strict=True)
     odds = [p["offset"] + (p["below"] if s < 0 else p["above"]) * s for p, s in parts]
     shares = [1 / (1 + exp(-z)) if z >= 0 else exp(z) / (1 + exp(z)) for z in odds]
     classes = model["classes"]
     if len(classes) == 2:
-        return points[0], scores[0], shares[0], classes[scores[0] > 0]
+        share = 1 - shares[0] if model["probability"][0]["one_minus"] else shares[0]
+        return points[0], scores[0], share, classes[scores[0] > 0]
     probabilities = [share / sum(shares) for share in shares]
     return points, odds, probabilities, classes[odds.index(max(odds))]
 

@@ -122,8 +122,13 @@ def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     """Score rows by the functions of the Python source."""
     scope: dict[str, Any] = {}
     exec(to_python(classifier), scope)  # noqa: S102 - it is our own
-    functions = [scope[name] for name in ("points", "score", "probability", "predict")]
-    return _of_rows(tuple(call(row) for call in functions) for row in _python_rows(rows))
+    functions = [scope[name] for name in ("points", "score", "probabilities", "predict")]
+    answers = (tuple(call(row) for call in functions) for row in _python_rows(rows))
+    two = len(classifier.classes_) == 2
+    return _of_rows(
+        (points, score, list(p.values())[1] if two else list(p.values()), label)
+        for points, score, p, label in answers
+    )
 
 
 def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer | None:
@@ -141,7 +146,8 @@ def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer | None:
         times = [value if value is None else value.isoformat() for value in values if is_date]
         frame[name] = pd.Series(times if is_date else values, dtype=object)
     found = evaluator.evaluateAll(frame, nan_as_missing=True)
-    numbers = [found[name].to_numpy(float) for name in ("points", "score", "probability")]
+    (probability,) = classifier.scoring_formula().probability_names
+    numbers = [found[name].to_numpy(float) for name in ("points", "score", probability)]
     labels = found["prediction"].to_numpy().astype(classifier.classes_.dtype)
     return Answer(*numbers, label=labels)
 

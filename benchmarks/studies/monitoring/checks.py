@@ -259,8 +259,8 @@ def measure_days(batch: int, name: str, model: str, n: int) -> list[tuple[object
         )
         widths.append(check.prevalence.high - check.prevalence.low)
         seconds.append(spent)
-    excess = world.monitor.excess
-    dispersion = (f"{1 + n * excess[part]:.4g}" for part in ("scores", "columns"))
+    effects = world.monitor.effects
+    dispersion = (f"{1 + n * effects[part].excess:.4g}" for part in ("scores", "columns"))
     width = f"{fmean(widths):.4g}" if widths else ""
     time = f"{1e3 * median(seconds):.3g}" if seconds else ""
     return [

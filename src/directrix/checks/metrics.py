@@ -24,6 +24,8 @@ N_ROWS = 1000
 _DRAWS = 25
 _SAMPLE = 200_000
 _SLACK = 1e-13
+#: Rows whose scores are random, to find the value of chance.
+_RANDOM = 20_000
 
 
 def check_metric(metric: Metric) -> None:
@@ -72,6 +74,7 @@ def score_checks(metric: Metric) -> list[Check]:
         "best threshold": best_threshold_is_the_best,
         "best of some thresholds": best_among_is_the_best,
         "limit is kept": limit_is_kept,
+        "value of chance": chance_is_what_random_scores_reach,
         "many curves are evaluated as one": many_curves_are_evaluated_as_one,
         "function of the rates": rates_agree_with_the_score,
     }
@@ -265,6 +268,25 @@ def limit_is_kept(metric: Metric) -> None:
         slack = 1e-9  # sums of weights are rounded
         keeps = rate <= limit.value + slack if limit.at_most else rate >= limit.value - slack
         require(keeps or not kept.any(), f"{limit.label} is broken: {rate}")
+
+
+def chance_is_what_random_scores_reach(metric: Metric) -> None:
+    """Require that random scores reach the value of chance, and constant ones nothing better.
+
+    The best of many thresholds on n random scores is above chance by some standard errors of a
+    rate, and a limit on few rows is met later than on all: five per cent of the unit are allowed.
+    """
+    rng = np.random.default_rng(9)
+    positive = rng.random(_RANDOM) < 0.3
+    slack, sign = 0.05 * metric.unit, _sign(metric)
+    chance = metric.chance(float(positive.mean()), _RANDOM)
+    reached = metric.best_value(Curve.of(positive, rng.random(_RANDOM)))
+    require_close(reached, chance, "best value of random scores", absolute=slack, relative=0.0)
+    for constant in (-1.0, 1.0):
+        value = metric.score(positive, np.full(_RANDOM, constant))
+        require(sign * (value - chance) <= 1e-9, f"constant scores have {value}, chance {chance}")
+    perfect = metric.best_value(Curve.of(positive, np.where(positive, 1.0, -1.0)))
+    require(sign * (perfect - chance) >= 0, f"perfect scores have {perfect}, chance {chance}")
 
 
 def many_curves_are_evaluated_as_one(metric: Metric) -> None:

@@ -5,8 +5,11 @@ Names that are imported here and not listed in ``__all__`` are for other rooms o
 
 from directrix.classifiers.base import LinearClassifier as LinearClassifier
 from directrix.classifiers.beta_bernoulli.classifier import BetaBernoulliClassifier
+from directrix.classifiers.class_names import output_names as output_names
+from directrix.classifiers.class_names import probability_names as probability_names
 from directrix.classifiers.direct.classifier import DirectClassifier
-from directrix.classifiers.direct.report import Gap as Gap
+from directrix.classifiers.direct.gap import Gap as Gap
+from directrix.classifiers.direct.report import sentence as sentence
 from directrix.classifiers.evaluation.diagnose import Diagnosis, diagnose
 from directrix.classifiers.evaluation.diagnose import normality as normality
 from directrix.classifiers.evaluation.feature_importance import MAX_FEATURES as MAX_FEATURES
@@ -16,6 +19,7 @@ from directrix.classifiers.evaluation.feature_importance import (
 from directrix.classifiers.evaluation.feature_importance import (
     feature_importances as feature_importances,
 )
+from directrix.classifiers.evaluation.measures import BEST_CUTOFF as BEST_CUTOFF
 from directrix.classifiers.evaluation.measures import BinaryMeasures as BinaryMeasures
 from directrix.classifiers.evaluation.measures import Measure as Measure
 from directrix.classifiers.evaluation.measures import ScoredRows as ScoredRows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,22 +10,23 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from directrix.classifiers.fitting.blas_threads import limit_fits
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.positive import positive_label
+from directrix.classifiers.labels import plain_labels
+from directrix.classifiers.positive import dates_in_microseconds, positive_label
 from directrix.classifiers.scoring import LinearFormula, ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
-from directrix.exceptions import LabelNotFoundError, StateError
-from directrix.moments import explain_rejection
+from directrix.exceptions import LabelNotFoundError, MissingColumnsError, StateError
+from directrix.moments import explain_rejection, feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments import Moments, ScoreHistogram
 
 
-_Entry = TypeVar("_Entry")
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
 #: Types of features that are used as they are; others are converted to the first.
@@ -38,7 +39,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     A subclass sets ``classes_`` and ``positive_`` (by `_set_classes`), ``coef_`` and
     ``intercept_`` in `fit` and defines ``predict_proba``. A score above zero predicts the last of
     ``classes_``, whether or not that is the positive class. ``feature_scales_`` has the standard
-    deviation of each feature, by which coefficients are compared.
+    deviation of each feature, by which coefficients are compared. Fits run with one BLAS thread.
     """
 
     classes_: AnyArray
@@ -47,6 +48,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     feature_scales_: FloatArray
     positive: Any
     positive_: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the fits of every classifier run with a single BLAS thread."""
+        limit_fits(cls)
+        super().__init_subclass__(**options)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
@@ -142,6 +148,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             features=None if names is None else tuple(map(str, names)),
             coefficients=tuple(map(tuple, self.coef_.tolist())),
             intercepts=tuple(self.intercept_.tolist()),
+            positive=self.positive_,
         )
 
     def _state_arrays(self) -> dict[str, Any]:
@@ -208,7 +215,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             check_classification_targets(y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
-        keyed = KeyedRows.of(X, y, weight, folds, groups)
+        keyed = KeyedRows.of(X, dates_in_microseconds(y), weight, folds, groups)
         classes = np.unique(keyed.y)
         self._set_classes(classes if len(classes) > 2 and not binary else two_classes(keyed.y))
         return keyed
@@ -222,7 +229,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         positive : label, optional
             Used if the parameter `positive` does not name one; by default the last of two.
         """
-        self.classes_ = np.sort(classes)
+        self.classes_ = np.sort(dates_in_microseconds(classes))
         asked = positive if self.positive is None else self.positive
         self.positive_ = positive_label(asked, self.classes_)
 
@@ -246,6 +253,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""
+        refuse_lazy(X)
+        y = plain_labels(y)
         try:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=reset)
         except (TypeError, ValueError):
@@ -255,6 +264,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated_features(self, X: Any) -> Any:
         """Return features like those of the fit as an array, checked by scikit-learn."""
+        refuse_lazy(X)
         try:
             return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         except (TypeError, ValueError):
@@ -266,20 +276,51 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not reset:
             try:
                 validate_data(self, X, skip_check_array=True, reset=False)
-            except (TypeError, ValueError):  # other features than in the fit: that comes first
+            except (TypeError, ValueError) as refusal:  # other features than in the fit come first
+                raise_missing_columns(self, X, str(refusal))
                 return
         error = explain_rejection(X)
         if error is not None:
             raise error from None
 
 
-def only_entry(entries: tuple[_Entry, ...], noun: str) -> _Entry:
-    """Return the only entry of ``<noun>s_``; raise AttributeError if there is another number."""
-    if len(entries) != 1:
-        reason = f"has {len(entries)} of them, one per class" if entries else "has none yet"
-        msg = f"{noun}_ is for two classes, and this classifier {reason}: see {noun}s_"
-        raise AttributeError(msg)
-    return entries[0]
+def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
+    """Raise an error that names similar columns if a table lacks some of the fit.
+
+    Parameters
+    ----------
+    classifier : fitted classifier
+    X : table
+    refusal : str
+        What scikit-learn said of the table.
+    """
+    fitted, given = getattr(classifier, "feature_names_in_", None), feature_names_of(X)
+    if fitted is None or given is None:
+        return
+    missing = [name for name in fitted.tolist() if name not in set(given)]
+    if missing:
+        raise MissingColumnsError(missing[0], given, refusal) from None
+
+
+def only_entry(classifier: Any, noun: str) -> Any:
+    """Return the only entry of ``<noun>s_`` of a classifier.
+
+    Raises NotFittedError before a fit, and AttributeError if there is another number of entries.
+    """
+    check_is_fitted(classifier)
+    entries: tuple[Any, ...] = getattr(classifier, f"{noun}s_", ())
+    if len(entries) == 1:
+        return entries[0]
+    name = type(classifier).__name__
+    if entries:
+        reason = f"has {len(entries)} of them, one per class: see {noun}s_"
+        msg = f"{noun}_ is for two classes, and this {name} {reason}"
+    else:
+        msg = (
+            f"this {name} has no {noun}_: fit and fit_source make it from rows; a fit to summaries "
+            "has none, and model files do not store it, so keep str() of it with the file"
+        )
+    raise AttributeError(msg)
 
 
 def two_classes(y: AnyArray) -> AnyArray:

@@ -15,6 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import only_entry
+from directrix.classifiers.direct.report import UNKNOWN, Estimate
 from directrix.classifiers.fitting.guarantee import Guarantee
 from directrix.classifiers.fitting.progress import CallbackSupportMixin, Progress
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
@@ -28,6 +29,7 @@ from directrix.metrics import resolve
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.direct.clock import Clock
+    from directrix.classifiers.direct.gap import Gap
     from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.training_rows import KeyedRows
     from directrix.metrics import Metric
@@ -50,13 +52,15 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     guarantee: float | None
     limits: Mapping[str, float] | None
     time_budget: float | None
+    class_weight: Any
     warn_baseline: bool
     reports_: tuple[DirectReport, ...]
 
     @property
     def report_(self) -> DirectReport:
         """The report of a classifier of two classes."""
-        return only_entry(self.reports_, "report")
+        report: DirectReport = only_entry(self, "report")
+        return report
 
     def fit_each(
         self,
@@ -105,10 +109,11 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
         into the accuracy, the balanced error into the balanced accuracy; other metrics of which
-        less is better change their sign. A metric that sets its own threshold, such as recall at
-        1 % FPR, sets it on these rows. With more than two classes: the mean over the classes, each
-        against the others, at the predicted labels unless the metric ranks rows or sets its own
-        threshold; for the error the accuracy.
+        less is better change their sign. A metric with a limit or a quota, such as recall at 1 %
+        FPR, has its best cutoff on these rows, so that models are compared at the same limit: not
+        the cutoff of `predict`, whose rates ``directrix evaluate`` shows. With more than two
+        classes: the mean over the classes, each against the others, at the predicted labels unless
+        the metric ranks rows or sets its own threshold; for the error the accuracy.
 
         Parameters
         ----------
@@ -209,21 +214,65 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             return None
         return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
 
-    def _with_label(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
-        """Return reports that say which of two texts is caught, unless the labels are no texts."""
+    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
+        """Return reports about the operating points that are delivered.
+
+        A guarantee moves the threshold after the candidates were compared: what to expect is that
+        of the delivered one. Reports say what rates are weighted by, and which of two texts is
+        caught.
+        """
+        final = []
+        for report, point in zip(reports, self.operating_points_, strict=True):
+            expected = UNKNOWN
+            if point.expected is not None and point.intervals is not None:
+                expected = Estimate(point.expected.metric, *point.intervals.metric)
+            final.append(
+                replace(
+                    report,
+                    expected=expected,
+                    caught=self._caught_text,
+                    weighted_by=point.weighted_by,
+                )
+            )
+        return tuple(final)
+
+    @property
+    def _caught_text(self) -> str:
+        """Which of two texts is caught; empty if the labels are no texts."""
         classes = self.classes_.tolist()
         if len(classes) > 2 or not isinstance(self.positive_, str):
-            return tuple(reports)
+            return ""
+        if self.positive is not None:
+            return f"catches {self.positive_!r}"
         other = next(label for label in classes if label != self.positive_)
-        caught = f"catches {self.positive_!r}"
-        if self.positive is None:
-            caught += f", the last label in order; positive={other!r} would catch the other"
-        return tuple(replace(report, caught=caught) for report in reports)
+        return (
+            f"catches {self.positive_!r}, the last label in order; positive={other!r} would catch "
+            "the other"
+        )
+
+    def _weights_named(self, weight: Any) -> str:
+        """Return what rates of rows elsewhere are weighted by, given their column of weights."""
+        given = {"sample_weight": weight, "class_weight": self.class_weight}
+        return " and ".join(name for name, value in given.items() if value is not None)
 
     @property
     @abstractmethod
+    def _baseline_gaps(self) -> list[Gap | None]:
+        """The gap to the baseline, for each report; None if it is not known."""
+
+    @property
     def _is_behind(self) -> bool:
-        """Whether a simpler model is as good on held-out rows."""
+        """Whether a simpler model is as good on held-out rows, where that is news.
+
+        It is no news if the choice is the baseline itself, which the report says, nor if nothing is
+        better than a constant, which is its first line. Without held-out rows nothing is known.
+        """
+        gaps = self._baseline_gaps
+        behind = all(gap is not None and gap.mean <= 0 and not gap.is_none for gap in gaps)
+        return behind and any(
+            not (report.no_better_than_constant or np.isnan(report.expected.value))
+            for report in self.reports_
+        )
 
     def _warn_about_baseline(self, classifiers: Sequence[Self], baseline: str) -> None:
         """Warn once about the metrics by which a simpler model is as good."""
@@ -236,8 +285,8 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
         for label, report in zip(labels, self.reports_, strict=True):
             progress.stage(
-                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; expected "
-                f"{report.metric.label} {report.expected.value:.4f}"
+                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
+                f"{report.metric.label}: {report.expected_text}"
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -35,9 +35,30 @@ def positive_label(positive: Any, classes: AnyArray) -> Any:
     labels = classes.tolist()
     if positive is None:
         return labels[1] if len(labels) == 2 else None
+    if classes.dtype.kind == "M":
+        positive = _as_time(positive)
     if len(labels) != 2 or positive not in labels:
         raise LabelNotFoundError(positive, labels)
     return labels[labels.index(positive)]
+
+
+def dates_in_microseconds(labels: AnyArray) -> AnyArray:
+    """Return labels that are dates in microseconds, if they fit; other labels as they are.
+
+    Only these are dates and times of Python: in nanoseconds a label would be an integer there.
+    """
+    if labels.dtype.kind != "M":
+        return labels
+    dates = labels.astype("M8[us]")
+    return dates if (dates == labels).all() else labels
+
+
+def _as_time(label: Any) -> Any:
+    """Return a date as a date and time, as labels in microseconds are; others as they are."""
+    try:
+        return np.datetime64(label, "us").item()
+    except (TypeError, ValueError):
+        return label
 
 
 def ending_with(positive: Any, classes: AnyArray) -> AnyArray:

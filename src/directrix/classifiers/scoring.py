@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
+from directrix.classifiers.class_names import output_names, positive_index, probability_names
+
 if TYPE_CHECKING:
     from directrix.classifiers.scorecard.card.card import Card
 
@@ -107,6 +109,8 @@ class ScoringFormula(ABC):
     always : int, optional
         Index of the class that is predicted whatever the score: that of a model whose probability
         never crosses one half.
+    positive : label, optional
+        Of two classes, the one whose probability is written; by default the last.
     """
 
     classes: tuple[Any, ...]
@@ -114,6 +118,7 @@ class ScoringFormula(ABC):
     response: Response | None = None
     one_vs_rest: tuple[Sigmoid, ...] = ()
     always: int | None = None
+    positive: Any = None
 
     @property
     def two_classes(self) -> bool:
@@ -129,6 +134,30 @@ class ScoringFormula(ABC):
     def responses(self) -> tuple[Response, ...]:
         """The function of each score."""
         return self.one_vs_rest if self.response is None else (self.response,)
+
+    @property
+    def positive_index(self) -> int:
+        """The index of the positive one of two classes."""
+        return positive_index(self.classes, self.positive)
+
+    @property
+    def probability_names(self) -> tuple[str, ...]:
+        """Names of the probabilities: of the positive one of two classes, or of every class."""
+        return probability_names(self.classes, self.positive)
+
+    def names_by_score(self, output: str) -> tuple[str, ...]:
+        """Return names of an output that there is for each score: with two classes its name."""
+        return (output,) if self.two_classes else output_names(output, self.classes)
+
+    def positive_probability(self, score: Value, arithmetic: Arithmetic[Value]) -> Value:
+        """Return the probability of the positive one of two classes at a score."""
+        if self.response is None:
+            msg = "with more than two classes no class is the positive one"
+            raise ValueError(msg)
+        probability = self.response.probability(score, arithmetic)
+        if self.positive_index == 1:
+            return probability
+        return arithmetic.add(arithmetic.multiply(probability, -1.0), 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier, only_entry
+from directrix.classifiers.fitting.finalize import warn_about_one_class
 from directrix.classifiers.fitting.operating_point import OperatingPoint, OperatingPoints
 from directrix.classifiers.fitting.other_points import point_at
 from directrix.classifiers.positive import ending_with, toward_positive
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.calibration import Calibration
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.held_out import HeldOut
+    from directrix.classifiers.fitting.training_rows import KeyedRows
     from directrix.metrics import Metric
 
 
@@ -43,12 +45,14 @@ class ThresholdClassifier(LinearClassifier):
     @property
     def operating_point_(self) -> OperatingPoint:
         """The operating point of a classifier of two classes."""
-        return only_entry(self.operating_points_, "operating_point")
+        point: OperatingPoint = only_entry(self, "operating_point")
+        return point
 
     @property
     def calibration_(self) -> Calibration:
         """The calibration of a classifier of two classes."""
-        return only_entry(self.calibrations_, "calibration")
+        calibration: Calibration = only_entry(self, "calibration")
+        return calibration
 
     def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
         """Return the class of each row: at an operating point, or the most probable of several.
@@ -92,13 +96,17 @@ class ThresholdClassifier(LinearClassifier):
         if isinstance(at, str) or not isinstance(at, Iterable):
             at = [at]
         check_is_fitted(self)
-        held_out = only_entry(getattr(self, "_held_out", (None,)), "operating_point")
+        base, rises = self.operating_point_.threshold, self._score_rises
+        held_out = getattr(self, "_held_out", (None,))[0]
         if held_out is None:
             raise NoHeldOutScoresError(type(self).__name__)
-        base, rises = self.operating_point_.threshold, self._score_rises
         points = [point_at(resolve(each), held_out, base, rises=rises) for each in at]
+        weighted_by = self.operating_point_.weighted_by
         return OperatingPoints(
-            replace(point, threshold=self._stated_threshold(point.threshold)) for point in points
+            replace(
+                point, threshold=self._stated_threshold(point.threshold), weighted_by=weighted_by
+            )
+            for point in points
         )
 
     def at_point(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
@@ -156,8 +164,9 @@ class ThresholdClassifier(LinearClassifier):
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
         into the accuracy, the balanced error into the balanced accuracy; other metrics of which
-        less is better change their sign. A metric that sets its own threshold, such as recall at
-        1 % FPR, sets it on these rows.
+        less is better change their sign. A metric with a limit or a quota, such as recall at 1 %
+        FPR, has its best cutoff on these rows, so that models are compared at the same limit: not
+        the cutoff of `predict`, whose rates ``directrix evaluate`` shows.
 
         Parameters
         ----------
@@ -239,10 +248,18 @@ class ThresholdClassifier(LinearClassifier):
         """Take the classes and the features from a classifier fitted to the same rows."""
         self.classes_, self.positive_ = other.classes_, other.positive_
         self.n_features_in_ = other.n_features_in_
+        self._weighted_by = getattr(other, "_weighted_by", "")
         if hasattr(other, "feature_scales_"):  # a card has no coefficients to compare
             self.feature_scales_ = other.feature_scales_
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
+
+    def _prepare_rows(self, *args: Any, **options: Any) -> KeyedRows:
+        """Validate rows as every linear classifier does, and note what weights their rates."""
+        keyed = super()._prepare_rows(*args, **options)
+        class_weight = getattr(self, "class_weight", None)
+        self._weighted_by = keyed.weighted(class_weight, self.classes_).weighted_by
+        return keyed
 
     def _set_lines(self, fitted: Sequence[FittedLine]) -> None:
         """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
@@ -250,6 +267,17 @@ class ThresholdClassifier(LinearClassifier):
             fitted = [entry.turned() for entry in fitted]
         lines = np.stack([entry.line for entry in fitted])
         self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
-        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
+        self._set_points(fitted)
         self.calibrations_ = tuple(entry.calibration for entry in fitted)
+
+    def _set_points(self, fitted: Sequence[FittedLine]) -> None:
+        """Store the operating points that are delivered, and warn if one predicts one class."""
+        # Of the rows of this fit only: a later fit to a summary has none.
+        weighted_by = self.__dict__.pop("_weighted_by", "")
+        points = (entry.operating_point for entry in fitted)
+        self.operating_points_ = tuple(
+            point if point.empirical is None else replace(point, weighted_by=weighted_by)
+            for point in points
+        )
         self._held_out = tuple(entry.held_out for entry in fitted)
+        warn_about_one_class(self.operating_points_, self.classes_.tolist())

@@ -68,6 +68,9 @@ class Dialect(NamedTuple):
             if "\0" in name:
                 msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
                 raise SqlNameError(msg, name, [position])
+            if not _is_unicode(name):
+                msg = f"{which} has half of a surrogate pair in its name {name!r}: {remedy}"
+                raise SqlNameError(msg, name, [position])
             first = seen.setdefault(self.key(name), position)
             if first != position:
                 reason = "upper and lower case are the same to this database"
@@ -92,6 +95,12 @@ class Dialect(NamedTuple):
             return f"{label:f}"
         if isinstance(label, int):
             return str(label)
+        if not _is_unicode(label):
+            msg = (
+                f"SQL cannot hold the text {label!r}, which has half of a surrogate pair: replace "
+                "it in the table before the fit"
+            )
+            raise ValueError(msg)
         return _quoted(label, "'", self.text_escape)
 
 
@@ -107,6 +116,11 @@ DIALECTS = {
     # Float64 would refuse NULL before it is counted; a number in quotes may lose its last digit.
     "clickhouse": Dialect("Nullable(Float64)", "CAST({} AS Float64)", "`", "\\", "\\"),
 }
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text can be sent to a database: it has no half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _quoted(text: str, quote: str, escape: str) -> str:

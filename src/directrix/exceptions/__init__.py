@@ -14,9 +14,13 @@ from typing import Any
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
+from directrix.exceptions.columns import LazyTableError as LazyTableError
+from directrix.exceptions.columns import MissingColumnsError as MissingColumnsError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError
+from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed
 from directrix.exceptions.files import BinnerFileError as BinnerFileError
@@ -135,6 +139,28 @@ class NegativeCountError(ValueError):
         )
 
 
+class MissingLabelsError(ValueError):
+    """Rows to learn from have no label.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows without a label.
+    first : int
+        Position of the first of them, from zero.
+    """
+
+    def __init__(self, rows: int, first: int) -> None:
+        self.rows, self.first = rows, first
+        super().__init__(rows, first)
+
+    def __str__(self) -> str:
+        return (
+            f"y has no label (None, NaN or NA) in {self.rows:,} row{'s' * (self.rows != 1)}, the "
+            f"first at position {self.first}: drop those rows from X and y, or give them a label"
+        )
+
+
 class LabelNotFoundError(ValueError):
     """The label to catch is not one of the two labels.
 
@@ -158,6 +184,26 @@ class LabelNotFoundError(ValueError):
                 "leave it out, or fit to `y == label`"
             )
         return f"positive={self.label!r} is not a label: give one of {labels}"
+
+
+class LabelTypeError(TypeError):
+    """A label is of a type that an export cannot write.
+
+    Parameters
+    ----------
+    label : object
+    """
+
+    def __init__(self, label: Any) -> None:
+        self.label = label
+        super().__init__(label)
+
+    def __str__(self) -> str:
+        return (
+            f"the label {self.label!r} is of type {type(self.label).__name__}, which SQL, ONNX, "
+            "PMML, JSON and Python source cannot all write: fit the classifier to labels that are "
+            "texts, numbers, booleans or dates"
+        )
 
 
 class NoHeldOutScoresError(ValueError):
@@ -249,7 +295,10 @@ class OneClassPredictedWarning(UserWarning):
 
 
 class NotBetterThanBaselineWarning(UserWarning):
-    """A simpler model is as good on held-out rows; at most one is given for a fit.
+    """A simpler model than the one that is delivered is as good on held-out rows.
+
+    At most one is given for a fit, and none if the delivered model is the simpler one or if it is
+    no better than a constant: its report says both.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 #: Columns that a message lists before it only counts them.
@@ -33,7 +34,101 @@ class ColumnNotFoundError(KeyError):
 
     def __str__(self) -> str:  # KeyError would show the repr of its arguments
         known = f"are {list(self.available)}" if self.available else "have no names"
-        return f"no {self.noun} named {self.name!r}; the {self.noun}s {known}"
+        asked = suggest_names(self.name, self.available)
+        listed_after = f" The {self.noun}s {known}" if asked else f"; the {self.noun}s {known}"
+        return f"no {self.noun} named {self.name!r}{asked}{listed_after}"
+
+    @property
+    def similar(self) -> tuple[str, ...]:
+        """Names of columns there are that resemble the name asked for, the most similar first."""
+        return similar_names(self.name, self.available)
+
+
+class MissingColumnsError(ColumnNotFoundError, ValueError):
+    """A table lacks columns that a classifier was fitted to.
+
+    Parameters
+    ----------
+    name : object
+        The first of them.
+    available : iterable
+        Names of the columns there are.
+    refusal : str
+        What scikit-learn says of the table; it lists all columns that are missing or new.
+    """
+
+    def __init__(self, name: Any, available: Iterable[Any], refusal: str) -> None:
+        super().__init__(name, available)
+        self.refusal = refusal
+        self.args = (name, self.available, refusal)
+
+    def __str__(self) -> str:
+        return f"{self.refusal.rstrip()}\n{super().__str__()}"
+
+
+class LazyTableError(TypeError):
+    """A table whose rows are not in memory is given where rows are needed.
+
+    Parameters
+    ----------
+    kind : str
+        What it is: "polars LazyFrame".
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(kind)
+
+    def __str__(self) -> str:
+        return (
+            f"this needs rows in memory, and got a {self.kind}: call its collect() first, or train "
+            "a classifier by fit_source(frame, target=...), which reads it as a stream"
+        )
+
+
+class ColumnNotInFileError(ColumnNotFoundError):
+    """A file lacks a column that other files of the same source have.
+
+    Parameters
+    ----------
+    name : str
+    available : iterable of str
+        Names of the columns of the file.
+    path : str
+        Of the file.
+    """
+
+    def __init__(self, name: Any, available: Iterable[Any], path: str) -> None:
+        super().__init__(name, available)
+        self.path = path
+        self.args = (name, self.available, path)
+
+    def __str__(self) -> str:
+        return (
+            f"no column named {self.name!r} in {self.path!r}, and other files have it; the columns "
+            f"of this file are {list(self.available)}: write the column to every file (with "
+            "missing values where there are none), or name the columns to use in features"
+        )
+
+
+class PandasIndexWarning(UserWarning):
+    """The index of a pandas data frame, which its file holds as a column, is not used.
+
+    Parameters
+    ----------
+    columns : iterable of str
+    """
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self.columns = tuple(columns)
+        super().__init__(self.columns)
+
+    def __str__(self) -> str:
+        names = ", ".join(self.columns)
+        return (
+            f"left out the index of a pandas data frame ({names}), which is no feature: name the "
+            "columns with --features to use it"
+        )
 
 
 class ColumnKindError(TypeError):
@@ -145,6 +240,18 @@ class InfiniteValuesError(_NotFiniteError):
 
     _values = "infinity"
     remedy = "replace it by a finite number, or drop those rows"
+
+
+def similar_names(name: Any, names: Iterable[Any]) -> tuple[str, ...]:
+    """Return up to three names that resemble one, whatever their case."""
+    by_lower = {str(known).lower(): str(known) for known in names}
+    return tuple(by_lower[lower] for lower in get_close_matches(str(name).lower(), by_lower, n=3))
+
+
+def suggest_names(name: Any, names: Iterable[Any]) -> str:
+    """Return a question such as ``; did you mean 'fraud'?``, or "" if no name is similar."""
+    similar = similar_names(name, names)
+    return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
 def listed(columns: tuple[Any, ...]) -> str:

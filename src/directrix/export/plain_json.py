@@ -36,7 +36,7 @@ def to_json(classifier: Any) -> str:
     ... )
     >>> formula = json.loads(to_json(classifier))
     >>> formula["classes"], formula["threshold"], sorted(formula["probability"][0])
-    ([0, 1], 0.0, ['above', 'below', 'kind', 'offset'])
+    ([0, 1], 0.0, ['above', 'below', 'class', 'kind', 'name', 'offset', 'one_minus'])
     """
     formula = scoring_formula(classifier)
     if isinstance(formula, CardFormula):
@@ -72,7 +72,18 @@ def _card_entries(formula: CardFormula) -> dict[str, Any]:
 
 
 def _probability(formula: Formula) -> list[dict[str, Any]]:
-    return [{"kind": response.name, **_fields(response)} for response in formula.responses]
+    """Return a function of each score, and the class whose probability it gives."""
+    if not formula.two_classes:
+        parts = zip(formula.classes, formula.probability_names, formula.responses, strict=True)
+        return [_entry(label, name, response) for label, name, response in parts]
+    label, (name,) = formula.classes[formula.positive_index], formula.probability_names
+    entry = _entry(label, name, formula.responses[0])
+    # A score is in favour of the last class, and so is the function of it.
+    return [entry | {"one_minus": formula.positive_index == 0}]
+
+
+def _entry(label: Any, name: str, response: Any) -> dict[str, Any]:
+    return {"class": label, "name": name, "kind": response.name, **_fields(response)}
 
 
 def _fields(response: Any) -> dict[str, float]:

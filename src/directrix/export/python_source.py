@@ -61,10 +61,16 @@ def score(row):
     return _base_scores(row)[0]
 
 
-def probability(row):
-    """Return the probability of the last class."""
+def {name}(row):
+    """Return the probability of the class {label}."""
     s = score(row)
     return {probability}
+
+
+def probabilities(row):
+    """Return the probability of each class, by its label."""
+    p = {name}(row)
+    return {{{each}}}
 '''
 
 _ABOVE_ZERO = '''
@@ -91,13 +97,13 @@ def score(row):
     ]
 
 
-def probability(row):
-    """Return the probability of each class."""
+def probabilities(row):
+    """Return the probability of each class, by its label."""
     logs = [min(z, 0.0) - log1p(exp(-abs(z))) for z in score(row)]
     most = max(logs)  # far out all sigmoids may be too small for a float; their ratios are not
     shares = [exp(log - most) for log in logs]
     total = fsum(shares)
-    return [share / total for share in shares]
+    return dict(zip(CLASSES, [share / total for share in shares]))
 
 
 def predict(row):
@@ -108,12 +114,13 @@ def predict(row):
 
 
 def to_python(classifier: Any) -> str:
-    """Return the source of a module with functions ``score``, ``probability`` and ``predict``.
+    """Return the source of a module with functions ``score``, ``probabilities`` and ``predict``.
 
-    They take a row: a mapping from names to numbers, or a sequence of numbers. That of a
-    `ScorecardClassifier` takes raw values (numbers, texts, booleans, dates, None), and has a
-    function ``points`` too. The module needs no library but that of Python 3.7 and later: ``math``,
-    and ``datetime`` if a card has dates.
+    ``probabilities`` returns a dict by label. With two classes there is one more function, called
+    after the positive class, such as ``probability_bad``. They take a row: a mapping from names to
+    numbers, or a sequence of numbers. That of a `ScorecardClassifier` takes raw values
+    (numbers, texts, booleans, dates, None), and has a function ``points`` too. The module needs no
+    library but that of Python 3.7 and later: ``math``, and ``datetime`` if a card has dates.
 
     Parameters
     ----------
@@ -146,9 +153,17 @@ def to_python(classifier: Any) -> str:
             sigmoid.log_odds(f"s[{k}]", arithmetic) for k, sigmoid in enumerate(formula.one_vs_rest)
         ]
         return head + _SEVERAL_CLASSES.format(log_odds=",\n        ".join(log_odds))
-    probability = formula.response.probability("s", arithmetic)
+    (name,) = formula.probability_names
+    values = ["1.0 - p", "1.0 - p"]
+    values[formula.positive_index] = "p"
+    two_classes = _TWO_CLASSES.format(
+        name=name,
+        label=ascii(formula.classes[formula.positive_index]).replace("\\", "\\\\"),
+        probability=formula.positive_probability("s", arithmetic),
+        each=", ".join(f"CLASSES[{k}]: {value}" for k, value in enumerate(values)),
+    )
     label = _ABOVE_ZERO if formula.always is None else _ALWAYS.format(always=formula.always)
-    return head + _TWO_CLASSES.format(probability=probability) + label
+    return head + two_classes + label
 
 
 def _line_source(formula: LinearFormula) -> str:

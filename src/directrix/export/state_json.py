@@ -17,7 +17,7 @@ from directrix.metrics import Metric
 _CALIBRATION_KEYS = ["above", "below", "how", "offset"]
 _POINT_KEYS = {"empirical", "intervals", "metric", "predicted", "rows", "threshold"}
 #: Files before 0.2 have neither.
-_LATER_POINT_KEYS = {"expected", "guarantee"}
+_LATER_POINT_KEYS = {"expected", "guarantee", "weighted_by"}
 
 
 def facts_to_json(facts: Facts) -> dict[str, Any]:
@@ -86,6 +86,8 @@ def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
         plain["expected"] = _rates_to_json(point.expected)
     if point.guarantee is not None:
         plain["guarantee"] = point.guarantee
+    if point.weighted_by:
+        plain["weighted_by"] = point.weighted_by
     return plain
 
 
@@ -110,6 +112,8 @@ def _point_from_json(plain: Any) -> OperatingPoint:
     empirical = None if empirical is None else Rates(*_rates_from_json(empirical, 4))
     expected = Rates(*_rates_from_json(plain["expected"], 4)) if "expected" in plain else None
     require(guarantee is None or type(guarantee) is str, "a guarantee is not text")
+    weighted_by = plain.get("weighted_by", "")
+    require(type(weighted_by) is str, "what rates are weighted by is not text")
     return OperatingPoint(
         metric,
         plain["threshold"],
@@ -119,6 +123,7 @@ def _point_from_json(plain: Any) -> OperatingPoint:
         expected,
         _intervals_from_json(plain["intervals"]),
         guarantee,
+        weighted_by,
     )
 
 

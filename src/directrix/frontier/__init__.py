@@ -16,6 +16,7 @@ from directrix.frontier.choice_validation import Rule as Rule
 from directrix.frontier.choice_validation import held_out_rates as held_out_rates
 from directrix.frontier.choice_validation import most_promising as most_promising
 from directrix.frontier.choice_validation import optimism_of_ranking as optimism_of_ranking
+from directrix.frontier.choice_validation import optimism_of_rates as optimism_of_rates
 from directrix.frontier.choice_validation import repeat_choice as repeat_choice
 from directrix.frontier.compare import FIRST_ROWS as FIRST_ROWS
 from directrix.frontier.compare import MOST_ROWS as MOST_ROWS

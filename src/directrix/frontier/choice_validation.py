@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from directrix.metrics import CurveStack
+from directrix.metrics import Curve, CurveStack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Rule(Protocol):
 
 
 class HeldOutRates(NamedTuple):
-    """True- and false-positive rate of rows predicted by a choice made without them."""
+    """True- and false-positive rate of rows predicted by a choice, or differences of these."""
 
     tpr: float
     fpr: float
@@ -93,6 +93,11 @@ class PartCurves:
                 weights[split, :, k] = totals.reshape(n_parts, 2, m)
         return cls(np.cumsum(weights, axis=-1))
 
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.above[0, :, 0, :, -1].sum())
+
     def without_part(self) -> CurveStack:
         """Return, for each part, the curves of the other rows, scaled to the weight of all."""
         whole = self.above.sum(axis=1, keepdims=True)
@@ -107,6 +112,13 @@ class PartCurves:
         factor = total / others[..., -1].sum(axis=-1)[..., None, None]
         others *= factor
         return CurveStack(others[..., 1, :], others[..., 0, :])
+
+    def whole(self, candidate: int) -> Curve:
+        """Return the curve of a candidate on all rows; its scores are ranks of thresholds."""
+        negatives, positives = self.above[0, :, candidate].sum(axis=0)
+        if negatives[0] or positives[0]:  # the first threshold may have rows above it
+            negatives, positives = (np.append(0.0, above) for above in (negatives, positives))
+        return Curve(np.arange(len(positives) - 1, 0.0, -1.0), positives, negatives)
 
     def of_part(self) -> CurveStack:
         """Return the curves of the rows of each part."""
@@ -164,6 +176,25 @@ def held_out_rates(curves: PartCurves, choice: RepeatedChoice) -> HeldOutRates:
     above = np.take_along_axis(chosen, index[..., None, None], axis=-1)[..., 0].sum(axis=(0, 1))
     total = chosen[..., -1].sum(axis=(0, 1))
     return HeldOutRates(float(above[1] / total[1]), float(above[0] / total[0]))
+
+
+def optimism_of_rates(curves: PartCurves, choice: RepeatedChoice) -> HeldOutRates:
+    """Return by how much rates are higher on the rows that chose a threshold than on others.
+
+    Each choice is judged twice: on the rows that made it, and on the part that was left out.
+    """
+    candidate, index = choice.candidate[..., None], choice.threshold_index[..., None]
+    others, part = curves.without_part(), curves.of_part()
+    seen = []
+    for rates, rows in (
+        (others.tpr, part.positives[..., 0, 0]),
+        (others.fpr, part.negatives[..., 0, 0]),
+    ):
+        chosen = np.take_along_axis(rates, candidate[..., None], axis=2)[:, :, 0]
+        at_threshold = np.take_along_axis(chosen, index, axis=-1)[..., 0]
+        seen.append(float((at_threshold * rows).sum() / rows.sum()))
+    unseen = held_out_rates(curves, choice)
+    return HeldOutRates(seen[0] - unseen.tpr, seen[1] - unseen.fpr)
 
 
 def optimism_of_ranking(

@@ -15,7 +15,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers import LinearClassifier
+from directrix.classifiers import LinearClassifier, output_names
 from directrix.exceptions import MissingLibraryError, ModelFileError
 from directrix.export import load, save
 from directrix.integrations.mlflow_records import fit_documents, fit_metrics, fit_params
@@ -240,7 +240,8 @@ class PyfuncClassifier:
         ----------
         model_input : data frame or array
         params : dict, optional
-            ``{"method": "predict_proba"}`` gives the probabilities of all classes; other methods
+            ``{"method": "predict_proba"}`` gives the probabilities of all classes, as a data frame
+            whose columns are called after the classes, such as ``probability_bad``; other methods
             are "predict", "decision_function" and, of scorecards, "predict_points".
         """
         method = (params or {}).get("method", METHODS[0])
@@ -249,7 +250,13 @@ class PyfuncClassifier:
             names = ", ".join(map(repr, known))
             msg = f"method of {type(self._classifier).__name__} must be one of {names}; {method!r}"
             raise ValueError(msg)
-        return getattr(self._classifier, method)(model_input)
+        made = getattr(self._classifier, method)(model_input)
+        if method != "predict_proba":
+            return made
+        import pandas as pd
+
+        columns = output_names("probability", self._classifier.classes_.tolist())
+        return pd.DataFrame(made, columns=list(columns))
 
 
 def _load_pyfunc(path: str) -> PyfuncClassifier:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.ml.functions import vector_to_array
+from pyspark.ml.functions import array_to_vector, vector_to_array
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
 
-from directrix.classifiers import Calibration, Sigmoid
+from directrix.classifiers import Calibration, Sigmoid, output_names
 from directrix.exceptions import ColumnNotFoundError, NotNumericError
 
 if TYPE_CHECKING:
@@ -66,6 +67,24 @@ class ScoringLine:
         """Return the label predicted at a column of scores; NaN stays NaN."""
         negative, positive = self.classes
         return F.when(F.isnan(score), score).when(score > 0, positive).otherwise(negative)
+
+
+def probability_vector(probabilities: Sequence[Any], classes: Sequence[Any], name: str) -> Any:
+    """Return a column of vectors whose entries are named after the classes, as metadata.
+
+    Parameters
+    ----------
+    probabilities : sequence of Column
+        One for each class.
+    classes : sequence
+        Labels.
+    name : str
+        Of the column.
+    """
+    names = output_names("probability", classes)
+    attributes = [{"idx": k, "name": entry} for k, entry in enumerate(names)]
+    metadata = {"ml_attr": {"attrs": {"numeric": attributes}, "num_attrs": len(names)}}
+    return array_to_vector(F.array(*probabilities)).alias(name, metadata=metadata)
 
 
 class ColumnArithmetic:

@@ -23,7 +23,7 @@ from pyspark.ml.util import (
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
 from directrix.classifiers import Calibration
-from directrix.integrations.spark_columns import ScoringLine, arrays
+from directrix.integrations.spark_columns import ScoringLine, arrays, probability_vector
 from directrix.metrics import metric_text
 
 _LINE = "line"  # entry of a saved model with the numbers that score rows
@@ -125,9 +125,11 @@ class SparkLinearModel(PredictionModel, LineParams, MLReadable, MLWritable):
         features = arrays(dataset, self.getFeaturesCol())
         score = F.col(score_column)
         positive = self.line.probability(score)
+        name = self.getProbabilityCol()
+        both = [1.0 - positive, positive]
         columns = {
             self.getRawPredictionCol(): array_to_vector(F.array(-score, score)),
-            self.getProbabilityCol(): array_to_vector(F.array(1.0 - positive, positive)),
+            name: probability_vector(both, self.line.classes, name) if name else None,
             self.getPredictionCol(): self.line.label(score),
         }
         scored = dataset.withColumn(score_column, self.line.score(features))

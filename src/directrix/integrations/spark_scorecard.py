@@ -36,7 +36,7 @@ from directrix.classifiers import ScorecardClassifier
 from directrix.engines import DIALECTS
 from directrix.exceptions import ColumnNotFoundError
 from directrix.export import load, save, to_sql
-from directrix.integrations.spark_columns import ColumnArithmetic
+from directrix.integrations.spark_columns import ColumnArithmetic, probability_vector
 from directrix.metrics import metric_text, resolve
 
 _FILE = "model_file"  # entry of a saved stage: the bytes of the model file, in base64
@@ -156,10 +156,11 @@ class SparkScorecardModel(Model, CardParams, MLReadable, MLWritable):
         points, scores = list(map(F.col, point_names)), list(map(F.col, score_names))
         two = len(cards) == 1
         raw = [-scores[0], scores[0]] if two else scores
+        name, classes = self.getProbabilityCol(), self.classifier.classes_.tolist()
         columns = {
             self.getPointsCol(): points[0] if two else F.array(*points),
             self.getRawPredictionCol(): array_to_vector(F.array(*raw)),
-            self.getProbabilityCol(): array_to_vector(F.array(*self._probabilities(scores))),
+            name: probability_vector(self._probabilities(scores), classes, name) if name else None,
             self.getPredictionCol(): self._prediction(scores),
         }
         scored = dataset.withColumns(dict(zip(point_names, sums, strict=True)))

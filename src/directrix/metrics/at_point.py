@@ -54,6 +54,32 @@ class PointMetric(Metric):
             return int(indices.min())  # the highest threshold has the fewest false positives
         return super().best_among(curve, indices)
 
+    def ties_split(self, curve: Curve) -> float:
+        r"""Return the best value if tied rows may be split at random, so that the limit is met.
+
+        Of the rows with the score at which the limit would be broken, as large a share is
+        predicted positive as keeps it: a point on the straight line between two thresholds of the
+        curve. A card of few whole points, on which many rows tie, then compares with any other
+        model at exactly the same limit.
+
+        Parameters
+        ----------
+        curve : Curve
+        """
+        tpr, fpr = curve.tpr, curve.fpr
+        slack = self.limit.slack(tpr, fpr, curve.prior)
+        before = np.flatnonzero((slack[:-1] >= 0) != (slack[1:] >= 0))
+        share = slack[before] / (slack[before] - slack[before + 1])
+        at_limit = [rate[before] + share * (rate[before + 1] - rate[before]) for rate in (tpr, fpr)]
+        kept = self.at_thresholds(curve)[1]
+        points = [
+            np.append(rate[kept], some) for rate, some in zip((tpr, fpr), at_limit, strict=True)
+        ]
+        if not len(points[0]):
+            return self.best(curve).value
+        values = np.asarray(self.at_rates(points[0], points[1], curve.prior))
+        return float(values.max() if self.greater_is_better else values.min())
+
     @property
     @abstractmethod
     def limit(self) -> Limit:

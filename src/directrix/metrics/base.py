@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from directrix.risks import Risk
 
 
+#: Shares of rows predicted positive, of which the best is the value of chance.
+_SHARES = 1000
+
+
 class Choice(NamedTuple):
     """The best threshold on some rows.
 
@@ -83,6 +87,13 @@ class Metric(ABC):
     def best_value(self, curve: Curve) -> float:
         """Return the metric at the best threshold."""
         return self.best(curve).value
+
+    def ties_split(self, curve: Curve) -> float:
+        """Return the best value if tied rows may be split at random to meet a limit exactly.
+
+        Without a limit that is the best value.
+        """
+        return self.best_value(curve)
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
         """Return the best value of the metric on every curve, and the index of its threshold."""
@@ -166,6 +177,42 @@ class Metric(ABC):
     def cost_ratio(self) -> float | None:
         """Cost of a miss divided by that of a false positive, where the metric states both."""
         return None
+
+    def chance(self, prior: float, n_rows: float | None = None) -> float:
+        r"""Return what scores that know nothing of the label reach at their best threshold.
+
+        At every threshold of such scores both rates are equal, and each share of the rows can be
+        predicted positive: all of them and none of them, the constant predictions, among others.
+
+        .. math:: \max_{q \in [0, 1]} M(q, q, \pi)
+
+        within the limit of the metric, if it has one; the least for a metric of which less is
+        better. An AUC of 0.5, a recall of α at a false-positive rate of α, a precision of π.
+
+        Parameters
+        ----------
+        prior : float
+            π, the share of positives.
+        n_rows : float, optional
+            Weight of all rows, which a metric of a number of rows needs.
+        """
+        grid = np.linspace(0.0, 1.0, _SHARES + 1)
+        share = grid if self.limit is None else np.union1d(grid, [self.limit.value])
+        total = 1.0 if n_rows is None else n_rows
+        levels = np.arange(len(share) - 1, 0.0, -1.0)
+        curve = Curve(levels, total * prior * share, total * (1.0 - prior) * share)
+        return float(self.best_value(curve))
+
+    def is_better(self, interval: tuple[float, float], than: float) -> bool:
+        """Return whether a whole interval of values of the metric is better than a value.
+
+        Parameters
+        ----------
+        interval : tuple of float
+        than : float
+        """
+        low, high = interval
+        return low > than if self.greater_is_better else high < than
 
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
         """Return the probability above which to predict positive, where the metric implies one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,26 @@ class Limit(NamedTuple):
         if self.rate == "alerts":
             return f"{bound} of the rows flagged"
         return f"{_RATE_NAMES[self.rate]} {bound}"
+
+    def slack(self, tpr: Any, fpr: Any, prior: float) -> Any:
+        r"""Return a linear function of the rates that is at least zero where the limit is kept.
+
+        Parameters
+        ----------
+        tpr, fpr : float or array
+        prior : float
+            π, the share of positives.
+        """
+        match self.rate:
+            case "fpr":
+                excess = fpr - self.value
+            case "tpr":
+                excess = tpr - self.value
+            case "precision":
+                excess = (1.0 - self.value) * prior * tpr - self.value * (1.0 - prior) * fpr
+            case _:
+                excess = prior * tpr + (1.0 - prior) * fpr - self.value
+        return -excess if self.at_most else excess
 
     def boundary(self, prior: float) -> Boundary:
         r"""Return where in the ROC plane the limit is just kept.

@@ -76,13 +76,13 @@ class RocArea(RankingMetric):
         r"""Return what a row contributes to the area (DeLong, DeLong and Clarke-Pearson 1988).
 
         V of a positive is the share of the negatives within the limit α that it is above; V of a
-        negative within the limit is the share of positives between it and the limit, divided by α,
-        and 0 beyond (for α < 1, Dodd and Pepe 2003).
+        negative within the limit is minus the share of positives between it and the limit, divided
+        by α, and 0 beyond (for α < 1, Dodd and Pepe 2003).
         """
         limit = self._highest_fpr()
         tpr, fpr = ((rows[:-1] + rows[1:]) / 2.0 for rows in (curve.tpr, curve.fpr))
         at_limit = float(np.interp(limit, curve.fpr, curve.tpr))
-        within = np.where(fpr < limit, (at_limit - tpr) / limit, 0.0)
+        within = np.where(fpr < limit, (tpr - at_limit) / limit, 0.0)
         return np.clip(1.0 - fpr / limit, 0.0, 1.0), within
 
     def _area(self, curve: Curve) -> float:

@@ -66,7 +66,9 @@ from directrix.moments.rows import Rows as Rows
 from directrix.moments.rows import SparseRows as SparseRows
 from directrix.moments.rows import as_rows as as_rows
 from directrix.moments.rows import canonical_csr as canonical_csr
+from directrix.moments.rows import feature_names_of as feature_names_of
 from directrix.moments.rows import is_frame as is_frame
+from directrix.moments.rows import refuse_lazy as refuse_lazy
 from directrix.moments.score_bins import BINS as BINS
 from directrix.moments.score_bins import bin_of as bin_of
 from directrix.moments.score_bins import centres as centres

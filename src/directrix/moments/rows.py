@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions import ColumnNotFoundError, NotNumericError
+from directrix.exceptions import ColumnNotFoundError, LazyTableError, NotNumericError
 from directrix.moments._column_values import NUMERIC_KINDS, refused_type
 
 if TYPE_CHECKING:
@@ -161,6 +161,7 @@ def as_rows(data: Any) -> Rows:
     """Wrap an array, sparse matrix or data frame of features as ``Rows``."""
     if isinstance(data, Rows):
         return data
+    refuse_lazy(data)
     if sparse.issparse(data):
         return SparseRows(canonical_csr(data))
     if is_frame(data):
@@ -171,6 +172,25 @@ def as_rows(data: Any) -> Rows:
 def is_frame(data: Any) -> bool:
     """Return whether ``data`` is a pandas or polars data frame."""
     return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column"))
+
+
+def refuse_lazy(data: Any) -> None:
+    """Raise `LazyTableError` for a lazy frame, whose rows are not in memory."""
+    if type(data).__name__ == "LazyFrame":
+        library = type(data).__module__.partition(".")[0]
+        kind = f"{library} LazyFrame"
+        raise LazyTableError(kind)
+
+
+def feature_names_of(data: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a data frame or Arrow table; None if they have none."""
+    if is_frame(data):
+        names = list(data.columns)
+    elif hasattr(data, "num_rows") and hasattr(data, "schema"):
+        names = list(data.schema.names)
+    else:
+        return None
+    return tuple(names) if all(isinstance(name, str) for name in names) else None
 
 
 def canonical_csr(matrix: Any) -> Any:

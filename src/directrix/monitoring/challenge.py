@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers import OnRows, Sizes
+from directrix.classifiers import BEST_CUTOFF, Gap, OnRows, Sizes
 from directrix.metrics import Curve, resolve
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ class Challenge(NamedTuple):
     Parameters
     ----------
     metric : str
+        In words. A metric with a limit or a quota has its best cutoff on these rows, for both.
     champion, challenger : float
     gain : float
-        How much better the challenger is; negative if it is worse.
+        How much better the challenger is; negative if it is worse. It is clear only if the
+        interval excludes zero.
     low, high : float
         95 % interval of the gain. Histograms do not tell how the two models agree row by row, so
         they are taken as independent: for models that mostly agree the interval is too wide.
@@ -33,6 +35,11 @@ class Challenge(NamedTuple):
     gain: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        gap = Gap(self.gain, self.low, self.high).text("the champion")
+        values = f"challenger {self.challenger:.4f}, champion {self.champion:.4f}"
+        return f"{self.metric}: {values}; {gap}"
 
 
 def compare_models(
@@ -75,4 +82,5 @@ def compare_models(
     low = gain - float(np.hypot(values[1] - ends[1][0], ends[0][1] - values[0]))
     high = gain + float(np.hypot(ends[1][1] - values[1], values[0] - ends[0][0]))
     first, second = (chosen.as_score(value) for value in values)
-    return Challenge(chosen.label, first, second, gain, low, high)
+    label = f"{chosen.label}, {BEST_CUTOFF}" if chosen.fixes_threshold else chosen.label
+    return Challenge(label, first, second, gain, low, high)

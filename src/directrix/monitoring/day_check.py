@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
 from directrix.metrics import precision_of
+from directrix.monitoring.day_effects import FEWEST_DAYS, DayEffects
 from directrix.monitoring.promises import PromiseCheck
 
 #: Probability of a false alarm of drift on a day.
 ALARM_RATE = 0.01
 #: Columns that are printed before the rest is only counted.
 _PRINTED = 5
+
+#: What a verdict of drift rests on if reference days do not tell how much days differ.
+_FEW_DAYS = (
+    f". Days that differ by themselves look the same: {FEWEST_DAYS} reference days or more would "
+    "tell"
+)
 
 UNCHANGED, PRIOR_SHIFT, DRIFT = "unchanged", "prior shift", "drift"
 
@@ -131,6 +139,9 @@ class DayCheck:
     promises : tuple of PromiseCheck
         Empty for rows without labels.
     alarm_rate : float
+    effects : dict of DayEffects, optional
+        How much reference days differ beyond chance; None if they are too few to tell, and the day
+        was tested as if days differed by chance only.
     """
 
     day: str | None
@@ -144,6 +155,7 @@ class DayCheck:
     tests: tuple[DriftTest, ...]
     promises: tuple[PromiseCheck, ...]
     alarm_rate: float
+    effects: Mapping[str, DayEffects] | None = None
 
     @property
     def p_value(self) -> float:
@@ -187,6 +199,11 @@ class DayCheck:
             **{name: _plain(getattr(self, name)._asdict()) for name in named},
             "precision": dict(zip(("expected", "low", "high"), self.precision(), strict=True)),
         }
+        values["day_effects"] = None
+        if self.effects is not None:
+            values["day_effects"] = {
+                name: _plain(each._asdict()) for name, each in self.effects.items()
+            }
         for name in ("columns", "tests", "promises"):
             values[name] = [_plain(entry._asdict()) for entry in getattr(self, name)]
         return values
@@ -199,6 +216,7 @@ class DayCheck:
             return (
                 f"drift: no share of positives explains the {worst.rows_of} ({chance}); the "
                 "classes themselves have changed, and the rates of the model may not hold"
+                f"{_FEW_DAYS if self.effects is None else ''}"
             )
         if self.verdict == PRIOR_SHIFT:
             return (

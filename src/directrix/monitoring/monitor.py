@@ -21,6 +21,7 @@ from directrix.monitoring.day_check import (
     Prevalence,
     ScoreStability,
 )
+from directrix.monitoring.day_effects import FEWEST_DAYS, DayEffects, effects_of_days
 from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
 from directrix.monitoring.decay import as_day
 from directrix.monitoring.promises import check_promises
@@ -33,12 +34,11 @@ from directrix.monitoring.vectors import (
 from directrix.tables import BinCounts, psi_reading, stability, stability_index
 
 if TYPE_CHECKING:
+    from directrix._typing import FloatArray
     from directrix.classifiers import OperatingPoint
     from directrix.monitoring.mixture import MixtureFit
     from directrix.monitoring.store import SummaryStore
 
-#: Fewest reference days that tell how much days differ.
-_FEWEST_DAYS = 7
 #: Cells of the population stability index of scores: tenths of the reference rows.
 _PSI_CELLS = 10
 
@@ -65,14 +65,14 @@ class Monitor:
         Probability of a false alarm of drift on a day.
     days : iterable of DaySummaries
         Reference days one by one. They tell how much days differ beyond chance (weekdays, weather),
-        which is then no alarm; fewer than 7 tell nothing.
+        which is then no alarm, and in their order how long such differences last; fewer than 7
+        tell nothing, and later days are then tested as if days differed by chance only.
 
     Attributes
     ----------
-    excess : dict of float
+    effects : dict of DayEffects
         Variance between days of ``scores``, ``columns`` and the estimated ``share`` of positives,
-        in units of that of one row: the mean of a day of n rows has 1 + n times it the variance
-        that independent rows have.
+        in units of that of one row, and the autocorrelation of days in a row.
 
     Examples
     --------
@@ -115,7 +115,9 @@ class Monitor:
         self.scores, self.columns = scores, columns
         self.operating_point, self.threshold = operating_point, threshold
         self.alarm_rate = alarm_rate
-        self.excess = self._excess(list(days))
+        of_reference = [day for day in days if _has_rows(day.scores)]
+        self._n_days = len(of_reference)
+        self.effects = self._effects(of_reference)
 
     @classmethod
     def of_store(
@@ -228,6 +230,7 @@ class Monitor:
             tests,
             check_promises(self.operating_point, day.scores, self.threshold) if labelled else (),
             self.alarm_rate,
+            self.effects if self._n_days >= FEWEST_DAYS else None,
         )
 
     def _comparisons(self, day: DaySummaries) -> dict[str, Comparison]:
@@ -240,11 +243,13 @@ class Monitor:
 
     def _fit(self, name: str, comparison: Comparison) -> MixtureFit:
         dispersion, of_share = (
-            1.0 + comparison.n_rows * self.excess[which] for which in (name, "share")
+            1.0 + comparison.n_rows * self.effects[which].excess for which in (name, "share")
         )
-        return comparison.fit(dispersion, of_share)
+        fit = comparison.fit(dispersion, of_share)
+        p_value = self.effects[name].p_value(fit.statistic, fit.freedom, comparison.n_rows)
+        return fit._replace(p_value=p_value)
 
-    def _excess(self, days: list[DaySummaries]) -> dict[str, float]:
+    def _effects(self, days: list[DaySummaries]) -> dict[str, DayEffects]:
         """Return how much more the reference days differ than by chance, for each of their rows.
 
         For scores and columns that is what chi-squared is too large by. For the share of positives
@@ -252,27 +257,31 @@ class Monitor:
 
         A day of n rows is among the N rows of the reference, so that the variance of its
         difference to the reference is Σ (1/n − 1/N), and not Σ (1/n + 1/N).
-
-        The sum over days is divided by the sum of their rows: chi-squared of a day of few rows
-        is as noisy as that of any other, and a mean of ratios would be made of little else.
         """
-        found: dict[str, list[tuple[float, float]]] = {"scores": [], "columns": [], "share": []}
-        days = [day for day in days if _has_rows(day.scores)]
-        for day in days if len(days) >= _FEWEST_DAYS else ():
+        found: dict[str, list[tuple[float, float, FloatArray]]] = {
+            "scores": [],
+            "columns": [],
+            "share": [],
+        }
+        for day in days if len(days) >= FEWEST_DAYS else ():
             for name, comparison in self._comparisons(day).items():
                 fit = comparison.fit()
                 n, total = comparison.n_rows, float(comparison.reference.size.sum())
                 if n >= total:
                     continue
                 among = (total + n) / (total - n)
+                residual = np.sqrt(among) * fit.residual
                 if fit.freedom:
-                    found[name].append((fit.statistic / fit.freedom * among - 1.0, n))
+                    found[name].append((fit.statistic / fit.freedom * among, n, residual))
                 if name == "scores" and len(day.scores.classes) == 2:
                     share = float(day.scores.weight[1] / day.scores.weight.sum())
                     above = max(comparison.chi_squared(share) - fit.statistic, 0.0)
-                    found["share"].append((above * among - 1.0, n))
-        sums = {name: np.sum([(0.0, 0.0), *pairs], axis=0) for name, pairs in found.items()}
-        return {name: max(float(above / (n or 1.0)), 0.0) for name, (above, n) in sums.items()}
+                    sign = np.sign([share - fit.share])
+                    found["share"].append((above * among, n, sign * np.sqrt(above * among)))
+        return {
+            name: effects_of_days(*zip(*of_days, strict=True)) if of_days else DayEffects()
+            for name, of_days in found.items()
+        }
 
     def _score_stability(self, day: ScoreHistogram) -> ScoreStability:
         reference, rows = self.scores.unlabelled(), day.unlabelled()

@@ -90,7 +90,7 @@ def check_promises(
         curve = Curve.of_histogram(scores)
         index = int((curve.levels > threshold).sum())
         on_rows = OnRows(curve, index, Sizes(above_size, below_size))
-        value, interval = on_rows.rates(point.metric).metric, on_rows.intervals(point.metric).metric
+        value, interval = on_rows.at_threshold(point.metric)
         name, rises = point.metric.label, point.metric.greater_is_better
         checks.append(_check(name, "metric", value, interval, rises, expected, intervals))
     return tuple(checks)

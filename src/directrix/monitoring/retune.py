@@ -93,6 +93,13 @@ def retune(
         msg = f"{type(model).__name__} has no threshold that could be moved"
         raise TypeError(msg)
     chosen = resolve(model.metric if metric is None else metric)
+    given: Any = scores
+    if not isinstance(given, ScoreHistogram | Mapping):
+        msg = (
+            "scores must be a ScoreHistogram, or a dict of them by day (the scores of "
+            f"summarize_day, or store.read('scores')), not {type(given).__name__}"
+        )
+        raise TypeError(msg)
     days = dict(scores) if isinstance(scores, Mapping) else {}
     if isinstance(scores, Mapping) and not days:
         msg = "there are no scores: the dict of days is empty"

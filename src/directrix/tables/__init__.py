@@ -54,7 +54,9 @@ from directrix.tables.cuts import find_cuts as find_cuts
 from directrix.tables.encoding import dense_features as dense_features
 from directrix.tables.encoding import onehot as onehot
 from directrix.tables.encoding import thermometer as thermometer
+from directrix.tables.reading._objects import text_of as text_of
 from directrix.tables.reading.table import Column, Table
+from directrix.tables.reading.table import has_names as has_names
 
 __all__ = [
     "BinCounts",

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 MISSING = "missing"
 OTHER = "other"
 _SEPARATOR = ", "  # of the levels of a group
-_MOST_DIGITS = 17  # they tell any two float64 apart
+_UNITS_OF_A_DAY = (1, 24, 1440, 86_400, 86_400 * 10**3, 86_400 * 10**6)
+_PLAIN = 1e16  # whole numbers below are printed without an exponent
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,14 @@ class NumberBins:
     kind : {"number", "boolean", "date"}
     cuts : tuple of float
         Increasing, one less than there are ordered bins; of dates in days since 1970-01-01, at
-        midnight where that separates the same training rows.
+        midnight where that separates the same training rows, otherwise at a full hour, minute,
+        second, millisecond or microsecond.
     means : tuple of float
         Weighted mean of the winsorised training values in each ordered bin, for a straight-line
         coding; zero for a column without values.
     special_values : tuple of float
-        Values with a cell of their own.
+        Values with a cell of their own. A number with decimals, such as −999.9, is also known as
+        the nearest float32, which a narrower column has instead (`special_forms`).
     weights : tuple of float
         Total weight of the training rows in each cell.
 
@@ -87,15 +90,16 @@ class NumberBins:
             values[present], None if weight is None else weight[present]
         )
         special = np.array(special_values, dtype=np.float64)
-        is_ordered = ~np.isin(distinct, special)
+        forms = [_stored_forms(value, column.kind, special_values) for value in special.tolist()]
+        is_ordered = ~np.isin(distinct, [form for each in forms for form in each])
         ordered, ordered_weights = distinct[is_ordered], weights[is_ordered]
         cuts = cuts_between(ordered, ordered_weights, max_bins, min_rows)
         if column.kind == "date":
-            cuts = _at_midnight(cuts, ordered)
+            cuts = _at_full_times(cuts, ordered)
         cells = [
             _total(~present if weight is None else weight[~present]),
             *_by_bin(ordered, ordered_weights, cuts),
-            *(float(weights[distinct == value].sum()) for value in special.tolist()),
+            *(float(weights[np.isin(distinct, each)].sum()) for each in forms),
         ]
         return cls(
             column.name,
@@ -127,17 +131,29 @@ class NumberBins:
         """
         del levels
         cells: AnyArray = np.searchsorted(self._cuts, values, side="left").astype(np.int32) + 1
-        for k, value in enumerate(self.special_values):
-            cells[values == value] = 1 + self.n_ordered + k
+        for value, cell in self.special_forms:
+            cells[values == value] = cell
         cells[np.isnan(values)] = 0
         return cells
 
     @property
+    def special_forms(self) -> tuple[tuple[float, int], ...]:
+        """Numbers that stand for special values, and the cell of each.
+
+        A column in float32 (REAL in SQL) cannot hold −999.9, but only −999.9000244140625. Both are
+        in the cell. A whole number that float32 rounds has no second form: it is another whole
+        number, which rows may have.
+        """
+        return tuple(
+            (form, 1 + self.n_ordered + k)
+            for k, value in enumerate(self.special_values)
+            for form in _stored_forms(value, self.kind, self.special_values)
+        )
+
+    @property
     def cut_labels(self) -> tuple[str, ...]:
-        """The cuts as text, with as many digits as tell them apart."""
-        if self.kind == "date":
-            return tuple(map(date_text, self.cuts))
-        return short_numbers(self.cuts)
+        """The cuts as text, which is read as the same numbers: no value is on another side."""
+        return tuple(map(date_text if self.kind == "date" else number_text, self.cuts))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -151,7 +167,7 @@ class NumberBins:
             between = [f"{low} to {high}" for low, high in pairwise(cuts)]
             ordered = [f"<= {cuts[0]}", *between, f"> {cuts[-1]}"]
         date = self.kind == "date"
-        special = map(date_text, self.special_values) if date else map(_number, self.special_values)
+        special = map(date_text if date else number_text, self.special_values)
         return (MISSING, *ordered, *special)
 
     @cached_property
@@ -265,18 +281,32 @@ class LevelBins:
 Bins: TypeAlias = NumberBins | LevelBins
 
 
-def short_numbers(numbers: Sequence[float]) -> tuple[str, ...]:
-    """Return increasing numbers as text, with at least six digits and as many as differ."""
-    texts: tuple[str, ...] = ()
-    for digits in range(6, _MOST_DIGITS + 1):
-        texts = tuple(f"{number:.{digits}g}" for number in numbers)
-        if len(set(texts)) == len(texts):
-            break
-    return texts
+def number_text(number: float) -> str:
+    """Return the shortest text that is read as the same number, whole numbers without exponent.
+
+    A number that is above another of 15 digits only by rounding is printed as that: half of the sum
+    of 0.28 and 0.29 as 0.285. No value of 15 digits is between them.
+
+    Examples
+    --------
+    >>> number_text(1234567.5), number_text(2e6), number_text(0.9999999999999999)
+    ('1234567.5', '2000000', '0.9999999999999999')
+    """
+    number = float(number)
+    rounded = float(f"{number:.15g}")
+    if rounded < number <= np.nextafter(rounded, np.inf):
+        number = rounded
+    is_whole = number.is_integer() and abs(number) < _PLAIN
+    return str(int(number)) if is_whole else repr(number)
 
 
-def _number(number: float) -> str:
-    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+def _stored_forms(value: float, kind: str, special: Sequence[float]) -> tuple[float, ...]:
+    """Return a special value, and the nearest float32 if that can only be the same value."""
+    with np.errstate(over="ignore"):
+        narrow = float(np.float32(value))
+    if kind != "number" or narrow in special or narrow.is_integer() or not np.isfinite(narrow):
+        return (value,)
+    return value, narrow
 
 
 def _level(text: str, *, grouped: bool) -> str:
@@ -284,12 +314,20 @@ def _level(text: str, *, grouped: bool) -> str:
     return json.dumps(text) if misread or (grouped and _SEPARATOR in text) else text
 
 
-def _at_midnight(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
-    """Return cuts between dates as whole days where that moves no training row to another bin."""
-    whole = np.floor(cuts)
-    below = np.searchsorted(distinct, whole, side="right")
-    same = below == np.searchsorted(distinct, cuts, side="right")
-    return np.where(same, whole, cuts)
+def _at_full_times(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
+    """Return cuts between dates at full units of time, the longest that moves no training row.
+
+    Each is a day, hour, minute, second, millisecond or microsecond: what is printed is the cut.
+    """
+    below = np.searchsorted(distinct, cuts, side="right")
+    made, is_open = cuts.copy(), np.ones(len(cuts), dtype=bool)
+    day = np.floor(cuts)
+    for per_day in _UNITS_OF_A_DAY:
+        full = day + np.floor((cuts - day) * per_day) / per_day
+        same = is_open & (np.searchsorted(distinct, full, side="right") == below)
+        made[same] = full[same]
+        is_open &= ~same
+    return made
 
 
 def _total(weights: AnyArray) -> float:

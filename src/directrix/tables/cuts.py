@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Shares of the rows beyond which values are moved to the nearest value inside, for means of bins.
 _WINSORIZED = (0.005, 0.995)
+#: Of a cut; the most tell any two float64 apart.
+_FEWEST_DIGITS, _MOST_DIGITS = 6, 17
 
 
 def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -53,8 +55,9 @@ def find_cuts(
     Cuts are quantiles of the values, where a repeated value counts for at most two bins: a column
     that is mostly zero still gets most of its cuts from its other values. If there are no more than
     ``max_bins`` distinct values, a cut is made between each two. A cut is halfway between two
-    neighbouring values, lower <= cut < upper also in floating point. A bin with less than
-    ``min_rows`` rows is merged with a neighbour.
+    neighbouring values, rounded to six digits or as many as keep lower <= cut < upper in floating
+    point, so that a cut is the number that is printed. A bin with less than ``min_rows`` rows is
+    merged with a neighbour.
 
     Parameters
     ----------
@@ -167,4 +170,14 @@ def _between(lower: FloatArray, upper: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
         middle = np.where(below, np.nextafter(upper, -np.inf), middle)
     middle = np.where(below & np.isinf(upper), 0.0, middle)
-    return middle[np.isfinite(middle)]
+    numbers = zip(middle.tolist(), lower.tolist(), upper.tolist(), strict=True)
+    return np.array([_rounded(*each) for each in numbers if np.isfinite(each[0])])
+
+
+def _rounded(middle: float, lower: float, upper: float) -> float:
+    """Return a number with the fewest digits that still separates two values; at least six."""
+    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
+        number = float(f"{middle:.{digits}g}")
+        if lower <= number < upper:
+            return number + 0.0  # the negative zero is zero
+    return middle

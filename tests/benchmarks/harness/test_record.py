@@ -1,7 +1,9 @@
+import subprocess
 from typing import NamedTuple
 
 import pytest
 
+import directrix
 from benchmarks.harness import record as record_module
 from benchmarks.harness.record import Record, parse, read_rows
 
@@ -64,3 +66,29 @@ def test_the_commit_of_rows_is_noted_unless_they_say_it(record, monkeypatch):
     assert read_rows(record_module.COMMITS) == expected
     Record(root / "other.csv", ("commit", "set")).note_commit()
     assert read_rows(record_module.COMMITS) == expected
+
+
+def test_the_commit_of_the_package_says_whether_its_files_have_changed(tmp_path, monkeypatch):
+    def git(*words):
+        who = ("-c", "user.name=x", "-c", "user.email=x@y.z")
+        command = ["git", "-C", str(tmp_path), *who, *words]
+        subprocess.run(command, check=True, capture_output=True)
+
+    module = tmp_path / "package" / "__init__.py"
+    module.parent.mkdir()
+    module.write_text("")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    monkeypatch.setattr(directrix, "__file__", str(module))
+    record_module.package_commit.cache_clear()
+    first = record_module.package_commit()
+    (tmp_path / "other").write_text("")
+    git("add", ".")
+    git("commit", "-m", "of no file of the package")
+    record_module.package_commit.cache_clear()
+    assert record_module.package_commit() == first
+    module.write_text("changed")
+    record_module.package_commit.cache_clear()
+    assert record_module.package_commit() == f"{first}+"
+    record_module.package_commit.cache_clear()

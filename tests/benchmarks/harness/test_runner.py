@@ -1,6 +1,6 @@
-import pytest
+import sys
 
-pytest.importorskip("tqdm", reason="the runner needs the group 'benchmarks'")
+import pytest
 
 from benchmarks.harness.record import Record
 from benchmarks.harness.runner import measure_missing
@@ -65,3 +65,9 @@ def test_processes_measure_the_same(record):
     measure_missing(record, [("a", fold) for fold in range(4)], measured, jobs=2)
     assert record.done() == {("a", str(fold)) for fold in range(4)}
     assert len(record.rows()) == 8
+
+
+def test_a_progress_bar_is_not_needed(record, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    measure_missing(record, [("a", 0)], measured)
+    assert len(record.rows()) == 2

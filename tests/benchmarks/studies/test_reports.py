@@ -16,7 +16,14 @@ from benchmarks.studies import (
 )
 from benchmarks.studies.cards import integer_cards, monotone_cards, optbinning_tutorial
 from benchmarks.studies.monitoring import census_years, checks, rivals
-from benchmarks.studies.new_rows import claims, discrete_columns, probabilities, quality
+from benchmarks.studies.new_rows import (
+    card_claims,
+    claims,
+    discrete_columns,
+    noise,
+    probabilities,
+    quality,
+)
 from benchmarks.studies.scale import cards, cluster, guarantee, partials
 
 REPORTS = {
@@ -25,8 +32,10 @@ REPORTS = {
     integer_cards.REPORT: integer_cards.lines,
     monotone_cards.REPORT: monotone_cards.lines,
     optbinning_tutorial.REPORT: optbinning_tutorial.lines,
+    card_claims.REPORT: lambda: card_claims.lines(card_claims.RECORD.rows()),
     claims.REPORT: lambda: claims.lines(claims.RECORD.rows()),
     discrete_columns.REPORT: discrete_columns.lines,
+    noise.REPORT: lambda: noise.lines(noise.RECORD.rows()),
     probabilities.REPORT: lambda: probabilities.lines(probabilities.RECORD.rows()),
     cards.REPORT: cards.lines,
     census_years.REPORT: census_years.lines,

@@ -158,10 +158,10 @@ class TestBudget:
         report = DirectClassifier(time_budget=0.05).fit(X, y).report_
         assert "the cost sweep" in report.skipped
 
-    def test_in_no_time_signs_have_no_prices(self):
+    def test_in_no_time_signs_have_no_effects(self):
         report = DirectClassifier(time_budget=1e-9, signs={0: 1}).fit(*rows(100)).report_
-        assert "the prices of directions" in report.skipped
-        assert np.isnan([price.price for price in report.directions]).all()
+        assert "the effects of directions" in report.skipped
+        assert [effect.effect for effect in report.directions] == [None] * len(report.directions)
         assert "No time was left for" in str(report)
         assert "No time was left for" in report._repr_html_()
         report = DirectClassifier(time_budget=100).fit(*rows(100)).report_
@@ -240,7 +240,7 @@ def test_signs_are_kept_in_any_unit(metric):
     assert fitted.coef_[0, 1] == 0
     first, second, _ = fitted.report_.directions
     assert second.flat
-    assert second.price > 0.01 > abs(first.price)
+    assert -second.effect.mean > 0.01 > abs(first.effect.mean)
 
 
 def test_signs_of_names_and_of_no_source():

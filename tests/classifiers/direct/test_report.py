@@ -1,18 +1,92 @@
 """Reports in words."""
 
+import numpy as np
 import pytest
 
-from directrix.classifiers.direct.report import Gap
+from directrix import DirectClassifier, ScorecardClassifier
+from directrix.classifiers.direct.gap import Gap
+from directrix.classifiers.direct.report import (
+    UNKNOWN,
+    DirectReport,
+    Estimate,
+    TiesSplit,
+    Tried,
+    sentence,
+)
+from directrix.metrics import AUC, Error, RecallAtFPR
+
+
+def report(metric, expected, chance, **more):
+    tried = (Tried("one", expected.value, 0.01),)
+    gap = Gap(0.01, -0.01, 0.03)
+    return DirectReport(
+        metric, "held-out rows", tried, "one", "it is", expected, gap, chance=chance, **more
+    )
 
 
 @pytest.mark.parametrize(
-    ("gap", "text"),
+    ("metric", "expected", "chance", "first"),
     [
-        (Gap(0.02, -0.01, 0.05), "better than the rest by +0.0200 (-0.0100 to +0.0500)"),
-        (Gap(-0.02, -0.05, 0.01), "worse than the rest by 0.0200 (-0.0100 to +0.0500)"),
-        (Gap(0.0, 0.0, 0.0), "the same as the rest"),
-        (Gap(0.02, float("nan"), float("nan")), "better than the rest by +0.0200"),
+        (
+            AUC(),
+            Estimate(0.513, 0.47, 0.55),
+            0.5,
+            (
+                "No better than a constant: AUC 0.5130 expected on new rows (0.4700 to 0.5500), "
+                "and 0.5 is chance."
+            ),
+        ),
+        (AUC(), Estimate(0.6, 0.55, 0.65), 0.5, "AUC: one"),
+        (AUC(), Estimate(0.4, 0.35, 0.45), 0.5, "No better than a constant: AUC 0.4000"),
+        (Error(), Estimate(0.31, 0.28, 0.34), 0.3, "No better than a constant: error rate"),
+        (Error(), Estimate(0.2, 0.15, 0.25), 0.3, "error rate: one"),
+        (RecallAtFPR(0.05), Estimate(0.06, 0.02, 0.1), 0.05, "No better than a constant: recall"),
+        (AUC(), Estimate(0.513, 0.47, 0.55), float("nan"), "AUC: one"),
     ],
 )
-def test_a_gap_is_never_a_negative_gain(gap, text):
-    assert gap.text("the rest") == text
+def test_a_model_no_better_than_a_constant_says_so_first(metric, expected, chance, first):
+    made = report(metric, expected, chance)
+    assert str(made).splitlines()[0].startswith(first)
+    assert made.summary().splitlines()[0].startswith(first)
+    assert made.no_better_than_constant == first.startswith("No better")
+    assert ("<p><b>No better than a constant" in made._repr_html_()) == first.startswith("No")
+
+
+def test_what_cannot_be_known_is_not_expected():
+    made = report(AUC(), UNKNOWN, 0.5)
+    assert "cannot be known: one class has fewer than two rows" in made.summary()
+    assert "on new rows expect" not in made.summary()
+    assert "no clear difference" not in made.summary()
+    assert not made.no_better_than_constant
+    assert "cannot be known" in made._repr_html_()
+
+
+def test_a_report_names_what_rates_are_weighted_by_and_what_ties_hide():
+    expected, ties = Estimate(0.5, 0.4, 0.6), TiesSplit(0.45, 0.48)
+    made = report(RecallAtFPR(0.1), expected, 0.1, weighted_by="sample_weight", ties=ties)
+    lines = made.summary().splitlines()
+    assert "rates are weighted by sample_weight" in lines
+    assert (
+        "recall at FPR 10 %, best cutoff in each held-out fold: 0.4500; with rows tied at the "
+        "cutoff split at random, so that the limit is met exactly: 0.4800"
+    ) in lines
+    assert "Rates are weighted by sample_weight." in made._repr_html_()
+
+
+def test_a_sentence_begins_with_a_capital_and_ends_with_a_full_stop():
+    assert sentence("better than AUC by +0.1") == "Better than AUC by +0.1."
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [DirectClassifier("auc", cv=3), ScorecardClassifier("auc", cv=3, max_crosses=0)],
+    ids=["direct", "card"],
+)
+def test_noise_is_no_better_than_a_constant_and_a_signal_is(classifier):
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(400, 5)), rng.random(400) < 0.3
+    of_noise = classifier.fit(X, noise).report_
+    assert of_noise.summary().startswith("No better than a constant: AUC 0.")
+    assert of_noise.chance == pytest.approx(0.5)
+    signal = X[:, 0] + rng.normal(size=400) > 0.5
+    assert classifier.set_params(warn_baseline=False).fit(X, signal).report_.verdict == ""

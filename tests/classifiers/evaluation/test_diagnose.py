@@ -268,3 +268,18 @@ def test_rows_of_one_class_are_refused():
     X, _ = normal_rows(50)
     with pytest.raises(ValueError, match="of one class only"):
         diagnose(Scores(), X, np.ones(50, bool))
+
+
+def test_a_metric_with_a_limit_names_both_cutoffs():
+    X, y = normal_rows()
+    lower = Scores()
+    lower.decision_function = lambda rows: np.asarray(rows)[:, 0] + 1.0
+    diagnosis = diagnose(lower, X, y, metric="recall@fpr=0.1")
+    recall = float(np.mean(X[y, 0] > -1.0))
+    assert diagnosis.at_threshold == pytest.approx(recall)
+    assert diagnosis.empirical == pytest.approx(RecallAtFPR(0.1).score(y, X[:, 0]))
+    lines = str(diagnosis).splitlines()
+    assert f"recall at FPR 10 %: {recall:.4f} on these rows, at the model's cutoff" in lines
+    assert any(
+        line.startswith("recall at FPR 10 %, best cutoff on these rows: 0.") for line in lines
+    )

@@ -9,7 +9,7 @@ from directrix.classifiers.evaluation.measures import (
     measure_binary,
     measure_multiclass,
 )
-from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
+from directrix.metrics import AUC, Curve, Error, FBeta, PartialAUC, RecallAtFPR
 
 
 def scored_rows(n=500, *, weighted=False):
@@ -29,7 +29,7 @@ def test_values_are_those_of_scikit_learn(weighted):
     values = {measure.name: measure.value for measure in measures.at_threshold}
     assert values == pytest.approx(
         {
-            "error": 1 - metrics.accuracy_score(y, predicted, sample_weight=w),
+            "error rate": 1 - metrics.accuracy_score(y, predicted, sample_weight=w),
             "AUC": metrics.roc_auc_score(y, scores, sample_weight=w),
             "recall": metrics.recall_score(y, predicted, sample_weight=w),
             "FPR": np.average(predicted[~y], weights=None if w is None else w[~y]),
@@ -43,7 +43,10 @@ def test_values_are_those_of_scikit_learn(weighted):
     assert measures.positives == total[y].sum()
     assert measures.flagged == total[predicted].sum()
     assert measures.metric.name == "recall at 10 %"
-    assert measures.metric.value == pytest.approx(RecallAtFPR(0.1).score(y, scores, w))
+    assert measures.metric.value == values["recall"]  # at the threshold of the model
+    (best,) = measures.best_cutoff
+    assert best.name == "recall at 10 %, best cutoff on these rows"
+    assert best.value == pytest.approx(RecallAtFPR(0.1).score(y, scores, w))
     for measure in (measures.metric, *measures.at_threshold):
         assert measure.low < measure.value < measure.high
 
@@ -93,3 +96,49 @@ def test_the_interval_of_the_brier_score_is_that_of_a_mean():
     assert measure.value == pytest.approx(squares.mean())
     assert measure.high == pytest.approx(squares.mean() + half_width)
     assert measure.low == pytest.approx(max(squares.mean() - half_width, 0.0))
+
+
+def measured(scored, metric):
+    return measure_binary(scored, metric, metric.label, [False, True])
+
+
+def test_a_metric_with_a_limit_is_that_of_the_delivered_threshold():
+    scored = scored_rows()
+    fpr = float(np.mean(scored.scores[~scored.y] > 0))
+    for limit, word in ((fpr + 0.01, "kept"), (fpr - 0.01, "broken")):
+        measures = measured(scored, RecallAtFPR(limit))
+        rates = {measure.name: measure for measure in measures.at_threshold}
+        delivered = measures.metric
+        assert delivered[1:] == rates["recall"][1:]  # with its interval, and its method
+        assert f"is {word} on these rows: {fpr:.4f}" in measures.limit
+        assert measures.at_cutoff == (delivered, *measures.at_threshold)
+    assert measured(scored, AUC()).limit == ""
+
+
+def test_one_name_has_one_row_and_the_metric_is_first():
+    measures = measured(scored_rows(), AUC())
+    names = [measure.name for measure in measures.at_cutoff]
+    assert names[0] == "AUC"
+    assert len(set(names)) == len(names) == len(measures.at_threshold)
+    assert measures.best_cutoff == ()
+
+
+def test_ties_are_split_beside_the_strict_value_where_many_rows_tie():
+    scored = scored_rows(2000)
+    whole = scored._replace(scores=np.round(scored.scores) + 0.5)
+    strict, split = measured(whole, RecallAtFPR(0.1)).best_cutoff
+    assert split.name == "recall at FPR 10 %, best cutoff on these rows, ties split at random"
+    assert split.value > strict.value + 0.01
+    curve = Curve.of(whole.y, whole.scores)
+    assert split.value == pytest.approx(np.interp(0.1, curve.fpr, curve.tpr))
+    assert len(measured(scored, RecallAtFPR(0.1)).best_cutoff) == 1
+
+
+@pytest.mark.parametrize("metric", [AUC(), Error(), RecallAtFPR(0.1), FBeta()], ids=str)
+def test_random_scores_are_no_better_than_a_constant(metric):
+    scored = scored_rows(2000)
+    assert measured(scored, metric).verdict == ""
+    noise = np.random.default_rng(5).normal(size=2000) + 3.0 * (metric == FBeta())
+    random = measured(scored._replace(scores=noise), metric)
+    assert random.verdict.startswith(f"No better than a constant: {metric.label}")
+    assert random.chance == pytest.approx(metric.chance(scored.y.mean()))

@@ -1,4 +1,4 @@
-"""Prices are differences of the metric with and without directions."""
+"""Effects are differences of the metric with and without directions; above zero is better."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from directrix.frontier import Curves
 from directrix.metrics import AUC
 
 
-def test_the_price_of_a_direction_is_what_others_alone_would_gain():
+def test_the_effect_of_a_direction_is_the_gain_over_others_alone():
     rng = np.random.default_rng(0)
     positive = rng.random(400) < 0.5
     noise = {(0, 1): 3.0, (1,): 1.0, (0,): 3.0, (): 0.5}
@@ -20,14 +20,14 @@ def test_the_price_of_a_direction_is_what_others_alone_would_gain():
     prices = DirectionPrices([("a", "increasing"), ("b", "decreasing")], held_out).of(AUC(), ["b"])
     area = {kept: AUC().score(positive, values) for kept, values in scores.items()}
     assert np.allclose(
-        [price.price for price in prices],
-        [area[(1,)] - area[0, 1], area[(0,)] - area[0, 1], area[()] - area[0, 1]],
+        [price.effect.mean for price in prices],
+        [area[0, 1] - area[(1,)], area[0, 1] - area[(0,)], area[0, 1] - area[()]],
     )
     assert [price.flat for price in prices] == [False, True, False]
     assert DirectionPrices([], held_out).of(AUC(), []) == ()
 
 
-def test_of_many_directions_only_all_together_have_a_price():
+def test_of_many_directions_only_all_together_have_an_effect():
     positive = np.arange(60) % 2 == 0
     asked = []
 
@@ -39,13 +39,13 @@ def test_of_many_directions_only_all_together_have_a_price():
     prices = DirectionPrices(wishes, held_out).of(AUC(), ["x3"])
     assert asked == [30, 0]
     assert len(prices) == 31
-    assert np.isnan(prices[3].price)
+    assert prices[3].effect is None
     assert prices[3].flat
-    assert prices[-1].price == 0.0
+    assert prices[-1].effect.mean == 0.0
 
 
 @pytest.mark.parametrize("fits", [0, 1, 3])
-def test_without_time_for_all_fits_there_are_no_prices(fits):
+def test_without_time_for_all_fits_there_are_no_effects(fits):
     positive = np.arange(60) % 2 == 0
     asked = []
 
@@ -57,10 +57,10 @@ def test_without_time_for_all_fits_there_are_no_prices(fits):
     prices = DirectionPrices(wishes, held_out, lambda: len(asked) == fits)
     for _ in range(2):  # it is not tried again for another metric
         first, second = prices.of(AUC(), ["b"])
-        assert np.isnan([first.price, second.price]).all()
+        assert first.effect is second.effect is None
         assert (first.flat, second.flat) == (False, True)
     assert len(asked) == fits
-    assert prices.skipped == ("the prices of directions",)
+    assert prices.skipped == ("the effects of directions",)
 
 
 def test_with_time_nothing_is_skipped():

@@ -5,6 +5,7 @@ from scipy.stats import binom
 
 from directrix import DirectClassifier
 from directrix.classifiers.fitting.guarantee import (
+    GridPoint,
     Guarantee,
     OutOfReachError,
     RateLimit,
@@ -236,3 +237,14 @@ def test_two_passes_with_weights_and_a_guarantee_are_refused():
     rows = frame(500, 0).assign(w=2.0)
     with pytest.raises(ValueError, match="counts rows, each once"):
         DirectClassifier("recall@fpr=0.2", guarantee=0.8).fit_source(rows, target="y", weight="w")
+
+
+def test_the_rows_that_would_do_are_more_than_there_are():
+    # The best 60 of 667 rows are all positive, but the test begins at a threshold that fails.
+    positive = np.arange(667) < 60
+    curve = Curve.of(positive, -np.arange(667.0))
+    guarantee = Guarantee((RateLimit("precision", 0.9),), 0.95)
+    grid = [GridPoint(-200.5, 1.0)]
+    with pytest.raises(OutOfReachError, match=r"about 840 rows .* and there are 667") as out:
+        guarantee.threshold(Error(), curve, grid)
+    assert (out.value.rows, out.value.needed) == (667, 840)

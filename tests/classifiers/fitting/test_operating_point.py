@@ -1,11 +1,12 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.classifiers.fitting.finalize import fit_threshold
+from directrix.classifiers.fitting.finalize import fit_threshold, warn_about_one_class
 from directrix.classifiers.fitting.intervals import (
     Intervals,
     Rates,
@@ -14,6 +15,7 @@ from directrix.classifiers.fitting.intervals import (
     intervals_of,
     on_logit_scale,
     ranking_variance,
+    rates_of,
     wilson,
 )
 from directrix.classifiers.fitting.operating_point import OnRows, OperatingPoint, predicted_rates
@@ -236,8 +238,13 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     positive, scores = scored(200, gap=0.0)
     scores[[3, 4]] = scores.max() + 1.0, scores.min() - 1.0
     positive[[3, 4]] = False, True
+    rows = training_rows(positive)
+    threshold, curve, index = fit_threshold(cost, rows, scores)
+    rates = rates_of(cost, float(curve.tpr[index]), float(curve.fpr[index]), curve.prior, None)
+    point = OperatingPoint(cost, threshold, rates, rates, "held-out rows")
     with pytest.warns(UserWarning, match=f"every row is predicted {label}.*Cost.*balanced_error"):
-        threshold, _, _ = fit_threshold(cost, training_rows(positive), scores)
+        warn_about_one_class([point], [False, True])
+    warn_about_one_class([replace(point, empirical=None)], [False, True])  # of a summary: nothing
     assert np.isfinite(threshold)
     assert (scores > threshold).all() == (label == "positive")
     assert (scores > threshold).any() == (label == "positive")

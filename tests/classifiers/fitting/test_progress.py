@@ -90,9 +90,9 @@ def test_every_class_and_every_metric_has_its_choice(capsys):
     DirectClassifier(cv=3, verbose=1).fit_each(["error", "auc"], *rows())
     lines = printed(capsys)
     assert lines[0].endswith("error rate, AUC")
-    assert [line.rpartition(" ")[0].rpartition("; ")[2] for line in lines[-2:]] == [
-        "expected error rate",
-        "expected AUC",
+    assert [line.rpartition("; ")[2].partition(" 0.")[0] for line in lines[-2:]] == [
+        "error rate: on new rows expect",
+        "AUC: on new rows expect",
     ]
 
 

@@ -126,8 +126,8 @@ class Counted:
         self.scans, self.rows = 0, 0
         really = files.open_dataset
 
-        def opened(rows):
-            known = really(rows)
+        def opened(rows, **options):
+            known = really(rows, **options)
 
             def counted(read):
                 def batches(*asked):

@@ -18,7 +18,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from directrix import Binner
 from directrix.classifiers import ScorecardClassifier
-from directrix.exceptions import NotBetterThanBaselineWarning
+from directrix.exceptions import ColumnNotFoundError, NotBetterThanBaselineWarning
 from directrix.metrics import RecallAtFPR
 
 # Rows are few here, and on some of them a straight line is as good.
@@ -450,10 +450,10 @@ class TestBudget:
         X, y = bent(200)
         wishes = {"monotone": {0: "increasing"}, "points": "integer"}
         ours = card(time_budget=1e-9, **wishes).fit(X, y)
-        skipped = {"the prices of directions", "the search for better points"}
+        skipped = {"the effects of directions", "the search for better points"}
         assert skipped <= set(ours.report_.skipped)
-        (price,) = ours.report_.directions
-        assert np.isnan(price.price)
+        (direction,) = ours.report_.directions
+        assert direction.effect is None
         assert ours.card_.is_whole
         assert not skipped & set(card(time_budget=1000.0, **wishes).fit(X, y).report_.skipped)
 
@@ -604,7 +604,22 @@ def test_wrong_tables_are_refused_by_the_name_of_the_column():
         with pytest.raises(ValueError, match=r"0 (sample|feature)"):
             card().fit(empty, labels)
     ours = card().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
-    with pytest.raises(ValueError, match="c"):
+    with pytest.raises(ColumnNotFoundError, match="'c'"):
         ours.predict(pd.DataFrame(X[:, :2], columns=["a", "b"]))
     with pytest.raises(NotFittedError):
         card().predict(X)
+
+
+def test_columns_are_matched_by_name_when_rows_are_scored():
+    X, y = mixed()
+    frame = pd.DataFrame(X).rename(columns=str)
+    fitted = card(train_on="counts", cv=2).fit(frame, y)
+    expected = fitted.predict_points(frame)
+    other = frame[frame.columns[::-1]].assign(another="text")
+    for table in (other, pl.from_pandas(other), pa.Table.from_pandas(other)):
+        np.testing.assert_array_equal(fitted.predict_points(table), expected)
+        np.testing.assert_array_equal(fitted.predict(table), fitted.predict(frame))
+        np.testing.assert_array_equal(fitted.predict_proba(table), fitted.predict_proba(frame))
+        assert fitted.reasons(table).columns.tolist() == fitted.reasons(frame).columns.tolist()
+    with pytest.raises(ColumnNotFoundError, match=repr(frame.columns[0])):
+        fitted.predict(frame.iloc[:, 1:])

@@ -1,4 +1,4 @@
-"""Directions are kept by every card, whatever it is trained for, and their price is reported."""
+"""Directions are kept by every card, whatever it is trained for, and their effect is reported."""
 
 import numpy as np
 import pandas as pd
@@ -75,13 +75,14 @@ def test_counts_alone_keep_directions():
     )
 
 
-def test_the_report_has_the_price_of_each_direction_and_of_all():
+def test_the_report_has_the_effect_of_each_direction_and_of_all():
     fitted = card("auc", train_on="counts").fit(*table())
-    prices = fitted.report_.directions
-    assert [price.column for price in prices] == ["risk", "income", "grade", "all columns"]
-    assert prices[0].price > 0.001  # the wave is real
-    assert prices[2].wish == "good <= fair <= poor"
-    assert "direction of risk, increasing: costs +0.0" in str(fitted.report_)
+    effects = fitted.report_.directions
+    assert [effect.column for effect in effects] == ["risk", "income", "grade", "all columns"]
+    assert effects[0].effect.mean < -0.001  # the wave is real
+    assert effects[2].wish == "good <= fair <= poor"
+    said = "direction of risk, increasing: no clear difference to the model without: -0.0"
+    assert said in str(fitted.report_)
     assert "direction of risk" in fitted.report_._repr_html_()
 
 

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.scorecard.elimination import numbers_to_try
-from directrix.tables import BinCounts
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.scorecard.design import CardDesign
+from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
+from directrix.classifiers.scorecard.structure import StructureSearch
+from directrix.classifiers.scorecard.trainers import CountTrainer
+from directrix.tables import BinCounts, CellKinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 
@@ -36,6 +40,41 @@ def test_the_columns_that_matter_are_kept(train_on, most):
         assert used(fitted) == [0, 1]
     crossed = {k for cross in fitted.card_.crosses for k in cross.columns}
     assert crossed <= set(used(fitted))
+
+
+class Counting(CountTrainer):
+    """A trainer that counts how often it is asked."""
+
+    asked = 0
+
+    def solve(self, *args, **kwargs):
+        self.asked += 1
+        return super().solve(*args, **kwargs)
+
+
+def elimination():
+    X, y = rows()
+    table = Binner().fit(X)
+    cells = np.asarray(table.cells(X))
+    kinds = [CellKinds.of(bins) for bins in table.bins_]
+    seen = TrainingRows(cells, y, np.ones(len(y)), np.arange(len(y)) % 3)
+    search = StructureSearch(kinds, seen, Counting(seen))
+    usable = search._usable(None)
+    design_of = lambda columns: CardDesign(search._coding(columns))  # noqa: E731
+    return Elimination(usable, design_of, seen, search.trainer, 0.1, 1), len(usable)
+
+
+def test_columns_are_dropped_only_as_far_as_needed():
+    made, n_columns = elimination()
+    assert len(made.best(n_columns)) == n_columns
+    assert made.trainer.asked == 0
+    smaller = made.best(n_columns - 1)
+    assert len(smaller) == n_columns - 1
+    assert made.trainer.asked == 1
+    assert sorted(made.best(2)) == [0, 1]
+    asked = made.trainer.asked
+    assert sorted(made.best(n_columns - 1)) == sorted(smaller)
+    assert made.trainer.asked == asked
 
 
 def test_columns_that_are_dropped_do_not_matter():

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.scorecard.fit import StraightLines
+from directrix.classifiers.scorecard.straight_lines import StraightLines
 from directrix.metrics import AUC
 from directrix.tables import Binner, CellKinds
 

@@ -4,7 +4,8 @@ import pytest
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.design import CardDesign
-from directrix.classifiers.scorecard.fit import Candidates, StraightLines
+from directrix.classifiers.scorecard.fit import Candidates
+from directrix.classifiers.scorecard.straight_lines import StraightLines
 from directrix.metrics import AUC
 from directrix.tables import Binner, CellKinds, Coding, cell_weights, column_basis
 

@@ -26,7 +26,7 @@ def test_values_are_those_of_scikit_learn(call, files, tuesday):
     values = {name: measure["value"] for name, measure in result.json["at_threshold"].items()}
     assert values == pytest.approx(
         {
-            "error": 1 - metrics.accuracy_score(y, predicted),
+            "error rate": 1 - metrics.accuracy_score(y, predicted),
             "AUC": metrics.roc_auc_score(y, scores),
             "recall": metrics.recall_score(y, predicted),
             "FPR": predicted[~y].mean(),
@@ -35,7 +35,14 @@ def test_values_are_those_of_scikit_learn(call, files, tuesday):
             "Brier score": metrics.brier_score_loss(y, model.predict_proba(X)[:, 1]),
         }
     )
-    assert result.json["metric"]["value"] == pytest.approx(RecallAtFPR(0.1).score(y, scores))
+    name = "recall at FPR 10 %"
+    assert result.json["metric"] == result.json["at_threshold"]["recall"] | {"name": name}
+    (best,) = result.json["best_cutoff_on_these_rows"].values()
+    assert best["name"] == f"{name}, best cutoff on these rows"
+    assert best["value"] == pytest.approx(RecallAtFPR(0.1).score(y, scores))
+    assert result.json["no_better_than_constant"] is result.json["weighted"] is False
+    assert result.json["chance"] == pytest.approx(0.1)
+    assert result.json["limit"].startswith("FPR at most 10 % is ")
     for measure in (*result.json["at_threshold"].values(), result.json["metric"]):
         assert measure["low"] < measure["value"] < measure["high"]
 
@@ -47,8 +54,9 @@ def test_another_metric_and_text(call, files):
     first, _, heading, *_ = result.out.splitlines()
     assert first.startswith("600 rows, ")
     assert "of class True" in first
-    assert heading == "metric"
-    assert "F1" in result.out
+    assert heading == "at the cutoff of the model"
+    assert result.out.count("F1 ") == 1
+    assert "best cutoff" not in result.out
     assert "\x1b" not in result.out + result.err
 
 
@@ -70,7 +78,9 @@ def test_weights_need_not_be_whole(call, files, tmp_path):
     rows = [tmp_path / "half.parquet", "-t", "fraud", "--weight", "half"]
     result = call("evaluate", files / "model.dx", *rows)
     assert result.code == 0, result.err
-    assert result.out.startswith("300.25 rows, ")
+    first, second, *_ = result.out.splitlines()
+    assert first.startswith("600 rows of weight 300.25, ")
+    assert second == "rates are weighted by the column half"
 
 
 def test_more_than_two_classes(call, files, tmp_path):
@@ -78,5 +88,27 @@ def test_more_than_two_classes(call, files, tmp_path):
     result = call("fit", files / "rich.parquet", *options, "-o", tmp_path / "m.dx")
     assert result.code == 0, result.err
     result = call("evaluate", tmp_path / "m.dx", files / "rich.parquet", "-t", "three", "--json")
-    assert 0.5 < result.json["at_threshold"]["error"]["value"] < 0.8
+    assert 0.5 < result.json["at_threshold"]["error rate"]["value"] < 0.8
     assert "recall of 2" in result.json["at_threshold"]
+
+
+def test_the_delivered_cutoff_is_first_and_the_other_is_called_so(call, files):
+    result = call("evaluate", files / "model.dx", files / "tuesday.csv", "-t", "fraud")
+    lines = result.out.splitlines()
+    delivered, best = (
+        next(k for k, line in enumerate(lines) if line.startswith(start))
+        for start in ("recall at FPR 10 %  ", "recall at FPR 10 %, best cutoff on these rows")
+    )
+    assert lines.index("at the cutoff of the model") < delivered < best
+    assert lines.index("best cutoff on these rows, not that of the model") < best
+
+
+def test_rows_that_a_model_cannot_tell_apart_say_so_first(call, files, tmp_path):
+    table = parquet.read_table(files / "tuesday.parquet").to_pandas()
+    table["fraud"] = table["fraud"].sample(frac=1.0, random_state=0).to_numpy()
+    table.to_parquet(tmp_path / "shuffled.parquet", index=False)
+    rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc"]
+    result = call("evaluate", files / "model.dx", *rows)
+    assert result.out.startswith("No better than a constant: AUC 0.")
+    assert "on these rows" in result.out.splitlines()[0]
+    assert call("evaluate", files / "model.dx", *rows, "--json").json["no_better_than_constant"]

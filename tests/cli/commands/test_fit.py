@@ -50,9 +50,22 @@ def test_the_text_has_the_choice_among_the_candidates(call, files, tmp_path):
     choice = result.out[result.out.index("chosen from") :].splitlines()
     assert re.match(r"chosen from \d+ candidates on held-out rows: .", choice[0])
     assert choice[1].startswith("because ")
-    assert re.match(r"expected error rate on new rows: 0\.\d{4} \(0\.\d{4} to", choice[2])
-    gap = r"better than logistic regression by \+0\.\d{4}|worse .* by 0\.|the same as logistic"
+    assert re.match(r"error rate: on new rows expect 0\.\d{4} \(0\.\d{4} to", choice[2])
+    gap = r"(better|worse) than logistic|no clear difference to logistic|the same as logistic"
     assert re.match(gap, choice[3])
+
+
+def test_a_fit_to_noise_says_so_first(call, files, tmp_path):
+    table = pd.read_parquet(files / "monday.parquet")
+    table["fraud"] = table["fraud"].sample(frac=1.0, random_state=0).to_numpy()
+    table.to_parquet(tmp_path / "shuffled.parquet", index=False)
+    rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc", "--time-budget", 0.5]
+    result = call("fit", *rows, "-o", tmp_path / "m.dx")
+    assert result.out.startswith("No better than a constant: AUC 0.")
+    values = call("fit", *rows, "-o", tmp_path / "m.dx", "--force", "--json").json
+    assert values["no_better_than_constant"] is True
+    assert values["chance"] == pytest.approx(0.5)
+    assert values["weighted_by"] is None
 
 
 def test_several_classes_have_a_report_each(call, files, tmp_path):
@@ -94,14 +107,25 @@ def test_a_label_is_chosen_as_positive(call, files, tmp_path):
     result = call("fit", files / "rich.parquet", *options, "--positive", "bad", "-o", output)
     assert result.code == 0, result.err
     model = load(output)
-    assert model.classes_.tolist() == [False, True]
-    assert model.coef_[0, 0] > 0  # positive is "bad", not the last label, "good"
+    assert (model.classes_.tolist(), model.positive_) == (["bad", "good"], "bad")
+    assert model.coef_[0, 0] < 0  # scores are in favour of the last label, "good"
     rows = [files / "rich.parquet", "-t", "kind"]
+    for more in ([], ["--positive", "bad"]):
+        values = call("evaluate", output, *rows, *more, "--json").json
+        assert values["at_threshold"]["error rate"]["value"] < 0.3
+
+
+def test_one_of_three_labels_is_chosen_against_the_others(call, files, tmp_path):
+    options = ["-t", "three", "--features", "amount,age,clock", "-c", "moment"]
+    output = tmp_path / "m.dx"
+    result = call("fit", files / "rich.parquet", *options, "--positive", "1", "-o", output)
+    assert result.code == 0, result.err
+    assert load(output).classes_.tolist() == [False, True]
+    rows = [files / "rich.parquet", "-t", "three"]
     refused = call("evaluate", output, *rows)
     assert refused.code == 1
     assert "--positive" in refused.err
-    values = call("evaluate", output, *rows, "--positive", "bad", "--json").json
-    assert values["at_threshold"]["error"]["value"] < 0.3
+    assert call("evaluate", output, *rows, "--positive", "1").code == 0
 
 
 def test_weights_count(call, files, tmp_path):
@@ -195,3 +219,73 @@ def test_what_scorecards_cannot_do(raw_files, card_file, call, tmp_path):
     result = call("plot", "frontier", card_file[0], raw_files / "rows.csv", *picture)
     assert result.code == 1
     assert "the model is a scorecard: use evaluate" in result.err
+
+
+def loans(folder, *, with_index=False):
+    """Write rows of loans that are bad or good; return the path."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"income": rng.normal(size=400), "age": rng.normal(size=400)})
+    rows["paid"] = np.where(rows["income"] + rng.normal(size=400) < 0, "bad", "good")
+    if with_index:  # a file of rows that were selected
+        rows = rows[rng.random(400) < 0.9]
+    path = folder / "loans.parquet"
+    rows.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("classifier", ["moment", "scorecard"])
+def test_a_model_for_one_of_two_labels_keeps_them(call, tmp_path, classifier):
+    rows, model = loans(tmp_path), tmp_path / "m.dx"
+    options = ["-t", "paid", "--positive", "bad", "-c", classifier, "-m", "auc", "-o", model]
+    assert call("fit", rows, *options).code == 0
+    fitted = load(model)
+    assert (fitted.classes_.tolist(), fitted.positive_) == (["bad", "good"], "bad")
+    for more in ([], ["--positive", "bad"]):
+        result = call("evaluate", model, rows, "-t", "paid", *more, "--json")
+        assert result.code == 0, result.err
+        assert result.json["positives"] == (pd.read_parquet(rows)["paid"] == "bad").sum()
+        assert result.json["metric"]["value"] > 0.7
+    result = call("evaluate", model, rows, "-t", "paid", "--positive", "good")
+    assert result.code == 1
+    assert "for the label 'bad', not 'good'" in result.err
+    output = tmp_path / "out.parquet"
+    assert call("predict", model, rows, "-o", output).code == 0
+    assert "probability_bad" in pd.read_parquet(output)
+
+
+def test_a_model_of_a_summary_keeps_two_labels(call, tmp_path):
+    rows, summary, model = loans(tmp_path), tmp_path / "a.moments", tmp_path / "m.dx"
+    assert call("summarize", rows, "-t", "paid", "-o", summary).code == 0
+    options = ["--positive", "bad", "--prior", 0.2, "-m", "auc", "-o", model]
+    result = call("fit", summary, *options)
+    assert result.code == 0, result.err
+    assert load(model).positive_ == "bad"
+    assert call("evaluate", model, rows, "-t", "paid").code == 0
+
+
+@pytest.mark.parametrize("classifier", ["moment", "scorecard"])
+def test_the_index_of_pandas_is_no_feature(call, tmp_path, classifier):
+    rows, model = loans(tmp_path, with_index=True), tmp_path / "m.dx"
+    result = call("fit", rows, "-t", "paid", "-c", classifier, "-m", "auc", "-o", model)
+    assert result.code == 0, result.err
+    assert "Note: left out the index of a pandas data frame (__index_level_0__)" in result.err
+    assert load(model).feature_names_in_.tolist() == ["income", "age"]
+    named = ["--features", "income,__index_level_0__", "-o", model, "--force"]
+    result = call("fit", rows, "-t", "paid", "-c", classifier, "-m", "auc", *named)
+    assert result.code == 0, result.err
+    assert "left out" not in result.err
+    result = call("summarize", rows, "-t", "paid", "-o", tmp_path / "a.moments", "--json")
+    assert result.json["features"] == 2
+    assert "__index_level_0__" in result.json["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("classifier", "baseline"),
+    [("direct", "logistic regression"), ("scorecard", "the logistic card of the same bins")],
+)
+def test_the_json_names_what_a_model_is_compared_with(call, tmp_path, classifier, baseline):
+    rows = loans(tmp_path)
+    options = ["-t", "paid", "-c", classifier, "-m", "auc", "-o", tmp_path / "m.dx", "--json"]
+    made = call("fit", rows, *options).json
+    assert made["better_than"]["baseline"] == baseline
+    assert sorted(made["better_than"]) == ["baseline", "high", "low", "mean"]

@@ -4,6 +4,8 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
+import pandas as pd
+import pyarrow as pa
 from pyarrow import csv, parquet
 
 from directrix import MomentClassifier
@@ -17,12 +19,12 @@ def test_predictions_are_those_of_the_model(call, files, tmp_path, name):
     result = call("predict", files / "model.dx", files / "tuesday.parquet", *keep, "-o", output)
     assert result.code == 0, result.err
     written = (parquet.read_table if name.endswith("parquet") else csv.read_csv)(output)
-    assert written.column_names == ["amount", "fraud", "score", "probability", "prediction"]
+    assert written.column_names == ["amount", "fraud", "score", "probability_true", "prediction"]
     model = load(files / "model.dx")
     X = parquet.read_table(files / "tuesday.parquet").to_pandas()[["amount", "age", "clock"]]
     rows = written.to_pandas()
     assert rows["score"].to_numpy() == pytest.approx(model.decision_function(X))
-    assert rows["probability"].to_numpy() == pytest.approx(model.predict_proba(X)[:, 1])
+    assert rows["probability_true"].to_numpy() == pytest.approx(model.predict_proba(X)[:, 1])
     assert (rows["prediction"].to_numpy() == model.predict(X)).all()
     assert not list(tmp_path.glob("*.part"))
 
@@ -31,7 +33,7 @@ def test_predictions_are_streamed_to_stdout(call, files):
     result = call("predict", files / "model.dx", files / "tuesday.parquet", "-o", "-")
     lines = result.out.splitlines()
     assert len(lines) == 601
-    assert lines[0] == '"score","probability","prediction"'
+    assert lines[0] == '"score","probability_true","prediction"'
     assert "600 rows" in result.err
 
 
@@ -72,3 +74,25 @@ def test_no_rows_write_no_file(call, files, tmp_path):
     assert result.code == 1
     assert "no rows" in result.err
     assert not output.exists()
+
+
+def test_the_probability_is_that_of_the_positive_class(call, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, "bad", "good")
+    rows = pd.DataFrame(X, columns=["a", "b"])
+    model = MomentClassifier("auc", positive="bad").fit(rows, y)
+    save(model, tmp_path / "m.dx")
+    parquet.write_table(
+        pa.table({"a": X[:, 0], "b": X[:, 1], "score": y}), tmp_path / "rows.parquet"
+    )
+    output = tmp_path / "out.parquet"
+    result = call("predict", tmp_path / "m.dx", tmp_path / "rows.parquet", "-o", output)
+    assert result.code == 0, result.err
+    written = parquet.read_table(output)
+    assert written.column_names == ["score", "probability_bad", "prediction"]
+    assert written["probability_bad"].to_numpy() == pytest.approx(model.predict_proba(rows)[:, 0])
+    keep = ["--keep", "score", "-o", output, "--force"]
+    result = call("predict", tmp_path / "m.dx", tmp_path / "rows.parquet", *keep)
+    assert result.code == 2
+    assert "'score' is also written by predict" in result.err

@@ -14,7 +14,8 @@ FIT = {
     "chosen": "<moments>",
     "why": "it is better",
     "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
-    "better_than_logistic": {"mean": 0.1, "low": None, "high": None},
+    "better_than": {"baseline": "logistic regression", "mean": 0.1, "low": None, "high": None},
+    "no_better_than_constant": False,
 }
 
 

@@ -18,7 +18,8 @@ RIGHT = {
     "chosen": "moments",
     "why": "it is better",
     "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
-    "better_than_logistic": {"mean": 0.1, "low": None, "high": None},
+    "better_than": {"baseline": "logistic regression", "mean": 0.1, "low": None, "high": None},
+    "no_better_than_constant": False,
 }
 MISSING = object()
 
@@ -41,10 +42,11 @@ WRONG = [
     (["expected_on_new_rows"], 0.48, "its field 'expected_on_new_rows' must be an object"),
     (["expected_on_new_rows", "value"], MISSING, "the field 'expected_on_new_rows.value'"),
     (["expected_on_new_rows", "high"], "x", "'expected_on_new_rows.high' must be a number or null"),
-    (["better_than_logistic"], MISSING, "it lacks the field 'better_than_logistic'"),
-    (["better_than_logistic"], 0.5, "its field 'better_than_logistic' must be an object, not 0.5"),
-    (["better_than_logistic", "mean"], MISSING, "the field 'better_than_logistic.mean'"),
-    (["better_than_logistic", "low"], "x" * 99, 'must be a number or null, not "xxx'),
+    (["better_than"], MISSING, "it lacks the field 'better_than'"),
+    (["better_than"], 0.5, "its field 'better_than' must be an object, not 0.5"),
+    (["better_than", "mean"], MISSING, "the field 'better_than.mean'"),
+    (["better_than", "low"], "x" * 99, 'must be a number or null, not "xxx'),
+    (["no_better_than_constant"], 1, "'no_better_than_constant' must be true or false, not 1"),
 ]
 
 
@@ -102,7 +104,7 @@ def test_another_file_is_refused(tmp_path, content):
 
 
 def test_unknown_numbers_are_none(write):
-    record = read_fit_record(write(changed(["better_than_logistic", "mean"], None)))
+    record = read_fit_record(write(changed(["better_than", "mean"], None)))
     assert record.gap == Estimate(None, None, None)
     text = json.dumps(changed(["candidates", 0, "metric"], float("nan")))
     assert read_fit_record(write(text)).candidates[0] == Candidate("moments", None, 0.02)

@@ -29,7 +29,8 @@ FIT = {
     "chosen": "<moments>",
     "why": "it is better",
     "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
-    "better_than_logistic": {"mean": 0.1, "low": 0.05, "high": 0.15},
+    "better_than": {"baseline": "logistic regression", "mean": 0.1, "low": 0.05, "high": 0.15},
+    "no_better_than_constant": False,
 }
 
 
@@ -57,7 +58,7 @@ def test_sections_and_figures(page):
 
 def test_what_is_predicted_is_called_so(page):
     html = page()
-    assert "<th>predicted without it</th><th>predicted change</th>" in html
+    assert "<th>predicted without it</th><th>predicted gain of the feature</th>" in html
     assert "not measured" in html
     assert "nan" not in re.sub(r"base64,[^\"]*", "", html).lower()
 
@@ -104,14 +105,14 @@ def test_the_candidates_of_a_fit(page):
     assert "2 candidates were compared on held-out rows. Chosen: &lt;moments&gt;" in html
     assert "<moments>" not in html
     assert "Expected on new rows: 0.4800 (0.4000 to 0.5500)." in html
-    assert "It is better than logistic regression by +0.1000 (+0.0500 to +0.1500)." in html
+    assert "Better than logistic regression by +0.1000 (+0.0500 to +0.1500)." in html
     assert '<tr class="highlighted"><td>&lt;moments&gt;</td>' in html
 
 
 def test_unknown_values_are_left_out(page):
     fit = FIT | {
         "expected_on_new_rows": {"value": None, "low": None, "high": None},
-        "better_than_logistic": {"mean": None, "low": None, "high": None},
+        "better_than": {"baseline": "logistic regression", "mean": None, "low": None, "high": None},
         "candidates": [{"name": "moments", "metric": None, "error": None}],
     }
     html = page(fit)
@@ -122,5 +123,24 @@ def test_unknown_values_are_left_out(page):
 
 
 def test_a_difference_without_an_interval(page):
-    html = page(FIT | {"better_than_logistic": {"mean": 0.1, "low": None, "high": None}})
-    assert "It is better than logistic regression by +0.1000." in html
+    html = page(FIT | {"better_than": FIT["better_than"] | {"low": None, "high": None}})
+    assert "Compared with logistic regression: +0.1000 (no interval)." in html
+
+
+def test_a_page_about_noise_says_so_before_any_figure(call, files, tmp_path):
+    table = pd.read_parquet(files / "tuesday.parquet")
+    table["fraud"] = table["fraud"].sample(frac=1.0, random_state=0).to_numpy()
+    table.to_parquet(tmp_path / "shuffled.parquet", index=False)
+    rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc"]
+    assert call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html").code == 0
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    said = html.index('<p class="alert">No better than a constant: AUC 0.')
+    assert said < html.index('<div class="cards">') < html.index("<h2>")
+
+
+def test_the_delivered_cutoff_is_first_and_the_other_is_called_so(page):
+    html = page(FIT | {"no_better_than_constant": True})
+    assert '<tr class="highlighted"><td>recall at FPR 10 %</td>' in html
+    assert "<td>recall at FPR 10 %, best cutoff on these rows</td>" in html
+    assert "unless they are called best cutoff on these rows. FPR at most 10 % is " in html
+    assert "(0.4000 to 0.5500), no better than a constant." in html

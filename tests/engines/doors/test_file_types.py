@@ -3,6 +3,7 @@ import pytest
 
 from directrix import Moments, summarize
 from directrix.engines import HashFolds
+from directrix.exceptions import ColumnNotFoundError, ColumnNotInFileError, MissingValuesError
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")
@@ -134,3 +135,39 @@ def test_csv_has_the_types_of_all_files(tmp_path, first, second, classes):
             summarize(csv(tmp_path, *rows), target="y")
     else:
         assert summarize(csv(tmp_path, *rows), target="y").classes.tolist() == classes
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_file_without_a_column_is_named(tmp_path, suffix, first):
+    whole = pa.table({"a": [1.0, 2.0, 3.0], "b": [0.5, 0.25, 1.0], "y": [0, 1, 1]})
+    parts = [whole.drop_columns(["b"]), whole] if first else [whole, whole.drop_columns(["b"])]
+    folder = written(tmp_path, *parts, suffix=suffix)
+    for options in ({}, {"features": ["a", "b"]}):
+        with pytest.raises(ColumnNotInFileError, match="no column named 'b' in") as caught:
+            summarize(folder, target="y", **options)
+        assert (caught.value.name, caught.value.available) == ("b", ("a", "y"))
+        assert caught.value.path.endswith(f"part-{0 if first else 1}.{suffix}")
+    with pytest.raises(ColumnNotFoundError):
+        summarize(iter(parts), target="y", features=["a", "b"])
+    assert summarize(folder, target="y", features=["a"]).feature_names == ("a",)
+
+
+def test_a_csv_file_without_a_column_is_named(tmp_path):
+    pattern = csv(tmp_path, "a,b,y\n1,2,0\n2,3,1\n", "a,y\n1,0\n2,1\n")
+    with pytest.raises(ColumnNotInFileError, match=r"'b' in '.*part-1.csv'"):
+        summarize(pattern, target="y")
+
+
+def test_columns_of_files_may_be_in_another_order(tmp_path):
+    whole = pa.table({"a": [1.0, 2.0, 3.0], "b": [0.5, 0.25, 1.0], "y": [0, 1, 1]})
+    folder = written(tmp_path, whole, whole.select(["y", "b", "a"]))
+    made = summarize(folder, target="y")
+    assert made == summarize([whole, whole], target="y", features=["a", "b"])
+
+
+def test_a_table_whose_schema_says_so_has_missing_values(tmp_path):
+    whole = pa.table({"a": [1.0, 2.0, 3.0], "b": [0.5, 0.25, 1.0], "y": [0, 1, 1]})
+    written(tmp_path, whole, whole.drop_columns(["b"]))
+    with pytest.raises(MissingValuesError, match="'b'"):
+        summarize(dataset.dataset(tmp_path), target="y", features=["a", "b"])

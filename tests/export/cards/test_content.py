@@ -15,7 +15,7 @@ def test_points_are_by_bin_special_value_and_level():
     number, text = entry["points"]
     assert number == {"missing": 0.0, "bins": [1.0, 2.0, 3.0], "special_values": [4.0]}
     assert text == {"missing": 0.0, "other": 1.0, "levels": [2.0, 3.0, 2.0]}
-    assert (entry["intercept"], entry["cutoff"], entry["higher_is_positive"]) == (1.0, 2.0, True)
+    assert (entry["intercept"], entry["cutoff"], entry["higher_is_last"]) == (1.0, 2.0, True)
 
 
 def test_the_groups_of_a_cross_are_rows_and_columns_of_its_points():

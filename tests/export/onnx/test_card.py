@@ -60,7 +60,7 @@ def test_whole_points_are_equal_in_every_row(seed, higher_is_positive):
     classifier = random_card(seed, higher_is_positive=higher_is_positive)
     rows = card_problems.raw_rows(2000, seed=seed + 10)
     answer = scored(classifier, rows)
-    assert set(answer) == {"label", "probabilities", "score", "points_"}
+    assert set(answer) == {"label", "probabilities", "score", "points_", "probability_1"}
     expected = classifier.predict_points(rows)
     assert answer["points_"].tolist() == expected.tolist()  # a column is called points
     assert answer["score"].tolist() == classifier.decision_function(rows).tolist()

@@ -86,7 +86,7 @@ def test_whole_points_are_equal_in_every_row(java, seed, higher_is_positive):
     assert answer["score"] == classifier.decision_function(rows).tolist()
     assert answer["prediction"] == classifier.predict(rows).tolist()
     probability = classifier.predict_proba(rows)[:, 1]
-    np.testing.assert_allclose(answer["probability"], probability, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(answer["probability_1"], probability, rtol=0, atol=1e-12)
     assert len(set(expected)) > 10
     assert len(set(answer["prediction"])) == 2
 
@@ -100,7 +100,7 @@ def test_other_points_are_equal_up_to_rounding(java, figure, points):
     figure(f"PMML: {apart:.1e}")
     assert apart < 1e-12
     probability = classifier.predict_proba(rows)[:, 1]
-    np.testing.assert_allclose(answer["probability"], probability, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(answer["probability_1"], probability, rtol=0, atol=1e-12)
 
 
 def test_every_cell_of_every_column_is_scored():
@@ -223,10 +223,10 @@ def test_a_card_without_points_scores_all_the_same(java):
 
 def test_columns_may_have_other_names(java):
     rows = card_problems.raw_rows(30, seed=2)
-    names = ["probability", "score", "prediction", "reason_1", "points"]
+    names = ["probability_1", "score", "prediction", "reason_1", "points"]
     classifier = random_card(1)
     answer = java.score(to_pmml(classifier, columns=names), rows.set_axis(names, axis=1))
-    outputs = ["points", "score_", "probability_", "prediction_", "reason_1_", "reason_2"]
+    outputs = ["points", "score_", "probability_1_", "prediction_", "reason_1_", "reason_2"]
     assert set(outputs) <= set(answer)  # the last column has no points, and is no field
     assert answer["points"] == classifier.predict_points(rows).tolist()
 

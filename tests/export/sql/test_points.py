@@ -15,6 +15,7 @@ import sqlglot
 from benchmarks.studies.card_exports.compare import difference
 from benchmarks.studies.card_exports.samples import CARDS, raw_rows
 from directrix import Binner, ScorecardClassifier
+from directrix.classifiers.class_names import class_names
 from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
@@ -83,7 +84,8 @@ def test_the_query_has_the_points_of_every_class():
     with duckdb.connect() as connection:
         connection.register("t", raw_rows(2, 9, new=True))
         names = [column[0] for column in connection.execute(sql.select("t")).description]
-    several = [f"{name}_{k}" for name in ("points", "score", "probability") for k in range(3)]
+    ends = class_names(CARDS["three_classes"]().classes_)
+    several = [f"{name}_{end}" for name in ("points", "score", "probability") for end in ends]
     assert names == [*several, "prediction"]
     with pytest.raises(ValueError, match=r"3 classes: use \.card_points"):
         sql.points  # noqa: B018

@@ -1,7 +1,10 @@
 """Pair counts of one class: sums of rows, canonical, and exact for whole numbers."""
 
 import pickle
+import subprocess
+import sys
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,6 +47,79 @@ def test_pairs_are_sums_over_rows(weights):
         assert counts.weight == pytest.approx(filled[own].sum())
         assert counts.weight_sq == pytest.approx(np.square(filled[own]).sum())
         np.testing.assert_array_equal(counts.cells(), counts.pairs.diagonal())
+
+
+def counted_twice(sizes, n, weight, seed=0):
+    """Return counts of few rows, and those of rows that are repeated until they are many."""
+    rng = np.random.default_rng(seed)
+    cells = np.column_stack([rng.integers(0, size, n) for size in sizes]).astype(np.uint8)
+    group = np.arange(n) % 2
+    times = 2 * max(sizes) ** 2
+    few = count_pairs(cells, sizes, group, 2, weight)
+    repeated = None if weight is None else np.tile(weight, times)
+    many = count_pairs(np.tile(cells, (times, 1)), sizes, np.tile(group, times), 2, repeated)
+    return few, many, times
+
+
+@pytest.mark.parametrize("weights", ["none", "whole"])
+def test_few_rows_are_counted_as_many_are(weights):
+    # Few rows are a sparse product, many fill a dense table.
+    weight = None if weights == "none" else np.arange(1, 21)
+    few, many, times = counted_twice([20, 3, 17, 1, 20], 20, weight)
+    for counts, repeated in zip(few, many, strict=True):
+        assert counts.scaled(float(times)).pairs.has_canonical_format
+        assert np.array_equal((counts.pairs * times).toarray(), repeated.pairs.toarray())
+        assert (counts.count * times, counts.weight * times) == (repeated.count, repeated.weight)
+
+
+def test_sums_that_cancel_are_not_stored():
+    cells = np.zeros((2, 2), dtype=np.uint8)
+    (sums,) = count_pairs(cells, [9, 9], np.zeros(2, dtype=np.int64), 1, np.array([1.5, -1.5]))
+    assert sums.pairs.nnz == 0
+
+
+def test_counts_take_four_bytes_while_they_fit():
+    cells, group, _ = rows()
+    small = count_pairs(cells, SIZES, group, 2, None)[0]
+    assert small.pairs.dtype == np.int32
+    large = small.scaled(2.0**27)
+    half = small.scaled(2.0**26)
+    both = half + half
+    assert half.pairs.dtype == np.int32
+    assert half.weight < 2**31 <= both.weight
+    for counts in (large, both):
+        assert counts.pairs.dtype == np.int64
+        assert np.array_equal(counts.pairs.toarray(), 2**27 * small.pairs.toarray().astype(int))
+    assert both - half == half
+    assert (both - half).pairs.dtype == np.int32
+
+
+def test_a_count_beyond_the_weight_stays_what_it_is():
+    # It is for the check of a file to find; cut to 32 bits it would be 5.
+    pairs = sparse.csr_array(np.array([[2**32 + 5]]))
+    assert PairCounts(5, 5, 5, pairs).pairs.data.tolist() == [2**32 + 5]
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the peak")
+def test_memory_is_that_of_the_result():
+    code = """
+import resource, numpy as np
+from directrix.tables.counts.pair_counts import count_pairs
+rng = np.random.default_rng(0)
+cells = rng.integers(0, 64, size=(500, 100)).astype(np.uint8)
+count_pairs(cells[:, :2], [64] * 2, np.arange(500) % 2, 2, None)
+def resident(field):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+open("/proc/self/clear_refs", "w").write("5")
+before = resident("VmRSS")
+counts = count_pairs(cells, [64] * 100, np.arange(500) % 2, 2, None)
+size = sum(each.pairs.data.nbytes + each.pairs.indices.nbytes for each in counts)
+print((resident("VmHWM") - before) / size)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    # Pieces that were joined at the end took twice as much.
+    assert float(done.stdout) < 1.5
 
 
 def test_squares_of_large_weights_are_exact():

@@ -23,6 +23,7 @@ from directrix.metrics import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
+    from directrix.classifiers.direct.gap import Gap
     from directrix.metrics import Metric
 
 
@@ -78,9 +79,10 @@ class DirectClassifier(MetricClassifier):
         Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
         not depend on it. It pays from some ten thousand rows on.
     warn_baseline : bool
-        Whether a fit that is no better than logistic regression says so, by a
-        `NotBetterThanBaselineWarning`. Inside scikit-learn's searches and cross-validations it
-        never does.
+        Whether a fit warns by a `NotBetterThanBaselineWarning` if it chose a more complex model
+        than logistic regression that is expected to be no better. If logistic regression is the
+        choice, or nothing is better than a constant, the report says so and there is no warning;
+        nor is there one inside scikit-learn's searches and cross-validations.
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
         candidate. The model is the same. See "Progress, threads and time" in the user guide.
@@ -242,6 +244,7 @@ class DirectClassifier(MetricClassifier):
         self._set_feature_names(moments)
         rows = f"{moments.count:,} rows, {moments.n_features:,} features, {folds.n_folds} folds"
         log.stage(f"first pass: {rows}; {metric.label}")
+        self._weighted_by = self._weights_named(weight)
         self._set_fits([direct.fit(surveyed)])
         self._report_choice(log)
         self._warn_about_baseline([self], BASELINE)
@@ -299,13 +302,13 @@ class DirectClassifier(MetricClassifier):
     def _set_fits(self, fits: Sequence[Fitted]) -> None:
         """Store the fits, one for each row of ``coef_``."""
         self._set_lines([fit.fitted for fit in fits])
-        self.reports_ = self._with_label(fit.report for fit in fits)
+        self.reports_ = self._final_reports(fit.report for fit in fits)
         flat = {
-            price.column for report in self.reports_ for price in report.directions if price.flat
+            effect.column for report in self.reports_ for effect in report.directions if effect.flat
         }
         if flat:
             warn(DirectionWarning(sorted(flat)), stacklevel=find_stacklevel())
 
     @property
-    def _is_behind(self) -> bool:
-        return all(report.gap.mean <= 0 for report in self.reports_)
+    def _baseline_gaps(self) -> list[Gap | None]:
+        return [report.gap for report in self.reports_]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,18 @@ class Clock:
         self._unit: float | None = None
         self._done = 0
 
+    @property
+    def has_budget(self) -> bool:
+        """Whether there is a time budget."""
+        return self._seconds is not None
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time for the search is up; infinity without a budget."""
+        if self._seconds is None:
+            return inf
+        return self._start + self._seconds - self._kept(self._seconds) - monotonic()
+
     def part(self, index: int, of: int) -> Clock:
         """Return the clock of one of several fits that share the budget."""
         if self._seconds is None:
@@ -67,7 +80,9 @@ class Clock:
         """
         if self._seconds is None:
             return False
-        kept = _MOST_KEPT * self._seconds
-        unit = kept if self._unit is None else self._unit
-        kept = min(max(_LEAST_KEPT * self._seconds, unit), kept)
-        return monotonic() + ahead * kept > self._start + self._seconds - kept
+        return ahead * self._kept(self._seconds) > self.seconds_left
+
+    def _kept(self, seconds: float) -> float:
+        """Return how much of the budget is kept for the end of the fit."""
+        most = _MOST_KEPT * seconds
+        return min(max(_LEAST_KEPT * seconds, most if self._unit is None else self._unit), most)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.operating_point import Assessment
     from directrix.classifiers.fitting.signs import Signs
     from directrix.classifiers.fitting.standardization import Standardization
+    from directrix.classifiers.fitting.trials import Trials
     from directrix.frontier import Candidate, Comparison, Curves
     from directrix.metrics import Curve, Metric
 
@@ -201,6 +202,7 @@ def fit_best(
     skipped: Sequence[str] = (),
     units: Standardization | None = None,
     plain_ridge: float | None = None,
+    trials: Trials | None = None,
 ) -> BestFit:
     """Choose a candidate, fit it to all rows and set its threshold.
 
@@ -219,12 +221,14 @@ def fit_best(
     plain_ridge : float, optional
         The ridge of the simplest logistic regression, if another criterion has chosen it already;
         by default all ridges are as simple.
+    trials : Trials, optional
+        What was chosen on the same rows before the candidates were made.
     """
     complexities = [_complexity(each, plain_ridge) for each in candidates]
     rule = OneStandardError.of(comparison, complexities, CAUTION)
     index = rule(comparison.losses)
     chosen = candidates[index]
-    selection = Selection.of(seen, candidates, comparison, index, rule)
+    selection = replace(Selection.of(seen, candidates, comparison, index, rule), trials=trials)
     lines = Lines(chosen.refit(rows.X, rows.positive, rows.weight), chosen.fold_lines)
     final = finalize(metric, selection, lines, units=units)
     gap = 0.0
@@ -281,7 +285,7 @@ def gap_to_logistic(assessment: Assessment, logistic: IntArray) -> float:
     def best_logistic(losses: FloatArray) -> int:
         return int(logistic[np.argmin(losses[logistic])])
 
-    gap = assessment.expected.metric - choice.expected(best_logistic).metric
+    gap = choice.expected().metric - choice.expected(best_logistic).metric
     return gap if choice.metric.greater_is_better else -gap
 
 

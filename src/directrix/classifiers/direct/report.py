@@ -7,19 +7,20 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import stats
+
+from directrix.classifiers.direct.gap import Gap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
+    from directrix.classifiers.direct.gap import DirectionEffect
     from directrix.classifiers.fitting.operating_point import Assessment
     from directrix.frontier import Candidate, Comparison
     from directrix.metrics import Metric
 
 #: What the best choice is compared with, unless a report says otherwise.
 BASELINE = "logistic regression"
-_LEVEL = 0.95
 _SHOWN = 10
 #: What a report calls a model without bins.
 STRAIGHT = "logistic regression without bins"
@@ -47,63 +48,37 @@ class Tried(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Expected value on new rows, with its 95 % interval."""
+    """Expected value on new rows, with its 95 % interval; NaN if no rows could be held out."""
 
     value: float
     low: float
     high: float
 
 
-class Gap(NamedTuple):
-    """How much better the choice is than the best logistic regression; above zero is better.
+#: What to expect where no rows could be held out.
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
+
+
+class TiesSplit(NamedTuple):
+    """A metric with a limit, of a card of whole points, on which many rows tie.
 
     Parameters
     ----------
-    mean, low, high : float
-        Expected on new rows, with a 95 % interval from paired differences over folds.
+    strict : float
+        Mean over held-out folds, at the best cutoff of each that keeps the limit.
+    split : float
+        The same if rows tied at the cutoff are split at random, so that the limit is met exactly.
     """
 
-    mean: float
-    low: float
-    high: float
+    strict: float
+    split: float
 
-    def text(self, name: str) -> str:
-        """Return the gap in words, as "better than ... by +0.01 (-0.01 to +0.03)".
-
-        Parameters
-        ----------
-        name : str
-            Of what the choice is compared with.
-        """
-        if self.mean == self.low == self.high == 0.0:  # the choice is one of these itself
-            return f"the same as {name}"
-        better = self.mean >= 0
-        low, high = (self.low, self.high) if better else (-self.high, -self.low)
-        interval = "" if np.isnan(low) else f" ({low:+.4f} to {high:+.4f})"
-        if better:
-            return f"better than {name} by {self.mean:+.4f}{interval}"
-        return f"worse than {name} by {-self.mean:.4f}{interval}"
-
-
-class DirectionPrice(NamedTuple):
-    """What a direction that coefficients or points keep costs on held-out rows.
-
-    Parameters
-    ----------
-    column : str
-    wish : str
-        The direction.
-    price : float
-        How much better the metric would be without it; below zero if it helps. NaN if there are
-        too many directions to tell, or was no time for it.
-    flat : bool
-        Whether the rows contradict the direction: the column is then left without effect.
-    """
-
-    column: str
-    wish: str
-    price: float
-    flat: bool = False
+    def text(self, label: str) -> str:
+        """Return both in words; `label` is that of the metric."""
+        return (
+            f"{label}, best cutoff in each held-out fold: {self.strict:.4f}; with rows tied at the "
+            f"cutoff split at random, so that the limit is met exactly: {self.split:.4f}"
+        )
 
 
 @dataclass(frozen=True)
@@ -130,8 +105,8 @@ class DirectReport:
     straight : Gap, optional
         Of a card: the gap to logistic regression on columns that are not cut into bins, both at
         their best thresholds on held-out rows.
-    directions : tuple of DirectionPrice
-        What each direction that was asked for costs, and all of them together last.
+    directions : tuple of DirectionEffect
+        What each direction that was asked for does to the metric, and all of them together last.
     rounding : Gap, optional
         Of a card of whole numbers: the gap to the same card before it was rounded, both at their
         best thresholds on held-out rows.
@@ -139,6 +114,12 @@ class DirectReport:
         Which of two text labels is caught; empty if the labels are no texts.
     suspects : tuple of str
         Columns of a card that tell the label by themselves.
+    ties : TiesSplit, optional
+        Of a card of whole numbers and a metric with a limit: what splitting ties would change.
+    weighted_by : str
+        What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
+    chance : float
+        What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
     """
 
     metric: Metric
@@ -151,10 +132,13 @@ class DirectReport:
     skipped: tuple[str, ...] = ()
     baseline: str = BASELINE
     straight: Gap | None = None
-    directions: tuple[DirectionPrice, ...] = ()
+    directions: tuple[DirectionEffect, ...] = ()
     rounding: Gap | None = None
     caught: str = ""
     suspects: tuple[str, ...] = ()
+    ties: TiesSplit | None = None
+    weighted_by: str = ""
+    chance: float = float("nan")
 
     @classmethod
     def of(
@@ -205,20 +189,37 @@ class DirectReport:
             complexities = [candidate.complexity for candidate in candidates]
         logistic = [k for k, complexity in enumerate(complexities) if complexity == 0.0]
         best_simple = min(logistic, key=lambda k: losses[k])
-        reach = half_width(fold_losses[best_simple] - fold_losses[chosen])
-        gap = Gap(better, better - reach, better + reach)
+        gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
         expected = Estimate(assessment.expected.metric, *assessment.intervals.metric)
         best = comparison.best
-        why = "it is the best on held-out rows"
+        why = f"it is the best on {rows}"
         if chosen != best:
             behind = float(losses[chosen] - losses[best])
             error = float(comparison.standard_errors(best)[chosen])
             why = (
-                f"the simplest within one standard error ({error:.4f}) of the best, "
-                f"{candidates[best].name}, which is better by {behind:.4f}"
+                f"it is the simplest within one standard error ({error:.4f}) of the best, "
+                f"{candidates[best].name}, which is ahead by {behind:.4f}"
             )
+        choice, chance = assessment.choice, float("nan")
+        if choice is not None:
+            chance = metric.chance(choice.prior, choice.parts.weight)
         name = candidates[chosen].name
-        return cls(metric, rows, tried, name, why, expected, gap, tuple(skipped))
+        skips = tuple(skipped)
+        return cls(metric, rows, tried, name, why, expected, gap, skips, chance=chance)
+
+    @property
+    def no_better_than_constant(self) -> bool:
+        """Whether the interval expected on new rows reaches what a constant prediction gets."""
+        ends = self.expected.low, self.expected.high
+        known = not np.isnan([*ends, self.chance]).any()
+        return known and not self.metric.is_better(ends, self.chance)
+
+    @property
+    def verdict(self) -> str:
+        """The first line of a report on a model that is no better than a constant; else empty."""
+        if not self.no_better_than_constant:
+            return ""
+        return constant_text(self.metric.label, self.expected, "expected on new rows", self.chance)
 
     @property
     def _shown(self) -> tuple[Tried, ...]:
@@ -228,8 +229,16 @@ class DirectReport:
 
     @property
     def _gaps(self) -> list[tuple[str, Gap]]:
+        if np.isnan(self.expected.value):  # differences on the rows that were fitted say nothing
+            return []
         gaps = [(self.baseline, self.gap), (STRAIGHT, self.straight), (_UNROUNDED, self.rounding)]
         return [(name, gap) for name, gap in gaps if gap is not None]
+
+    @property
+    def comparisons(self) -> list[str]:
+        """How the choice compares with simpler models, one line each; above zero is better."""
+        ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
+        return [*(gap.text(name) for name, gap in self._gaps), *ties]
 
     @property
     def _suspects_text(self) -> str:
@@ -241,18 +250,30 @@ class DirectReport:
     def _skipped_text(self) -> str:
         return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
 
+    @property
+    def expected_text(self) -> str:
+        """What to expect on new rows, in words."""
+        value = self.expected
+        if np.isnan(value.value):
+            return (
+                "what to expect on new rows cannot be known: one class has fewer than two rows, by "
+                "weight, so that none can be held out"
+            )
+        return f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})"
+
     def summary(self) -> str:
         """Return the report without its table of candidates: the choice, and what to expect."""
-        value = self.expected
         lines = [
+            *([self.verdict] if self.verdict else []),
             f"{self.metric.label}: {self.chosen}",
             *([self.caught] if self.caught else []),
             f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
-            f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})",
-            *(gap.text(name) for name, gap in self._gaps),
+            self.expected_text,
+            *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
+            *self.comparisons,
             *([self._suspects_text] if self.suspects else []),
             *([self._skipped_text.strip()] if self.skipped else []),
-            *map(_price_text, self.directions),
+            *map(str, self.directions),
         ]
         return "\n".join(lines)
 
@@ -275,26 +296,48 @@ class DirectReport:
             f"<td>{_error_text(tried)}</td></tr>"
             for tried in self._shown
         )
-        value = self.expected
+        weighted = f"rates are weighted by {self.weighted_by}" if self.weighted_by else ""
         return (
-            f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
+            (f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else "")
+            + f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
             + (f"It {escape(self.caught)}. " if self.caught else "")
             + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
-            f"On new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f}). "
-            + " ".join(f"It is {escape(gap.text(name))}." for name, gap in self._gaps)
+            f"{escape(sentence(self.expected_text))} "
+            + (f"{sentence(weighted)} " if weighted else "")
+            + " ".join(escape(sentence(text)) for text in self.comparisons)
             + (f" {escape(self._suspects_text)}" if self.suspects else "")
             + f"{escape(self._skipped_text)}"
-            + "".join(f"<br>{escape(_price_text(price))}" for price in self.directions)
+            + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
             + "</p>"
             "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
             f"</thead><tbody>{rows}</tbody></table>"
         )
 
 
-def _price_text(price: DirectionPrice) -> str:
-    flat = "; the rows contradict it, so that the column has no effect" if price.flat else ""
-    costs = "" if np.isnan(price.price) else f": costs {price.price:+.4f}"
-    return f"direction of {price.column}, {price.wish}{costs}{flat}"
+def constant_text(label: str, value: Estimate, where: str, chance: float) -> str:
+    """Return the sentence that a model is no better than a constant.
+
+    Parameters
+    ----------
+    label : str
+        Of the metric.
+    value : Estimate
+    where : str
+        Which rows the value is of.
+    chance : float
+        What a constant prediction gets.
+    """
+    found = f"{value.value:.4f} {where}".rstrip()
+    ends = f"{value.low:.4f} to {value.high:.4f}"
+    return (
+        f"No better than a constant: {label} {found} ({ends}), and {round(chance, 4) + 0.0:g} is "
+        "chance."
+    )
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence: with a capital first letter, and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _error_text(tried: Tried) -> str:
@@ -305,18 +348,3 @@ def _error_text(tried: Tried) -> str:
 def _standard_error(values: FloatArray) -> float:
     """Return the standard error of a mean over folds."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-
-
-def half_width(values: FloatArray) -> float:
-    r"""Return half the width of the interval of a mean over folds, which share training rows.
-
-    .. math:: t_{K - 1}\, s \sqrt{1/K + 1/(K - 1)}
-
-    Nadeau and Bengio 2003. NaN without folds.
-    """
-    folds = len(values)
-    if folds < 2:
-        return float("nan")
-    quantile = float(stats.t.ppf((1.0 + _LEVEL) / 2.0, folds - 1))
-    factor = float(np.sqrt(1.0 / folds + 1.0 / (folds - 1)))
-    return quantile * float(values.std(ddof=1)) * factor

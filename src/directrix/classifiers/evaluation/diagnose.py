@@ -69,13 +69,16 @@ class Diagnosis:
         The metric if scores were normal, from the mean and variance of each class: those of the
         training summary if the estimator keeps one, else those of these rows.
     empirical : float
-        The metric on these rows; at the threshold of the estimator unless the metric sets one.
+        The metric on these rows; at the threshold of the estimator unless the metric has a limit
+        or a quota: then at the best threshold on these rows, with which the prediction compares.
     interval : tuple of float
         95 % interval of the empirical metric.
     method : str
         Method of the interval.
     advice : tuple of str
         What to do.
+    at_threshold : float
+        The metric on these rows at the threshold of the estimator.
     """
 
     metric: Metric
@@ -86,6 +89,7 @@ class Diagnosis:
     interval: tuple[float, float]
     method: str
     advice: tuple[str, ...]
+    at_threshold: float = float("nan")
 
     @property
     def trusted(self) -> bool:
@@ -98,11 +102,14 @@ class Diagnosis:
             f"skewness {normality.skewness:+.2f}, excess kurtosis {normality.excess_kurtosis:+.2f})"
             for name, normality in (("positive", self.positive), ("negative", self.negative))
         ]
-        low, high = self.interval
-        lines.append(
-            f"{self.metric.label}: predicted {self.predicted:.4f}, "
-            f"on these rows {self.empirical:.4f} ({low:.4f} to {high:.4f}, {self.method})"
-        )
+        (low, high), name = self.interval, self.metric.label
+        measured = f"{self.empirical:.4f} ({low:.4f} to {high:.4f}, {self.method})"
+        if self.metric.fixes_threshold:
+            lines.append(f"{name}: {self.at_threshold:.4f} on these rows, at the model's cutoff")
+            best = f"{name}, best cutoff on these rows"
+            lines.append(f"{best}: {measured}; predicted {self.predicted:.4f}")
+        else:
+            lines.append(f"{name}: predicted {self.predicted:.4f}, on these rows {measured}")
         return "\n".join([*lines, *(f"- {advice}" for advice in self.advice)])
 
 
@@ -163,6 +170,7 @@ def diagnose(
         interval,
         interval_method(metric),
         (),
+        OnRows(curve, index, sizes).at_threshold(metric)[0],
     )
     return replace(diagnosis, advice=_advice(diagnosis, sizes, estimator))
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
+from directrix.classifiers.direct.report import Estimate, constant_text
 from directrix.classifiers.evaluation.diagnose import delong
 from directrix.classifiers.fitting.intervals import Sizes, effective_rows, interval_method, wilson
 from directrix.classifiers.fitting.operating_point import OnRows
@@ -15,6 +16,10 @@ from directrix.metrics import AUC, Curve, FBeta, Metric
 from directrix.moments import Moments
 
 _LEVEL = 0.95
+#: What a value is called that does not belong to the threshold of the model.
+BEST_CUTOFF = "best cutoff on these rows"
+#: Sums of weights are rounded; a limit is not broken by that.
+_ROUNDING = 1e-12
 _Z = 1.959963984540054
 
 
@@ -67,10 +72,22 @@ class BinaryMeasures:
     rows, positives, flagged : float
         Total weight of all rows, of the positives, and of the rows predicted positive.
     metric : Measure
-        Exact value of the metric that the model was trained for. A metric that fixes its
-        threshold, such as recall at 1 % FPR, has it set on these rows.
+        The metric at the threshold of the model, whether or not it keeps the limit of the metric
+        on these rows.
     at_threshold : tuple of Measure
         Rates at the threshold of the model.
+    best_cutoff : tuple of Measure
+        For a metric with a limit or a quota: its value at the best threshold on these rows. For a
+        metric with a limit and scores of which many are equal, as those of cards of whole points:
+        also the value with ties split at random, so that the limit is met exactly.
+    limit : str
+        Whether the threshold of the model keeps the limit of the metric on these rows, in words;
+        empty without a limit.
+    chance : float
+        What scores that know nothing of the label reach on these rows.
+    better_than_chance : bool
+        Whether the whole interval of the metric (at the best threshold, if it has a limit or a
+        quota) is better than that.
     """
 
     rows: float
@@ -78,6 +95,25 @@ class BinaryMeasures:
     flagged: float
     metric: Measure
     at_threshold: tuple[Measure, ...]
+    best_cutoff: tuple[Measure, ...] = ()
+    limit: str = ""
+    chance: float = float("nan")
+    better_than_chance: bool = True
+
+    @property
+    def at_cutoff(self) -> tuple[Measure, ...]:
+        """The metric and the rates at the threshold of the model, each once."""
+        others = (measure for measure in self.at_threshold if measure.name != self.metric.name)
+        return (self.metric, *others)
+
+    @property
+    def verdict(self) -> str:
+        """The first line about a model that is no better than a constant; else empty."""
+        if self.better_than_chance:
+            return ""
+        name, *value, _ = (self.best_cutoff or (self.metric,))[0]
+        where = "" if self.best_cutoff else "on these rows"
+        return constant_text(name, Estimate(*value), where, self.chance)
 
 
 def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) -> BinaryMeasures:
@@ -109,22 +145,25 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
     index = int(np.sum(curve.levels > 0))
     sizes = Sizes(effective_rows(weight[positive]), effective_rows(weight[~positive]))
     on_rows = OnRows(curve, index, sizes)
-    rates, intervals = on_rows.rates(metric), on_rows.intervals(metric)
+    rates, intervals = on_rows.rates(AUC()), on_rows.intervals(AUC())
     flagged = scored.scores > 0
     error = float(weight @ (flagged != positive)) / float(weight.sum())
     auc, auc_interval = AUC().best_value(curve), delong(positive, scored.scores, weight)
-    metric_interval = auc_interval if metric.averages_pairs else intervals.metric
-    f1 = FBeta()
+    value, metric_interval = on_rows.at_threshold(metric)
+    how = interval_method(metric)
+    if metric.averages_pairs:
+        metric_interval = auc_interval
+    elif metric.fixes_threshold and metric_interval in intervals[:3]:
+        how = "Wilson"
+    delivered = Measure(name, value, *metric_interval, how)
+    best_cutoff = _at_best_cutoff(on_rows, metric, name)
+    f1, judged = FBeta(), (best_cutoff or (delivered,))[0]
+    chance = metric.chance(curve.prior, float(weight.sum()))
     return BinaryMeasures(
         float(weight.sum()),
         float(weight @ positive),
         float(weight @ flagged),
-        Measure(
-            name,
-            rates.metric,
-            *metric_interval,
-            interval_method(metric),
-        ),
+        delivered,
         (
             _error_rate(error, weight),
             Measure("AUC", auc, *auc_interval, "DeLong"),
@@ -136,7 +175,39 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
             ),
             brier_score(scored.probability - positive, weight),
         ),
+        best_cutoff,
+        _limit_text(on_rows, metric),
+        chance,
+        metric.is_better((judged.low, judged.high), chance),
     )
+
+
+def _at_best_cutoff(on_rows: OnRows, metric: Metric, name: str) -> tuple[Measure, ...]:
+    """Return a metric with a limit or a quota at its best threshold on the rows; else nothing."""
+    if not metric.fixes_threshold:
+        return ()
+    curve = on_rows.curve
+    interval, how = on_rows.intervals(metric).metric, interval_method(metric)
+    value = metric.best_value(curve)
+    best = Measure(f"{name}, {BEST_CUTOFF}", value, *interval, how)
+    tied = 2 * len(curve.levels) <= on_rows.sizes.n_pos + on_rows.sizes.n_neg
+    if metric.limit is None or not tied:
+        return (best,)
+    split, nothing = metric.ties_split(curve), float("nan")
+    return best, Measure(
+        f"{name}, {BEST_CUTOFF}, ties split at random", split, nothing, nothing, ""
+    )
+
+
+def _limit_text(on_rows: OnRows, metric: Metric) -> str:
+    """Return whether the threshold of the model keeps the limit of the metric, in words."""
+    limit = metric.limit
+    if limit is None:
+        return ""
+    curve, k = on_rows.curve, on_rows.index
+    rates = {"fpr": curve.fpr[k], "tpr": curve.tpr[k], "precision": curve.precision[k]}
+    kept = limit.slack(curve.tpr[k], curve.fpr[k], curve.prior) >= -_ROUNDING
+    return f"{limit.label} is {'kept' if kept else 'broken'} on these rows: {rates[limit.rate]:.4f}"
 
 
 def measure_multiclass(scored: ScoredRows, classes: Any) -> tuple[Measure, ...]:
@@ -176,4 +247,4 @@ def brier_score(residuals: FloatArray, weight: FloatArray) -> Measure:
 
 
 def _error_rate(error: float, weight: FloatArray) -> Measure:
-    return Measure("error", error, *wilson(error, effective_rows(weight), _LEVEL), "Wilson")
+    return Measure("error rate", error, *wilson(error, effective_rows(weight), _LEVEL), "Wilson")

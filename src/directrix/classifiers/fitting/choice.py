@@ -9,23 +9,32 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.fitting.intervals import Rates, Sizes, effective_rows, rates_of
+from directrix.classifiers.fitting.intervals import (
+    Rates,
+    Sizes,
+    effective_rows,
+    rates_of,
+    slope_on_area,
+)
+from directrix.classifiers.fitting.trials import label_noise
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier import (
     LeastLoss,
     OneStandardError,
     PartCurves,
-    held_out_rates,
     most_promising,
     optimism_of_ranking,
+    optimism_of_rates,
     repeat_choice,
 )
+from directrix.metrics import AUC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.classifiers.fitting.trials import Trials
     from directrix.frontier import Candidate, Comparison, Rule
     from directrix.metrics import Limit, Metric
 
@@ -33,6 +42,10 @@ if TYPE_CHECKING:
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
 #: Least share that a limit may be tightened to; zero is not a valid limit.
 _NONE = 1e-12
+#: Optimism of a ranking that a repeated choice does not show near chance, relative to what it
+#: shows: labels of the rows left out have trained the lines of other folds (see `trials`). Where
+#: structures were compared before, part of it is in their excess, because both choose a ridge.
+_HIDDEN, _HIDDEN_AFTER_TRIALS = 1.1, 0.5
 _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 
 
@@ -51,6 +64,8 @@ class Selection:
     chosen : int
         Index of the chosen candidate.
     rule : LeastLoss or OneStandardError
+    trials : Trials, optional
+        What was chosen on the same rows before the candidates were made.
     """
 
     rows: TrainingRows
@@ -59,6 +74,7 @@ class Selection:
     values: FloatArray
     chosen: int
     rule: LeastLoss | OneStandardError
+    trials: Trials | None = None
 
     @classmethod
     def of(
@@ -112,6 +128,8 @@ class Choice:
         Effective sample sizes of the rows that set the threshold.
     prior : float
         Share of positives.
+    trials : Trials, optional
+        What was chosen on the same rows before.
     """
 
     metric: Metric
@@ -121,6 +139,7 @@ class Choice:
     rule: Rule
     sizes: Sizes
     prior: float
+    trials: Trials | None = None
 
     @classmethod
     def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
@@ -135,6 +154,7 @@ class Choice:
             selection.rule,
             sizes,
             prior_of(rows),
+            selection.trials,
         )
 
     @cached_property
@@ -149,19 +169,45 @@ class Choice:
         stricter: Metric = metric.with_limit(limit_by_order(metric.limit, self.sizes))
         return stricter
 
-    def expected(self, rule: Rule | None = None) -> Rates:
-        """Return the rates and the metric to expect on new rows, by this rule or another."""
-        rule, at = self.rule if rule is None else rule, self.at
-        pooled = -self.values if self.metric.greater_is_better else self.values
-        shift = self.losses - pooled
-        chosen = repeat_choice(self.parts, self.metric, at, shift, rule)
-        rates = held_out_rates(self.parts, chosen)
-        value = None
-        if not self.metric.uses_threshold:
-            candidate = rule(self.losses)
-            optimism = optimism_of_ranking(self.parts, self.metric, chosen, candidate)
-            value = float(self.values[candidate]) - optimism
-        return rates_of(self.metric, rates.tpr, rates.fpr, self.prior, value)
+    def expected(self, rule: Rule | None = None, shown: Rates | None = None) -> Rates:
+        """Return the rates and the metric to expect on new rows.
+
+        These are what the rows show that chose candidate and threshold, less the optimism of such
+        choices.
+
+        Parameters
+        ----------
+        rule : callable, optional
+            Another rule of choice.
+        shown : Rates, optional
+            Of the model that was chosen, on these rows; by default of the candidate that the rule
+            chooses, at its best threshold.
+        """
+        rule, at, metric = self.rule if rule is None else rule, self.at, self.metric
+        pooled = -self.values if metric.greater_is_better else self.values
+        repeated = repeat_choice(self.parts, metric, at, self.losses - pooled, rule)
+        candidate = rule(self.losses)
+        curve = self.parts.whole(candidate)
+        if shown is None:
+            index = at.best(curve).index
+            rates = float(curve.tpr[index]), float(curve.fpr[index])
+            shown = rates_of(metric, *rates, self.prior, float(self.values[candidate]))
+        tpr, fpr, value = shown.tpr, shown.fpr, None
+        if 0.0 < tpr + fpr < 2.0:  # else one class is predicted for every row
+            optimism = optimism_of_rates(self.parts, repeated)
+            tpr = float(np.clip(tpr - optimism.tpr, 0.0, 1.0))
+            fpr = float(np.clip(fpr - optimism.fpr, 0.0, 1.0))
+            if self.trials is not None:
+                limited = None if metric.limit is None else metric.limit.rate
+                tpr, fpr = self.trials.without_excess(tpr, fpr, limited)
+        if not metric.uses_threshold:
+            hidden = _HIDDEN if self.trials is None else _HIDDEN_AFTER_TRIALS
+            hidden *= label_noise(AUC().best_value(curve), self.sizes.variance_by_chance)
+            of_ranking = optimism_of_ranking(self.parts, metric, repeated, candidate)
+            value = shown.metric - (1.0 + hidden) * of_ranking
+            if self.trials is not None:
+                value -= self.trials.excess * slope_on_area(metric, curve, self.sizes)
+        return rates_of(metric, tpr, fpr, self.prior, value)
 
 
 def limit_by_order(limit: Limit, sizes: Sizes) -> float:
@@ -182,8 +228,9 @@ def limit_by_order(limit: Limit, sizes: Sizes) -> float:
     if n_rows < needed - 0.5:
         name = "negatives" if limit.rate == "fpr" else "positives"
         warn(
-            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {needed:.0f} {name} to be "
-            f"kept in expectation, and there are {n_rows:.0f}: give more rows, or a looser limit",
+            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {np.ceil(needed - 1e-9):.0f} "
+            f"{name} to be kept in expectation, and there are {np.floor(n_rows):.0f}: give more "
+            "rows, or a looser limit",
             FewRowsWarning,
             stacklevel=find_stacklevel(),
         )

@@ -1,4 +1,4 @@
-"""What directions of points or coefficients cost on held-out rows."""
+"""What directions of points or coefficients do to the metric on held-out rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from directrix.classifiers.direct.report import DirectionPrice
+from directrix.classifiers.direct.gap import DirectionEffect, Gap
 from directrix.frontier import compare
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from directrix.metrics import Metric
 
 
-#: Directions up to which each has a price.
+#: Directions up to which the effect of each is known.
 _MOST = 20
 
 
@@ -23,8 +23,8 @@ _MOST = 20
 class DirectionPrices:
     """The metric of plain models with all directions, without each, and without any.
 
-    Of more than twenty directions only all together have a price: each takes a fit of its own.
-    Without time for these fits there are no prices.
+    Of more than twenty directions only the effect of all together is known: each takes a fit of
+    its own. Without time for these fits no effect is known.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class DirectionPrices:
     @property
     def skipped(self) -> tuple[str, ...]:
         """What there was no time for."""
-        return ("the prices of directions",) if self.wishes and self._curves is None else ()
+        return ("the effects of directions",) if self.wishes and self._curves is None else ()
 
-    def of(self, metric: Metric, flat: Sequence[str]) -> tuple[DirectionPrice, ...]:
-        """Return the price of each direction, and of all together last if there are several.
+    def of(self, metric: Metric, flat: Sequence[str]) -> tuple[DirectionEffect, ...]:
+        """Return the effect of each direction, and of all together last if there are several.
 
-        Without time for prices, those of the directions are NaN, and there is none of all.
+        Without time for these fits, no direction has an effect, and there is none of all.
 
         Parameters
         ----------
@@ -58,20 +58,26 @@ class DirectionPrices:
         """
         if not self.wishes:
             return ()
-        unknown = [float("nan")] * len(self.wishes)
+        unknown: list[Gap | None] = [None] * len(self.wishes)
         if self._curves is None:
-            return self._prices(unknown, flat)
-        with_all, *without = compare(metric, self._curves).losses.tolist()
-        each = [with_all - loss for loss in without] if len(self.wishes) <= _MOST else unknown
-        prices = self._prices(each, flat)
+            return self._effects(unknown, flat)
+        comparison = compare(metric, self._curves)
+        losses, folds = comparison.losses, comparison.fold_losses
+        gaps: list[Gap | None] = [
+            Gap.of_folds(float(losses[k] - losses[0]), folds[k] - folds[0])
+            for k in range(1, len(losses))
+        ]
+        effects = self._effects(gaps if len(self.wishes) <= _MOST else unknown, flat)
         if len(self.wishes) > 1:
-            prices += (DirectionPrice("all columns", "together", with_all - without[-1]),)
-        return prices
+            effects += (DirectionEffect("all columns", "together", gaps[-1]),)
+        return effects
 
-    def _prices(self, each: Sequence[float], flat: Sequence[str]) -> tuple[DirectionPrice, ...]:
+    def _effects(
+        self, each: Sequence[Gap | None], flat: Sequence[str]
+    ) -> tuple[DirectionEffect, ...]:
         return tuple(
-            DirectionPrice(column, wish, price, column in flat)
-            for (column, wish), price in zip(self.wishes, each, strict=False)
+            DirectionEffect(column, wish, effect, column in flat)
+            for (column, wish), effect in zip(self.wishes, each, strict=False)
         )
 
     @cached_property

@@ -18,9 +18,9 @@ from directrix.classifiers.fitting.held_out import HeldOut
 from directrix.classifiers.fitting.operating_point import (
     Assessment,
     OperatingPoint,
-    RefitChange,
     predicted_rates,
 )
+from directrix.classifiers.fitting.refit_change import RefitChange
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
 from directrix.frontier import (
     FIRST_ROWS,
@@ -195,16 +195,14 @@ def fitted_line(
     predicted = predicted_rates(scores, metric, n_rows)
     point = OperatingPoint(metric, -float(line[-1]), predicted)
     if assessment is not None:
-        point = OperatingPoint(
-            metric,
-            -float(line[-1]),
-            predicted,
-            assessment.empirical,
-            assessment.rows,
-            assessment.expected,
-            assessment.intervals,
-            assessment.guarantee,
+        point = replace(
+            point,
+            empirical=assessment.empirical,
+            rows=assessment.rows,
+            guarantee=assessment.guarantee,
         )
+        if assessment.is_known:
+            point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
     return FittedLine(line, point, calibrate(metric.break_even(scores.prior)))
 
 
@@ -237,7 +235,7 @@ def finalize(
     if rows is selection.rows:
         selection = selection.with_scores(aligned.held_out)
     choice = Choice.of(metric, selection, sizes_of(rows))
-    threshold, curve, index = fit_threshold(choice.at, rows, aligned.held_out, metric)
+    threshold, curve, index = fit_threshold(choice.at, rows, aligned.held_out)
     change = None
     if lines.without:
         change = RefitChange.of(metric, rows, aligned.every, threshold)
@@ -294,7 +292,7 @@ def finalize_on_moments(
 
 
 def fit_threshold(
-    metric: Metric, rows: TrainingRows, scores: FloatArray, asked: Metric | None = None
+    metric: Metric, rows: TrainingRows, scores: FloatArray
 ) -> tuple[float, Curve, int]:
     """Return the best threshold on rows, their curve, and the threshold's index on it.
 
@@ -303,39 +301,56 @@ def fit_threshold(
     metric : Metric
     rows : TrainingRows
     scores : array of shape (n,)
-    asked : Metric, optional
-        The metric that the user gave, if `metric` is the same with a stricter limit.
     """
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
     fewest = min(sizes_of(rows))
     if fewest < _FEW:
+        number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
         warn(
-            f"one class has {fewest:.3g} rows only, so the threshold and the rates rest on "
-            "very little; gather more of them, or see operating_point_.intervals",
+            f"one class has {number} only, so the threshold and the rates rest on very little; "
+            "gather more of them, or see operating_point_.intervals",
             FewRowsWarning,
             stacklevel=find_stacklevel(),
         )
     if np.isinf(threshold):
         # One class for every row is best: take a finite threshold that none of the rows passes.
         reach = float(np.ptp(scores)) or 1.0
-        end = scores.max() + reach if threshold > 0 else scores.min() - reach
-        label = "negative" if threshold > 0 else "positive"
-        named = metric if asked is None else asked
-        advice = (
-            "Try a metric that does not depend on the prior (such as 'balanced_error' or "
-            "RecallAtFPR), class_weight='balanced', or other features."
-            if named.limit is None
-            else "Give more rows, a looser limit, or other features."
-        )
-        warn(
-            f"every row is predicted {label}: no candidate does better by {named} on "
-            f"these rows. {advice}",
-            OneClassPredictedWarning,
-            stacklevel=find_stacklevel(),
-        )
-        threshold = float(end)
+        threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
     return threshold, curve, index
+
+
+def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any]) -> None:
+    """Warn once if delivered thresholds predict one class for every row.
+
+    Parameters
+    ----------
+    points : sequence of OperatingPoint
+        Of two classes, or of each of several against the others.
+    classes : sequence of labels
+    """
+    constant = [k for k, point in enumerate(points) if point.predicts_one_class]
+    if not constant:
+        return
+    point = points[constant[0]]
+    rates = point.empirical
+    label = "positive" if rates is not None and rates.tpr else "negative"
+    against = ""
+    if len(points) > 1:
+        named = ", ".join(str(classes[k]) for k in constant)
+        against = f" for the score of {named} against the others"
+    advice = (
+        "Try a metric that does not depend on the prior (such as 'balanced_error' or "
+        "RecallAtFPR), class_weight='balanced', or other features."
+        if point.metric.limit is None
+        else "Give more rows, a looser limit, or other features."
+    )
+    warn(
+        f"every row is predicted {label}{against}: no threshold does better by {point.metric} on "
+        f"{point.rows}. {advice}",
+        OneClassPredictedWarning,
+        stacklevel=find_stacklevel(),
+    )
 
 
 def _calibrated(rows: TrainingRows, scores: FloatArray, at_threshold: float | None) -> Calibration:

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray
 
 
+#: Remedy for splitters that leave rows out, such as TimeSeriesSplit and ShuffleSplit.
+_SPLITTERS = (
+    "StratifiedKFold, GroupKFold and PredefinedSplit(fold) do: number periods of time as folds in "
+    "PredefinedSplit, or give them as groups=, and judge later rows with evaluate()"
+)
+
+
 def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | None:
     """Return the fold in which a splitter of scikit-learn, or its splits, test each row.
 
@@ -41,10 +48,15 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
         fold[test] = number
         tested[test] += 1
         if len(train) + len(test) != len(y) or np.isin(train, test).any():
-            msg = "cv must train each split on all rows that it does not test"
+            msg = (
+                "cv must train each split on all rows that it does not test, and "
+                f"{type(cv).__name__} does not; {_SPLITTERS}"
+            )
             raise ValueError(msg)
     if not (tested == 1).all():
-        msg = f"cv must test each row once; it tests one {tested[tested != 1][0]} times"
+        times = int(tested[tested != 1][0])
+        name = type(cv).__name__
+        msg = f"cv must test each row once, and {name} tests one {times} times; {_SPLITTERS}"
         raise ValueError(msg)
     return fold
 

@@ -36,6 +36,8 @@ RATES = {
 #: Multiples of the rows up to which a limit is searched for before it is called out of reach.
 _MANY_TIMES = 1e4
 _GRID = 100
+#: Factor between numbers of rows that are tried.
+_GROWTH = 1.25
 
 
 class RateLimit(NamedTuple):
@@ -192,12 +194,12 @@ class Guarantee:
     def _out_of_reach(self, limit: RateLimit, curve: Curve) -> OutOfReachError:
         """Return the error for a limit that no threshold keeps, with the rows it would take."""
         n = round(curve.positives + curve.negatives)
-        factor = 1.0
+        factor = _GROWTH  # these rows do not keep it, whatever a test of all thresholds would say
         while factor <= _MANY_TIMES and not self._would_hold(curve, factor):
-            factor *= 1.25
+            factor *= _GROWTH
         others = ", ".join(str(other) for other in self.limits if other != limit)
         beside = f" together with {others}" if others else ""
-        needed = round(n * factor) if factor <= _MANY_TIMES else None
+        needed = _rounded_up(n * factor) if factor <= _MANY_TIMES else None
         advice = (
             f"about {needed:,} rows to set the threshold would do, and there are {n:,}"
             if needed is not None
@@ -222,6 +224,12 @@ class Guarantee:
             wrong, n, value = limit.counted(tp, fp)
             able &= wrong <= most_above(n, value, self.confidence_per_limit)
         return bool(able.any())
+
+
+def _rounded_up(n_rows: float) -> int:
+    """Return a number of rows with two digits, the last rounded up: an estimate has no more."""
+    unit = 10.0 ** max(int(np.floor(np.log10(n_rows))) - 1, 0)
+    return int(np.ceil(n_rows / unit) * unit)
 
 
 class GridPoint(NamedTuple):

@@ -29,6 +29,7 @@ from directrix.moments import (
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
+    from directrix.classifiers.fitting.trials import Trials
     from directrix.metrics import Metric
 
 
@@ -93,7 +94,10 @@ class HistogramChoice:
 
 
 def select_from_histograms(
-    metric: Metric, folds: tuple[LineHistograms, ...], factors: tuple[float, float]
+    metric: Metric,
+    folds: tuple[LineHistograms, ...],
+    factors: tuple[float, float],
+    trials: Trials | None = None,
 ) -> HistogramChoice:
     """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
@@ -104,6 +108,8 @@ def select_from_histograms(
         Held-out scores of all candidates, fold by fold.
     factors : tuple of float
         Class weights of the negatives and of the positives.
+    trials : Trials, optional
+        What was chosen on some of the rows before the candidates were made.
     """
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
@@ -114,7 +120,7 @@ def select_from_histograms(
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
     sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
-    choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior)
+    choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior, trials)
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
     counts = np.array(factors)[:, None] * histogram.counts[index]

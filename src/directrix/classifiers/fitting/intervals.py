@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from directrix.metrics import precision_of
+from directrix.metrics import AUC, precision_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import FloatArray, IntArray
     from directrix.metrics import Curve, Metric
 
@@ -46,9 +48,25 @@ class Sizes(NamedTuple):
     n_pos: float
     n_neg: float
 
+    @property
+    def variance_by_chance(self) -> float:
+        """Variance of the area under the ROC curve of random scores (Mann and Whitney 1947)."""
+        return (self.n_pos + self.n_neg + 1.0) / (12.0 * self.n_pos * self.n_neg)
+
     def over(self, factor: float) -> Sizes:
         """Return the sizes divided by a factor."""
         return Sizes(self.n_pos / factor, self.n_neg / factor)
+
+    def less_sure(self, shown: Rates, expected: Rates) -> Sizes:
+        """Return smaller sizes: what rates promised too much is known as badly as it is large.
+
+        The variance of a rate, :math:`p (1 - p) / n`, grows by the square of its correction.
+        """
+        sizes = []
+        for n_rows, before, after in zip(self, shown[:2], expected[:2], strict=True):
+            variance = max(after * (1.0 - after), 1.0 / max(n_rows, 1.0)) / n_rows
+            sizes.append(n_rows / (1.0 + (before - after) ** 2 / variance))
+        return Sizes(*sizes)
 
 
 def intervals_of(
@@ -87,10 +105,20 @@ def intervals_of(
             ends["tpr"] = _quantile_interval(tpr, rates.tpr, level)
         if metric.limit.rate != "fpr":
             ends["fpr"] = _quantile_interval(fpr, rates.fpr, level)
-        ends["precision"] = _quantile_interval(
-            precision_of(tpr, fpr, share), rates.precision, level
-        )
+        ends["precision"] = precision_interval(metric, rates, curve, sizes, level)
     return intervals._replace(**ends)
+
+
+def precision_interval(
+    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float = _LEVEL
+) -> tuple[float, float]:
+    """Return the interval of the precision if the threshold itself is uncertain.
+
+    Both rates and the share of positives vary; Wilson's interval takes the rows that are predicted
+    positive as given.
+    """
+    draws = precision_of(*_posterior_draws(metric, rates, curve, sizes))
+    return _quantile_interval(draws, rates.precision, level)
 
 
 def _posterior_draws(
@@ -133,14 +161,34 @@ def ranking_variance(curve: Curve, sizes: Sizes, metric: Any) -> float:
     are equal: the variance is at least that of an area half a row below one (Hanley and McNeil
     1982).
     """
-    steps = [np.diff(rows) for rows in (curve.true_positives, curve.false_positives)]
-    variance = 0.0
-    for value, step, size in zip(metric.row_values(curve), steps, sizes, strict=True):
-        share = step / step.sum()
-        variance += float(share @ (value - share @ value) ** 2) / max(size, 1.0)
+    variance = _covariance(metric.row_values(curve), metric.row_values(curve), curve, sizes)
     fewest = max(min(sizes), 1.0)
     area = 1.0 - 0.5 / (fewest + 1.0)
     return max(variance, area * (1.0 - area) / fewest / 3.0)
+
+
+def slope_on_area(metric: Any, curve: Curve, sizes: Sizes) -> float:
+    """Return by how much a ranking metric rises with the AUC, if rows make both larger by chance.
+
+    This is the slope of the regression of the one on the other over samples of rows, from what
+    rows contribute to each (`RankingMetric.row_values`).
+    """
+    values, areas = metric.row_values(curve), AUC().row_values(curve)
+    variance = _covariance(areas, areas, curve, sizes)
+    return _covariance(values, areas, curve, sizes) / variance if variance else 0.0
+
+
+def _covariance(
+    first: Sequence[FloatArray], second: Sequence[FloatArray], curve: Curve, sizes: Sizes
+) -> float:
+    """Return the covariance of two ranking metrics, from what rows of each class contribute."""
+    covariance = 0.0
+    rows = curve.true_positives, curve.false_positives
+    for one, other, above, size in zip(first, second, rows, sizes, strict=True):
+        share = np.diff(above) / above[-1]
+        centred = (one - share @ one) * (other - share @ other)
+        covariance += float(share @ centred) / max(size, 1.0)
+    return covariance
 
 
 def interval_method(metric: Metric) -> str:

@@ -10,14 +10,24 @@ import numpy as np
 
 from directrix._normal import cdf, z_value
 from directrix.classifiers.fitting.choice import Choice, sizes_of
-from directrix.classifiers.fitting.intervals import Intervals, Rates, Sizes, intervals_of, rates_of
+from directrix.classifiers.fitting.intervals import (
+    Intervals,
+    Rates,
+    Sizes,
+    intervals_of,
+    on_logit_scale,
+    precision_interval,
+    ranking_variance,
+    rates_of,
+)
 from directrix.frontier import curve_maker
-from directrix.metrics import precision_of
+from directrix.metrics import FromRates, precision_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
+    from directrix.classifiers.fitting.refit_change import RefitChange
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.metrics import Curve, Metric
     from directrix.moments import ScoreMoments
@@ -29,6 +39,8 @@ _RATE_NAMES = ("recall", "FPR", "precision")
 #: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
 #: metric varies with the threshold, so that less is left.
 _SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+#: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
+_FEWEST = 2.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,8 @@ class OperatingPoint:
         95 % intervals of the expected rates.
     guarantee : str, optional
         Limits that are kept on new rows, and with what confidence.
+    weighted_by : str, optional
+        What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
     """
 
     metric: Metric
@@ -63,6 +77,21 @@ class OperatingPoint:
     expected: Rates | None = field(default=None, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
     guarantee: str | None = field(default=None, repr=False)
+    weighted_by: str = field(default="", repr=False)
+
+    @property
+    def predicts_one_class(self) -> bool:
+        """Whether all rows that set the threshold are on one side of it."""
+        rates = self.empirical
+        return rates is not None and rates.tpr == rates.fpr and rates.tpr in (0.0, 1.0)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the rates are weighted by, and what is kept on new rows; one line each."""
+        notes = [f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []
+        if self.guarantee is not None:
+            notes.append(f"kept on new rows: {self.guarantee}")
+        return notes
 
     def table(self) -> list[list[str]]:
         """Return the rates as rows of texts, with a header; what to expect on new rows is first."""
@@ -82,9 +111,7 @@ class OperatingPoint:
 
     def __str__(self) -> str:
         lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *aligned(self.table())]
-        if self.guarantee is not None:
-            lines.append(f"kept on new rows: {self.guarantee}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
 
 def _number_or_interval(value: float | tuple[float, float]) -> str:
@@ -165,6 +192,14 @@ class Assessment(NamedTuple):
     choice: Choice | None = None
     guarantee: str | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether rows were held out, so that there is something to expect of new ones.
+
+        A class of one row, by weight, is in every fit: its score says nothing of new rows.
+        """
+        return self.choice is None or min(self.choice.sizes) >= _FEWEST
+
     @classmethod
     def of(
         cls,
@@ -192,11 +227,20 @@ class Assessment(NamedTuple):
         rates = float(curve.tpr[index]), float(curve.fpr[index])
         value = None if metric.uses_threshold else metric.best_value(curve)
         empirical = rates_of(metric, *rates, curve.prior, value)
-        expected = choice.expected()
+        expected = choice.expected(shown=empirical)
+        optimism = empirical.metric - expected.metric
         if change is not None:
             expected = change.applied(metric, expected, curve.prior)
+        expected = _no_better(metric, expected, empirical, curve.prior)
         sizes = choice.sizes.over(_SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
-        intervals = intervals_of(metric, expected, curve, sizes)
+        less_sure = sizes.less_sure(empirical, expected)
+        intervals = intervals_of(metric, expected, curve, less_sure)._replace(
+            precision=precision_interval(metric, expected, curve, less_sure)
+        )
+        if not metric.uses_threshold:
+            # What the choice promised too much is known as badly as it is large.
+            variance = ranking_variance(curve, sizes, metric) + optimism**2
+            intervals = intervals._replace(metric=on_logit_scale(expected.metric, variance))
         if metric.limit is not None:
             # The threshold itself rests on a count of few rows, whatever rate is expected.
             observed = intervals_of(metric, empirical, curve, sizes)
@@ -217,60 +261,18 @@ class Assessment(NamedTuple):
         return cls(observed, observed, intervals, rows.name)
 
 
-class RefitChange(NamedTuple):
-    r"""Difference between the refitted line and the lines of the folds, all on all rows.
-
-    .. math:: R_n(\hat f) - \frac1K \sum_k R_n(\hat f_{-k})
-
-    The lines of the folds are fitted to fewer rows, and are worse for it than the refitted line.
-    Burman 1989 adds this difference to the cross-validated estimate.
-
-    Parameters
-    ----------
-    tpr, fpr, area : float
-    """
-
-    tpr: float
-    fpr: float
-    area: float
-
-    @classmethod
-    def of(
-        cls, metric: Metric, rows: TrainingRows, every: FloatArray, threshold: float
-    ) -> RefitChange:
-        """Compare the scores of the refitted line with those of the folds' lines.
-
-        Parameters
-        ----------
-        metric : Metric
-        rows : TrainingRows
-        every : array of shape (n, 1 + folds)
-            Scores of all rows by the refitted line, first, and by the line of each fold.
-        threshold : float
-        """
-        above = every > threshold
-        rates = []
-        for side in (rows.positive, ~rows.positive):
-            share = rows.weight[side] / rows.weight[side].sum()
-            of_lines = share @ above[side]
-            rates.append(float(of_lines[0] - of_lines[1:].mean()))
-        area = 0.0
-        if not metric.uses_threshold:
-            curve_of = curve_maker(rows.positive, rows.weight)
-            areas = [metric.best_value(curve_of(column)) for column in every.T]
-            area = float(areas[0] - np.mean(areas[1:]))
-        return cls(rates[0], rates[1], area)
-
-    def applied(self, metric: Metric, rates: Rates, prior: float) -> Rates:
-        """Return the rates with the difference added."""
-        tpr, fpr = (
-            float(np.clip(rate + change, 0.0, 1.0))
-            for rate, change in ((rates.tpr, self.tpr), (rates.fpr, self.fpr))
-        )
-        value = (
-            None if metric.uses_threshold else float(np.clip(rates.metric + self.area, 0.0, 1.0))
-        )
-        return rates_of(metric, tpr, fpr, prior, value)
+def _no_better(metric: Metric, expected: Rates, shown: Rates, prior: float) -> Rates:
+    """Return what to expect, which is never better than what held-out rows showed."""
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if sign * expected.metric <= sign * shown.metric:
+        return expected
+    if not metric.uses_threshold:
+        return expected._replace(metric=shown.metric)
+    # A limit is kept on average, so that new rows may exceed what these rows show of its rate.
+    rate = None if metric.limit is None else metric.limit.rate
+    tpr = expected.tpr if rate == "tpr" else shown.tpr
+    fpr = expected.fpr if rate == "fpr" else shown.fpr
+    return rates_of(metric, tpr, fpr, prior, shown.metric)
 
 
 @dataclass(frozen=True)
@@ -306,6 +308,28 @@ class OnRows:
         best = self._rates(metric, metric.best(curve).index)
         of_metric = intervals_of(metric, best, curve, sizes, level).metric
         return intervals._replace(metric=of_metric)
+
+    def at_threshold(
+        self, metric: Metric, level: float = 0.95
+    ) -> tuple[float, tuple[float, float]]:
+        """Return the metric at the threshold of the model, and its interval.
+
+        A metric with a limit or a quota has the threshold of the model here, whether or not the
+        limit is kept on these rows; a ranking has none.
+
+        Parameters
+        ----------
+        metric : Metric
+        level : float
+        """
+        if not metric.fixes_threshold:
+            return self.rates(metric).metric, self.intervals(metric, level).metric
+        fixed = FromRates(metric.at_rates, metric.greater_is_better)
+        rates, intervals = self.rates(fixed), self.intervals(fixed, level)
+        for name in ("tpr", "fpr", "precision"):  # most of these metrics are one of the rates
+            if rates.metric == getattr(rates, name):
+                return rates.metric, getattr(intervals, name)
+        return rates.metric, intervals.metric
 
     def _rates(self, metric: Metric, index: int) -> Rates:
         curve = self.curve

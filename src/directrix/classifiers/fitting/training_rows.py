@@ -148,6 +148,12 @@ class KeyedRows:
         weight = weights_by_class(class_weight, classes, code, self.weight)
         return replace(self, factor=weight / self.weight)
 
+    @property
+    def weighted_by(self) -> str:
+        """What makes rows count differently: sample_weight, class_weight or both; else empty."""
+        given = {"sample_weight": self.weight, "class_weight": self.factor}
+        return " and ".join(name for name, values in given.items() if np.ptp(values) > 0)
+
     def only(self, chosen: IntArray) -> KeyedRows:
         """Return some of the entries, with their rows only."""
         rows, index = np.unique(self.index[chosen], return_inverse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
@@ -16,14 +15,12 @@ from directrix.classifiers.direct.report import STRAIGHT
 from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.scorecard.card.model import CardModel
 from directrix.classifiers.scorecard.card.scales import scale_of
+from directrix.classifiers.scorecard.column_order import ColumnOrder
 from directrix.classifiers.scorecard.directions import Direction, directions_of
 from directrix.classifiers.scorecard.fit import CardFit, CardSettings, FittedCard
 from directrix.classifiers.scorecard.fit_counts import cards_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
-from directrix.exceptions import (
-    DirectionWarning,
-    find_stacklevel,
-)
+from directrix.exceptions import DirectionWarning, find_stacklevel
 from directrix.metrics import resolve
 from directrix.tables import CellKinds
 
@@ -89,7 +86,8 @@ class ScorecardClassifier(CardModel):
         Limits that are kept together, as in `DirectClassifier`.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
-        early to keep it, and ``report_`` says what was skipped.
+        early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
+        budget: 500) only the most informative are tried, as many as there is time for.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     n_jobs : int, optional
@@ -253,8 +251,9 @@ class ScorecardClassifier(CardModel):
         self._set_classes(made.classes)
         self.binner_ = made.binner
         self._copy_features_of_binner(made.binner)
+        self._weighted_by = self._weights_named(weight)
         self._set_cards([made.card], [made.fitted])
-        self.reports_ = self._with_label([made.report])
+        self.reports_ = self._final_reports([made.report])
         self._report_choice(progress_report)
         return self
 
@@ -315,16 +314,19 @@ class ScorecardClassifier(CardModel):
         table = TrainingTable.of(self, *rows)
         self._set_classes(table.classes)
         keyed = table.keyed.weighted(self.class_weight, self.classes_)
+        self._weighted_by = keyed.weighted_by
         binner = table.fitted_binner(self.binner)
-        to_cells = partial(table.to_cells, binner)
+        if hasattr(binner, "feature_names_in_"):
+            self._copy_features_of_binner(binner)  # a frozen one may have another order
+        order = ColumnOrder.of(binner, table.ordered_names)
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         card_fit = CardFit(
             metrics,
             n_folds,
-            [CellKinds.of(bins) for bins in binner.bins_],
-            to_cells,
-            self._settings(binner.bins_, len(self.classes_)),
+            [CellKinds.of(bins) for bins in order.sorted(binner.bins_)],
+            lambda values: table.to_cells(binner, values)[:, order.index],
+            order.sorted_settings(self._settings(binner.bins_, len(self.classes_))),
             self._guarantees(metrics),
         )
         by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
@@ -333,7 +335,9 @@ class ScorecardClassifier(CardModel):
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier.binner_ = binner
-            classifier._set_fits(fits, counts)  # noqa: SLF001
+            names = [bins.name for bins in binner.bins_]
+            restored = [order.restored_fit(fit, names) for fit in fits]
+            classifier._set_fits(restored, counts)  # noqa: SLF001
             classifier._report_choice(progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers, STRAIGHT)
 
@@ -388,12 +392,7 @@ class ScorecardClassifier(CardModel):
             for fit, of_card in zip(fits, counts, strict=True)
         ]
         self._set_cards(cards, [fit.fitted for fit in fits])
-        self.reports_ = self._with_label(fit.report for fit in fits)
-        flat = [price.column for price in self.reports_[0].directions if price.flat]
+        self.reports_ = self._final_reports(fit.report for fit in fits)
+        flat = [effect.column for effect in self.reports_[0].directions if effect.flat]
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())
-
-    @property
-    def _is_behind(self) -> bool:
-        gaps = [report.straight for report in self.reports_]
-        return all(gap is not None and gap.mean <= 0 for gap in gaps)

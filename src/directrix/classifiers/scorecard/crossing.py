@@ -58,10 +58,12 @@ class Crossed(NamedTuple):
             weight[rows.fold == fold] = 0.0
         columns = []
         for k, (of_column, column) in enumerate(zip(kinds, cells.T, strict=True)):
+            if k not in kept:
+                columns.append(CrossColumn.absent(of_column.n_cells))
+                continue
             total = cell_weights(of_column, column, weight)
             positive = cell_weights(of_column, column, weight * rows.positive)
-            crossed = CrossColumn.of(of_column, total, positive, rank)
-            columns.append(crossed if k in kept else crossed.without_directions())
+            columns.append(CrossColumn.of(of_column, total, positive, rank))
         merged = [column.merged[cells[:, k]] for k, column in enumerate(columns)]
         used = np.flatnonzero(weight)
         residual, curvature = rows.positive - chance, chance * (1.0 - chance)

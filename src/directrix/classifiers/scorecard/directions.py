@@ -11,8 +11,9 @@ import numpy as np
 
 from directrix.classifiers.fitting.direction_prices import DirectionPrices
 from directrix.classifiers.fitting.signs import column_position
+from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier import Curves
+from directrix.frontier import Curves, design_without
 from directrix.tables import LevelBins
 
 if TYPE_CHECKING:
@@ -157,12 +158,12 @@ def direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
     folds = [] if fold is None else range(int(fold.max()) + 1)
 
     def held_out(kept: Sequence[int]) -> Curves:
-        X = replace(search, directions=[every[k] for k in kept]).additive
+        X = replace(search, directions=[every[k] for k in kept]).designs(Structure(ridge), folds)
         lines = search.trainer.solve(X, [ridge], folds, in_any_case=True)
         scores = np.empty(len(rows.positive))
         for number in folds:
             tested, line = np.flatnonzero(fold == number), lines[ridge, number]
-            scores[tested] = X[tested] @ line[:-1] + line[-1]
+            scores[tested] = design_without(X, number)[tested] @ line[:-1] + line[-1]
         return Curves(rows.positive, scores, rows.weight, fold)
 
     wishes = [(each.name, each.wish) for each in every]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +19,9 @@ if TYPE_CHECKING:
 _KEPT = 0.8
 
 
-def columns_by_effect(
-    columns: Sequence[int],
-    design_of: Callable[[Sequence[int]], CardDesign],
-    rows: TrainingRows,
-    trainer: Trainer,
-    ridge: float,
-    fold: int | None,
-) -> list[int]:
-    """Return columns in the order in which they are dropped, the last to go first.
+@dataclass
+class Elimination:
+    """Backward elimination of columns, which goes only as far as it is asked.
 
     A card of all columns is trained; those whose points differ least over the rows are dropped, a
     fifth at a time; the rest is trained again.
@@ -44,18 +39,39 @@ def columns_by_effect(
     fold : int, optional
         Rows of this fold are not looked at.
     """
-    kept, dropped = list(columns), list[int]()
-    used = np.ones(len(rows.positive), dtype=bool) if fold is None else rows.fold != fold
-    while len(kept) > 1:
-        design = design_of(kept)
-        line = trainer.solve(design.rows(rows.X), [ridge], [fold], in_any_case=True)[ridge, fold]
+
+    columns: InitVar[Sequence[int]]
+    design_of: Callable[[Sequence[int]], CardDesign]
+    rows: TrainingRows
+    trainer: Trainer
+    ridge: float
+    fold: int | None
+    _kept: list[int] = field(init=False)
+    #: In the order in which they were dropped.
+    _dropped: list[int] = field(default_factory=list, init=False)
+
+    def __post_init__(self, columns: Sequence[int]) -> None:
+        self._kept = list(columns)
+
+    def best(self, n_columns: int) -> list[int]:
+        """Return the columns that are left when all but so many are dropped."""
+        while len(self._kept) > n_columns:
+            self._drop()
+        return self._kept + self._dropped[::-1][: n_columns - len(self._kept)]
+
+    def _drop(self) -> None:
+        rows, kept, fold, ridge = self.rows, self._kept, self.fold, self.ridge
+        used = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+        design = self.design_of(kept)
+        coded = design.rows(rows.X)
+        line = self.trainer.solve(coded, [ridge], [fold], in_any_case=True)[ridge, fold]
         points = design.coding.block_points(line[:-1])
-        effects = [_spread(points[k][rows.X[used, k]], rows.weight[used]) for k in kept]
+        weight = rows.weight[used]
+        effects = [_spread(points[k][rows.X[used, k]], weight) for k in kept]
         order = np.argsort(effects, kind="stable")
         going = [kept[k] for k in order[: len(kept) - int(_KEPT * len(kept))]]
-        dropped += going
-        kept = [k for k in kept if k not in going]
-    return kept + dropped[::-1]
+        self._dropped += going
+        self._kept = [k for k in kept if k not in going]
 
 
 def numbers_to_try(n_columns: int, most: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,36 +10,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct.fit import APART, FALL, fit_best, guaranteed
-from directrix.classifiers.direct.report import DirectReport, Gap, half_width
 from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.directions import Direction, direction_prices, flat_columns
 from directrix.classifiers.scorecard.points_fit import PointsFit, finished, points_as_rows
-from directrix.classifiers.scorecard.structure import Structure, StructureSearch
+from directrix.classifiers.scorecard.screening import ScreenedColumns, is_wide, screened
+from directrix.classifiers.scorecard.straight_lines import StraightLines
+from directrix.classifiers.scorecard.structure import StructureSearch
+from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.frontier import (
     MOST_ROWS,
     Candidate,
     Comparison,
-    Recipe,
     RidgeCandidate,
-    RowCandidate,
     RowFrontier,
     Search,
     Sweep,
     compare,
     ridge_candidates,
 )
-from directrix.losses import Logistic
-from directrix.tables import CellKinds, Coding, cell_weights, straight_basis
+from directrix.tables import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.direct.fit import BestFit
+    from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.guarantee import Guarantee
     from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
+    from directrix.classifiers.fitting.trials import Trials
     from directrix.classifiers.scorecard.card.scales import Scale
     from directrix.metrics import Curve, Metric
 
@@ -91,6 +92,8 @@ class Unfinished(NamedTuple):
     design : CardDesign
     card : Card, optional
         The card on its scale.
+    columns : ScreenedColumns, optional
+        The columns of the design, if the table was screened.
     """
 
     fitted: FittedLine
@@ -99,9 +102,11 @@ class Unfinished(NamedTuple):
     structure: Structure
     design: CardDesign
     card: Card | None = None
+    columns: ScreenedColumns | None = None
 
     def features(self, cells: IntArray) -> Any:
         """Return what the line is of, for rows with these cells."""
+        cells = cells if self.columns is None else cells[:, self.columns.positions]
         return self.design.rows(cells) if self.card is None else points_as_rows(self.card, cells)
 
     def finished(self) -> FittedCard:
@@ -110,6 +115,7 @@ class Unfinished(NamedTuple):
             card, fitted = Card.of(self.design, self.fitted.line), self.fitted
         else:
             card, fitted = finished(self.card, self.fitted)
+        card = card if self.columns is None else self.columns.widened(card)
         return FittedCard(fitted, self.report, card, self.structure)
 
 
@@ -137,7 +143,11 @@ class CardSettings:
     n_jobs: int | None = None
 
     def structure_search(
-        self, kinds: Sequence[CellKinds], rows: TrainingRows, clock: Clock
+        self,
+        kinds: Sequence[CellKinds],
+        rows: TrainingRows,
+        clock: Clock,
+        screen: Mapping[int | None, Sequence[int]] | None = None,
     ) -> StructureSearch:
         """Return the search for the structure of a card.
 
@@ -147,6 +157,8 @@ class CardSettings:
         rows : TrainingRows
             With cells as their features.
         clock : Clock
+        screen : mapping of fold to columns, optional
+            As in `StructureSearch`.
         """
         trainer: Trainer = RowTrainer(rows, _COARSE_FALL, clock.is_over, self.n_jobs)
         if self.train_on == "counts":
@@ -159,7 +171,14 @@ class CardSettings:
             self.max_crosses,
             self.directions,
             self.max_columns,
+            screen,
         )
+
+    def with_columns(self, index: IntArray) -> CardSettings:
+        """Return the settings for a table of some of the columns, at sorted positions."""
+        place = {int(column): k for k, column in enumerate(index)}
+        kept = [each for each in self.directions if each.column in place]
+        return replace(self, directions=[each._replace(column=place[each.column]) for each in kept])
 
 
 @dataclass(frozen=True)
@@ -212,8 +231,29 @@ class CardFit:
     def _fits(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Unfinished]:
         seen = keyed.training_rows(label, self.n_folds, MOST_ROWS)
         seen = seen._replace(X=self.to_cells(seen.X))
-        settings = self.settings
-        search = settings.structure_search(self.kinds, seen, clock)
+        if not is_wide(len(self.kinds), clock):
+            search = self.settings.structure_search(self.kinds, seen, clock)
+            return self._fits_of(search, keyed, label, clock)
+
+        def search_of(index: IntArray, by_fold: Mapping[int | None, Any]) -> StructureSearch:
+            kinds, rows = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
+            return self.settings.with_columns(index).structure_search(kinds, rows, clock, by_fold)
+
+        columns, search, note = screened(self.kinds, seen, clock, search_of)
+        narrow = replace(
+            self,
+            kinds=search.kinds,
+            to_cells=lambda values: self.to_cells(values)[:, columns.positions],
+            settings=self.settings.with_columns(columns.positions),
+        )
+        search.skipped.extend([note] if note else [])
+        fits = narrow._fits_of(search, keyed, label, clock)  # noqa: SLF001 - of this very class
+        return [fit._replace(columns=columns) for fit in fits]
+
+    def _fits_of(
+        self, search: StructureSearch, keyed: KeyedRows, label: Any, clock: Clock
+    ) -> list[Unfinished]:
+        seen, settings = search.rows, self.settings
         structure = search.run()
         design = search.design(structure, None)
         folds = [] if seen.fold is None else range(int(seen.fold.max()) + 1)
@@ -222,8 +262,13 @@ class CardFit:
         if len(seen.positive) < len(keyed.index):  # the design is learned from a sample
             rows = keyed.all_rows(label)
             rows = rows._replace(X=design.rows(self.to_cells(rows.X)))
-        candidates = Candidates(coded, structure.ridge, settings.train_on, clock, settings.n_jobs)
-        straight = StraightLines(self.kinds, seen, settings.n_jobs)
+        trials = search.trials if search.tried else None
+        candidates = Candidates(
+            coded, structure.ridge, settings.train_on, clock, settings.n_jobs, trials
+        )
+        # All of the budget is used up: better points are worth the time kept for the end of a fit.
+        used_up = partial(clock.is_over, -1.0)
+        straight = StraightLines(self.kinds, seen, settings.n_jobs, search.screen, used_up)
         prices = direction_prices(search, structure.ridge)
         kept = search.kept(structure.n_columns, None)
         followed = [each for each in settings.directions if each.column in kept]
@@ -233,11 +278,17 @@ class CardFit:
             fit = best.fit
             card = Card.of(design, fit.fitted.line)
             directions = prices.of(metric, flat_columns(followed, card.columns))
+            gap = straight.gap(metric, fit.report)
             report = replace(
                 fit.report,
-                straight=straight.gap(metric, fit.report),
+                straight=gap,
                 baseline=BASELINES[settings.train_on],
-                skipped=(*search.skipped, *fit.report.skipped, *prices.skipped),
+                skipped=(
+                    *search.skipped,
+                    *fit.report.skipped,
+                    *prices.skipped,
+                    *straight.skipped,
+                ),
                 directions=directions,
             )
             best = best._replace(fit=fit._replace(report=report))
@@ -247,9 +298,9 @@ class CardFit:
             cards: dict[int | None, Card] = {None: card}
             for fold, line in enumerate(best.lines.without):
                 cards[fold] = Card.of(search.design(structure, fold), line)
-            # Better points are worth the time that the search has kept for the end of the fit.
-            used_up = partial(clock.is_over, -1.0)
-            points = PointsFit(settings.scale, metric, seen, settings.directions, used_up)
+            points = PointsFit(
+                settings.scale, metric, seen, settings.directions, used_up, self.kinds
+            )
             scaled = points.run(best, cards)
             fits.append(
                 Unfinished(
@@ -288,6 +339,8 @@ class Candidates:
     train_on : "rows" or "counts"
     clock : Clock
     n_jobs : int, optional
+    trials : Trials, optional
+        Structures that were compared on the same rows.
     """
 
     rows: TrainingRows
@@ -295,6 +348,7 @@ class Candidates:
     train_on: str
     clock: Clock
     n_jobs: int | None
+    trials: Trials | None = None
 
     def best(self, metric: Metric, rows: TrainingRows) -> BestFit:
         """Choose a candidate for a metric, and fit it to all rows; see `fit_best`."""
@@ -307,13 +361,15 @@ class Candidates:
             rows,
             skipped=compared.skipped,
             plain_ridge=self.ridge,
+            trials=self.trials,
         )
 
     def compared(self, metric: Metric) -> Compared:
         """Compare candidates for a metric."""
         if self.train_on == "counts":
             comparison = compare(metric, [candidate.curves for candidate in self._closed])
-            return Compared(self._closed, comparison)
+            few = len({candidate.ridge for candidate in self._closed}) < len(_NEAR)
+            return Compared(self._closed, comparison, ["cards of other ridges"] if few else [])
         moments = None
         if self.rows.X.shape[1] <= _MOST_FEATURES:
             moments = lambda: self._closed  # noqa: E731 - not before the search has time for it
@@ -324,7 +380,10 @@ class Candidates:
     @cached_property
     def _closed(self) -> list[RidgeCandidate]:
         counts = self.train_on == "counts"
-        ridges = [factor * self.ridge for factor in (_NEAR if counts else _NEAR_CLOSED)]
+        near: tuple[float, ...] = _NEAR if counts else _NEAR_CLOSED
+        if counts and self.clock.is_over():  # they cannot be interrupted, and one is needed
+            near = (1.0,)
+        ridges = [factor * self.ridge for factor in near]
         return ridge_candidates(*self.rows[:4], ridges, baseline=counts)
 
     @cached_property
@@ -336,47 +395,3 @@ class Candidates:
             out_of_time=self.clock.is_over,
             n_jobs=self.n_jobs,
         )
-
-
-@dataclass(frozen=True)
-class StraightLines:
-    """Logistic regression without bins, on the same held-out rows as a card.
-
-    A number is the mean of its bin, so that missing values and long tails do it no harm.
-
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-    rows : TrainingRows
-        With cells as their features.
-    n_jobs : int, optional
-    """
-
-    kinds: Sequence[CellKinds]
-    rows: TrainingRows
-    n_jobs: int | None
-
-    def gap(self, metric: Metric, report: DirectReport) -> Gap | None:
-        """Return how much better a card is; None if no rows are held out."""
-        if self.rows.fold is None:
-            return None
-        comparison = compare(metric, [candidate.curves for candidate in self._candidates])
-        sign = -1.0 if metric.greater_is_better else 1.0
-        chosen = next(tried for tried in report.tried if tried.name == report.chosen)
-        best = comparison.best
-        mean = float(comparison.losses[best] - sign * chosen.metric)
-        reach = half_width(comparison.fold_losses[best] - sign * np.array(chosen.folds))
-        return Gap(mean, mean - reach, mean + reach)
-
-    @cached_property
-    def _candidates(self) -> list[RowCandidate]:
-        rows = self.rows
-        bases = [
-            straight_basis(kinds, cell_weights(kinds, cells, rows.weight))
-            for kinds, cells in zip(self.kinds, rows.X.T, strict=True)
-        ]
-        X = CardDesign(Coding(bases)).rows(rows.X)
-        frontier = RowFrontier(X, *rows[1:4], fall=FALL, n_jobs=self.n_jobs)
-        candidates = frontier.plan(Recipe(Logistic(), ridge) for ridge in Sweep().ridges)
-        frontier.solve_together(candidates, frontier.folds)
-        return [candidate for candidate in candidates if candidate.fit()]

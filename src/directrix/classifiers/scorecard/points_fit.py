@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.direct.report import Estimate, Gap, half_width
+from directrix.classifiers.direct.gap import Gap
+from directrix.classifiers.direct.report import Estimate, TiesSplit
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
 from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
@@ -21,13 +22,14 @@ from directrix.frontier import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.direct.fit import BestFit
     from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scorecard.directions import Direction
     from directrix.metrics import Curve, Metric
+    from directrix.tables import CellKinds
 
     #: From the card made without a fold, and that fold, to its points.
     Restate = Callable[[Card, int | None], Card]
@@ -70,6 +72,8 @@ class PointsFit:
         Of columns whose points may only rise.
     out_of_time : callable, optional
         Asked before each card is rounded in other ways than the plain one.
+    kinds : sequence of CellKinds
+        What the cells of each column are: neighbouring bins of equal points stay equal.
     """
 
     scale: Scale
@@ -77,6 +81,7 @@ class PointsFit:
     seen: TrainingRows
     directions: Sequence[Direction] = ()
     out_of_time: Callable[[], bool] | None = None
+    kinds: Sequence[CellKinds] = ()
 
     def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
         """Return the best card on the scale.
@@ -111,16 +116,27 @@ class PointsFit:
         final = finalize(self.metric, replace(best.selection, rows=design), lines)
         folds = comparison.fold_losses
         gap = float(comparison.losses[0] - comparison.losses[1 + chosen])
-        reach = half_width(folds[0] - folds[1 + chosen])
         assessment = final.assessment
         report = replace(
             best.fit.report,
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
-            rounding=Gap(gap, gap - reach, gap + reach) if self._rounds else None,
+            rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
             skipped=(*best.fit.report.skipped, *skipped),
+            ties=self._ties(curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return ScaledFit(card, final.fitted, curve, report)
+
+    def _ties(self, held_out: Curves) -> TiesSplit | None:
+        """Return the metric of held-out folds with ties as they are, and split at random."""
+        if self.metric.limit is None or not held_out.folds:
+            return None
+        values = [
+            (self.metric.best_value(curve), self.metric.ties_split(curve))
+            for curve in held_out.folds
+        ]
+        strict, split = np.mean(values, axis=0)
+        return TiesSplit(float(strict), float(split))
 
     def _restated(
         self, restate: Restate, cards: Mapping[int | None, Card]
@@ -143,24 +159,31 @@ class PointsFit:
         if isinstance(scale, PointsToDoubleOdds):
             slope, offset = _log_odds(best.scores, rows)
             return [lambda card, _: to_double_odds(card, scale, slope, offset)]
-        search = RoundingSearch(self.metric, scale.largest, self.directions)
+        search = RoundingSearch(self.metric, scale.largest, self.directions, self.kinds)
+        nearest: dict[int | None, Card] = {}
 
-        def by(make: Any) -> Restate:
-            def restate(card: Card, fold: int | None) -> Card:
-                kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
-                made: Card = make(card, rows.X[kept], rows.positive[kept], rows.weight[kept])
-                return made
+        def plain(card: Card, fold: int | None) -> Card:
+            return search.plain(card, *self._training_rows(fold))
 
-            return restate
+        def near(card: Card, fold: int | None) -> Card:
+            nearest[fold] = search.nearest(card, *self._training_rows(fold))
+            return nearest[fold]
 
-        return [by(search.plain), by(search.nearest), by(search.searched)]
+        def searched(card: Card, fold: int | None) -> Card:
+            return search.searched(card, *self._training_rows(fold), start=nearest[fold])
+
+        return [plain, near, searched]
+
+    def _training_rows(self, fold: int | None) -> tuple[IntArray, AnyArray, FloatArray]:
+        """Return the cells, labels and weights of the rows outside a fold."""
+        rows = self.seen
+        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+        return rows.X[kept], rows.positive[kept], rows.weight[kept]
 
     def _aligned(self, card: Card, fold: int | None) -> Card:
         """Return a card whose scores on its training rows have the scale of all others."""
-        rows = self.seen
-        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
-        scores = card.scores(rows.X[kept])
-        centre, scale = centre_and_scale(scores, rows.positive[kept], rows.weight[kept])
+        cells, positive, weight = self._training_rows(fold)
+        centre, scale = centre_and_scale(card.scores(cells), positive, weight)
         return card.affine(1.0 / scale, -centre / scale)
 
     def _designs(self, cards: Mapping[int | None, Card]) -> tuple[Card, TrainingRows]:

@@ -8,18 +8,19 @@ points) is learned without the fold it is tested on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.classifiers.fitting.trials import HeldOutArea, Trials
 from directrix.classifiers.scorecard.crossing import Crossed
 from directrix.classifiers.scorecard.design import CardDesign, column_codings
-from directrix.classifiers.scorecard.elimination import columns_by_effect, numbers_to_try
+from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
+from directrix.classifiers.scorecard.structure_choice import FALL, Structure, StructureRule
 from directrix.frontier import FoldDesigns, design_without
-from directrix.metrics import AUC
 from directrix.tables import (
     CellKinds,
     CodedRows,
@@ -39,39 +40,14 @@ _NEAR = (3.0, 1.0)
 _CAUTIOUS = 2
 #: Numbers of crosses that are tried, per column.
 _CROSSES = (0.5, 1.5, 5.0)
-#: A step to more crosses must gain so much; one that loses three times as much ends the search.
-_MARGIN = 1e-3
+#: Columns of a wide table that are crossed, the best by its screen or by their effects.
+_MOST_CROSSED = 32
+#: A card of fewer columns that loses so much ends the search for smaller ones.
+_HOPELESS = 1e-2
 #: Held-out rows of the smaller class with which structures are compared; more folds give more.
 _ENOUGH = 300
 #: Exponent from the size of a block's coefficients to its prior variance, and its bounds.
 _POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
-
-
-class Structure(NamedTuple):
-    """What makes a card, apart from what it is trained for.
-
-    Parameters
-    ----------
-    ridge : float
-    n_crosses : int
-    reweighted : bool
-        Whether columns and crosses with larger effects have a larger prior variance.
-    auc : float
-        Mean area under the curve on the folds it was compared on; NaN if no rows were held out.
-    n_columns : int, optional
-        How many columns have points; all by default.
-    """
-
-    ridge: float
-    n_crosses: int = 0
-    reweighted: bool = False
-    auc: float = float("nan")
-    n_columns: int | None = None
-
-    @property
-    def looks_at_no_label(self) -> bool:
-        """Whether the features are the same without any fold."""
-        return not self.n_crosses and not self.reweighted and self.n_columns is None
 
 
 @dataclass
@@ -93,6 +69,9 @@ class StructureSearch:
         every row.
     max_columns : int or "auto", optional
         Columns with points at most; "auto" for as few as held-out rows miss nothing with.
+    screen : mapping of fold to columns, optional
+        Columns that may have points, best first, without each fold and (None) of all rows; by
+        default all may.
     """
 
     kinds: Sequence[CellKinds]
@@ -102,14 +81,16 @@ class StructureSearch:
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
+    screen: Mapping[int | None, Sequence[int]] | None = None
     #: Steps for which there was no time.
     skipped: list[str] = field(default_factory=list, init=False)
     #: All structures that were compared, in order.
     tried: list[Structure] = field(default_factory=list, init=False)
+    _areas: list[HeldOutArea] = field(default_factory=list, init=False)
     _crossed: dict[int | None, Crossed] = field(default_factory=dict, init=False)
     _additive_lines: Solved = field(default_factory=dict, init=False)
     _reweighted: dict[int | None, CardDesign] = field(default_factory=dict, init=False)
-    _orders: dict[int | None, list[int]] = field(default_factory=dict, init=False)
+    _eliminations: dict[int | None, Elimination] = field(default_factory=dict, init=False)
     #: The structure without crosses, from which others are made.
     _base: Structure = field(default=Structure(np.nan), init=False)
 
@@ -119,8 +100,7 @@ class StructureSearch:
         self._base = cautious
         if self.rows.fold is None:
             return self._cautious(cautious)
-        lines = self.trainer.solve(self.additive, self.trainer.ridges, self.folds)
-        best = self._best(self.additive, lines, cautious)
+        best, lines = self._additive_choice
         if best is None:
             self.skipped.append("the choice of a ridge")
             return self._cautious(cautious)
@@ -140,13 +120,31 @@ class StructureSearch:
             }
             ridges = [factor * self._base.ridge for factor in _NEAR]
             lines = self.trainer.solve(X, ridges, self.folds, starts)
+            best = self._chosen()
             found = self._best(X, lines, tried)
-            if found is None or found.auc < best.auc - 3.0 * _MARGIN:
+            if found is None or found.auc < best.auc - FALL:
                 break
             before = {fold: lines[found.ridge, fold] for fold in self.folds}
-            if found.auc > best.auc + _MARGIN:
-                best = found
-        return self._reweighing(best)
+        self._reweigh(self._chosen())
+        return self._chosen()
+
+    def _chosen(self) -> Structure:
+        """Return the best of the structures that were tried so far."""
+        trials = self.trials
+        return self.tried[trials.rule(-trials.areas)]
+
+    @cached_property
+    def _additive_choice(self) -> tuple[Structure | None, Solved]:
+        """The structure without crosses whose ridge is best, and the lines of all ridges."""
+        X = self.designs(Structure(np.nan), self.folds)
+        lines = self.trainer.solve(X, self.trainer.ridges, self.folds)
+        return self._best(X, lines, Structure(np.nan)), lines
+
+    @property
+    def additive_auc(self) -> float:
+        """Held-out AUC of the best card without crosses; NaN if there is none, or no time."""
+        best = None if self.rows.fold is None else self._additive_choice[0]
+        return float("nan") if best is None else best.auc
 
     def _cautious(self, structure: Structure) -> Structure:
         """Return a structure that nothing was compared for, with as many columns as it may have."""
@@ -156,68 +154,66 @@ class StructureSearch:
         )
 
     def _limited(self, structure: Structure, n_columns: int) -> Structure:
-        return structure._replace(n_columns=min(n_columns, len(self._usable)))
+        return structure._replace(n_columns=min(n_columns, len(self._usable(None))))
 
     def _small(self, best: Structure, lines: Solved) -> tuple[Structure, Solved]:
         """Return the structure with fewer columns: the best, or the smallest that is as good."""
         if self.max_columns is None:
             return best, lines
-        automatic = isinstance(self.max_columns, str)
         most = len(self.kinds) if isinstance(self.max_columns, str) else self.max_columns
-        found: list[tuple[Structure, Solved]] = []
-        for number in numbers_to_try(len(self._usable), most):
-            if found and self._is_late():
+        solved: Solved = {}
+        of_number: dict[int | None, Solved] = {}
+        for number in numbers_to_try(len(self._usable(None)), most):
+            if of_number and self._is_late():
                 self.skipped.append("cards of fewer columns")
                 break
             tried = self._limited(best, number)
             X = self.designs(tried, self.folds)
             ridges = [factor * best.ridge for factor in _NEAR]
-            solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not found)
+            solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not of_number)
             structure = self._best(X, solved, tried)
             if structure is None:
                 break
-            found.append((structure, solved))
-        highest = max(structure.auc for structure, _ in found)
-        enough = highest - _MARGIN if automatic else highest
-        good = [each for each in found if each[0].auc >= enough]
-        return min(good, key=lambda each: each[0].n_columns or 0)
+            of_number[tried.n_columns] = solved
+            best_area = max(each.auc for each in self.tried if each.n_columns is not None)
+            if structure.auc < best_area - _HOPELESS:
+                break
+        chosen = self._chosen()
+        return chosen, of_number[chosen.n_columns]
 
-    @cached_property
-    def _usable(self) -> list[int]:
-        """The columns that can have points: those whose cells differ."""
-        return [k for k, basis in enumerate(self._bases[0]) if basis.shape[1]]
+    def _usable(self, fold: int | None) -> list[int]:
+        """Return the columns that can have points without a fold: those whose cells differ."""
+        return [k for k in self.kept(None, fold) if self._bases[0][k].shape[1]]
 
     def kept(self, n_columns: int | None, fold: int | None) -> list[int]:
         """Return the columns of a card of so many, chosen without a fold."""
         if n_columns is None:
-            return list(range(len(self.kinds)))
-        if fold not in self._orders:
-            self._orders[fold] = columns_by_effect(
-                self._usable,
+            return list(range(len(self.kinds)) if self.screen is None else self.screen[fold])
+        if fold not in self._eliminations:
+            self._eliminations[fold] = Elimination(
+                self._usable(fold),
                 lambda columns: CardDesign(self._coding(columns)),
                 self.rows,
                 self.trainer,
                 self._base.ridge,
                 fold,
             )
-        return self._orders[fold][:n_columns]
+        return self._eliminations[fold].best(n_columns)
 
-    def _reweighing(self, best: Structure) -> Structure:
-        """Return the structure with reweighted blocks, if it is better so."""
+    def _reweigh(self, best: Structure) -> None:
+        """Try the structure with reweighted blocks."""
         if self._is_late():
             self.skipped.append("columns of different variances")
-            return best
+            return
         again = best._replace(reweighted=True)
         self._weighing_ridge = best.ridge
         X = self.designs(again, self.folds)
         ridges = [factor * best.ridge for factor in _NEAR]
-        lines = self.trainer.solve(X, ridges, self.folds)
-        found = self._best(X, lines, again)
-        return best if found is None or found.auc <= best.auc + _MARGIN else found
+        self._best(X, self.trainer.solve(X, ridges, self.folds), again)
 
     def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
         """Return the rows as cards of a structure see them, without each of some folds."""
-        if structure.looks_at_no_label:
+        if structure.looks_at_no_label and self.screen is None:
             return self.additive
         whole, designs = None, {}
         for fold in folds:
@@ -295,12 +291,12 @@ class StructureSearch:
             cell_weights(kinds, cells, ones)
             for kinds, cells in zip(self.kinds, self.rows.X.T, strict=True)
         ]
-        rank = self.trainer.rank_of(len(self.kinds))
+        rank = self.trainer.rank_of(len(self.kept(None, None)))
         return column_codings(self.kinds, weights, rank, self.directions)
 
     def _counts(self) -> list[int]:
         """Return the numbers of crosses to try."""
-        columns = len(self.kinds) if self._base.n_columns is None else self._base.n_columns
+        columns = len(self._crossable(None))
         columns, most = max(columns - len(self.directions), 0), self.trainer.most_crosses
         most = most if self.max_crosses is None else min(most, self.max_crosses)
         most = min(most, columns * (columns - 1) // 2)
@@ -321,25 +317,39 @@ class StructureSearch:
         structure: Structure,
     ) -> Structure | None:
         """Return a structure with the best ridge that was solved on all folds; None without one."""
-        rows, areas = self.rows, dict[float, list[float]]()
+        rows = self.rows
+        held_out: dict[float, FloatArray] = {}
         for (ridge, fold), line in lines.items():
             tested = np.flatnonzero(rows.fold == fold)
-            scores = design_without(X, fold)[tested] @ line[:-1]
-            area = AUC().score(rows.positive[tested], scores, rows.weight[tested])
-            areas.setdefault(ridge, []).append(float(area))
-        found = [
-            structure._replace(ridge=ridge, auc=float(np.mean(values)))
-            for ridge, values in areas.items()
-            if len(values) == len(self.folds)
-        ]
-        self.tried += found
-        return max(found, key=lambda structure: structure.auc, default=None)
+            scores = held_out.setdefault(ridge, np.full(len(rows.positive), np.nan))
+            scores[tested] = design_without(X, fold)[tested] @ line[:-1]
+        tried = []
+        for ridge, scores in held_out.items():
+            if all((ridge, fold) in lines for fold in self.folds):
+                area = HeldOutArea.of(scores, rows, self.folds)
+                self._areas.append(area)
+                tried.append(structure._replace(ridge=ridge, auc=area.area))
+        self.tried += tried
+        return max(tried, key=lambda structure: structure.auc, default=None)
+
+    @property
+    def trials(self) -> Trials:
+        """All structures that were compared, to repeat their choice."""
+        influence = np.stack([area.influence for area in self._areas])
+        covariance = influence @ influence.T
+        variance = np.diag(covariance)
+        errors = np.sqrt(np.maximum(variance[:, None] + variance - 2.0 * covariance, 0.0))
+        rule = StructureRule(tuple(self.tried), errors, isinstance(self.max_columns, str))
+        return Trials(np.array([area.area for area in self._areas]), covariance, rule)
+
+    def _crossable(self, fold: int | None) -> list[int]:
+        """Return the columns of which pairs may be crossed: the best ones of a wide table."""
+        return self.kept(self._base.n_columns, fold)[: _MOST_CROSSED if self.screen else None]
 
     def _crosses(self, fold: int | None) -> Crossed:
         """Return columns and pairs learned without a fold, from residuals of an additive card."""
         if fold not in self._crossed:
-            kept = {*self.kept(self._base.n_columns, fold)}
-            kept -= {direction.column for direction in self.directions}
+            kept = {*self._crossable(fold)} - {each.column for each in self.directions}
             self._crossed[fold] = Crossed.of(
                 self.kinds,
                 self.rows,

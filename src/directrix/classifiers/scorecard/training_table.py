@@ -14,7 +14,10 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.fitting.class_weights import checked_weight
 from directrix.classifiers.fitting.folds import folds_given
-from directrix.classifiers.fitting.training_rows import KeyedRows
+from directrix.classifiers.fitting.training_rows import KeyedRows, copies_of
+from directrix.classifiers.labels import plain_labels
+from directrix.classifiers.positive import dates_in_microseconds
+from directrix.classifiers.scorecard.column_order import content_order
 from directrix.tables import Binner, Table
 
 if TYPE_CHECKING:
@@ -31,13 +34,16 @@ class TrainingTable:
     ----------
     table : Table
     keyed : KeyedRows
-        Without class weights.
+        Without class weights; its columns are in another order, on which keys of rows depend.
     classes : array
+    order : list of int
+        For each column of ``keyed`` its position in the table; see `content_order`.
     """
 
     table: Table
     keyed: KeyedRows
     classes: AnyArray
+    order: list[int]
 
     @classmethod
     def of(cls, classifier: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> TrainingTable:
@@ -58,7 +64,7 @@ class TrainingTable:
         if y is None:
             msg = f"{type(classifier).__name__} requires y to be passed, but the target y is None"
             raise ValueError(msg)
-        labels = column_or_1d(y, warn=True)
+        labels = dates_in_microseconds(column_or_1d(plain_labels(y), warn=True))
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         if len(labels) != len(table):
@@ -67,10 +73,14 @@ class TrainingTable:
         weight = checked_weight(sample_weight, table.values)
         if (weight == 0).any():
             table = table.with_levels_of(weight > 0)
+        kept = weight > 0
+        copies = copies_of(weight[kept], labels[kept])
+        order = content_order(table.values[kept], copies, table.names)
         folds = folds_given(classifier.cv, table.values, labels, groups)
-        keyed = KeyedRows.of(table.values, labels, weight, folds, groups)
+        keyed = KeyedRows.of(table.values[:, order], labels, weight, folds, groups)
         classes = np.unique(keyed.y)
-        return cls(table, keyed, classes if len(classes) > 2 else two_classes(keyed.y))
+        classes = classes if len(classes) > 2 else two_classes(keyed.y)
+        return cls(table, keyed, classes, order)
 
     def fitted_binner(self, binner: Any) -> Any:
         """Return a binner fitted to these rows; one that is frozen stays as it is.
@@ -85,13 +95,23 @@ class TrainingTable:
         # A bin needs rows, not weight: bins do not depend on the unit of weights that are no
         # frequencies, such as those that sum to one.
         copies = np.bincount(self.keyed.index, minlength=len(self.keyed.y))
-        rows = Table(self.table.columns, self.keyed.X, self.table.named)
-        return binner.fit_table(rows, copies.astype(np.float64))
+        return binner.fit_table(self._restored(self.keyed.X), copies.astype(np.float64))
 
     def to_cells(self, binner: Any, values: FloatArray) -> IntArray:
-        """Return the cells of rows whose values are as `Table` has them."""
-        cells: IntArray = binner.cells(Table(self.table.columns, values, self.table.named))
+        """Return the cells in the columns of a binner; rows have the columns of ``keyed``."""
+        cells: IntArray = binner.cells(self._restored(values))
         return cells
+
+    @property
+    def ordered_names(self) -> list[str]:
+        """The names of the columns, in the order of ``keyed``."""
+        return [self.table.columns[k].name for k in self.order]
+
+    def _restored(self, values: FloatArray) -> Table:
+        """Return values of rows as a table, with the columns in their given order."""
+        restored = np.empty(values.shape, order="F")
+        restored[:, self.order] = values
+        return Table(self.table.columns, restored, self.table.named)
 
     def cell_counts(self, binner: Any) -> list[FloatArray]:
         """Return for each column the weight of each class in its cells, of shape (classes, cells).

@@ -39,7 +39,9 @@ def evaluate(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Measure a model on labelled rows, with 95 % intervals."""
-    from directrix.classifiers import measure_binary, measure_multiclass
+    import numpy as np
+
+    from directrix.classifiers import BEST_CUTOFF, measure_binary, measure_multiclass
     from directrix.cli.io.rows import RowFiles
     from directrix.cli.io.scoring import labels_of, score_rows
     from directrix.cli.output.formatting import in_one_line, metric_of_model
@@ -63,15 +65,18 @@ def evaluate(
         text = f"{n_rows:,} rows, {len(classes)} classes\n\n{_table(several)}"
         return Reply(text, {"model": model, "rows": n_rows, **_at_threshold_json(several)})
     measures = measure_binary(scored, measured_metric, in_one_line(measured_metric), classes)
+    weighted = scored.weight is not None and bool(np.ptp(scored.weight) > 0)
+    best = ["", f"{BEST_CUTOFF}, not that of the model", _table(measures.best_cutoff)]
     text = "\n".join(
         [
-            _describe_counts(measures, classes[1]),
+            *([measures.verdict] if measures.verdict else []),
+            _describe_counts(measures, classes[1], len(scored.y)),
+            *([f"rates are weighted by the column {weight}"] if weighted else []),
             "",
-            "metric of the model" if metric is None else "metric",
-            _table([measures.metric]),
-            "",
-            "at the threshold of the model",
-            _table(measures.at_threshold),
+            "at the cutoff of the model",
+            _table(measures.at_cutoff),
+            *([measures.limit] if measures.limit else []),
+            *(best if measures.best_cutoff else []),
         ]
     )
     values = {
@@ -82,16 +87,26 @@ def evaluate(
         "flagged": measures.flagged,
         "metric": measures.metric._asdict(),
         **_at_threshold_json(measures.at_threshold),
+        "best_cutoff_on_these_rows": {
+            measure.name: measure._asdict() for measure in measures.best_cutoff
+        },
+        "limit": measures.limit or None,
+        "chance": measures.chance,
+        "no_better_than_constant": not measures.better_than_chance,
+        "weighted": weighted,
     }
     return Reply(text, values)
 
 
-def _describe_counts(measures: BinaryMeasures, label: Any) -> str:
-    rows, positives, flagged = map(
+def _describe_counts(measures: BinaryMeasures, label: Any, n_rows: int) -> str:
+    weight, positives, flagged = map(
         _format_count, (measures.rows, measures.positives, measures.flagged)
     )
     share = measures.positives / measures.rows
-    return f"{rows} rows, {positives} of class {label} ({share:.2%}); {flagged} predicted {label}"
+    rows = f"{weight} rows"
+    if measures.rows != n_rows:
+        rows = f"{n_rows:,} rows of weight {weight}"
+    return f"{rows}, {positives} of class {label} ({share:.2%}); {flagged} predicted {label}"
 
 
 def _format_count(weight: float) -> str:

@@ -90,9 +90,11 @@ def _sql(
     sql = to_sql(classifier, dialect=dialect, columns=columns)
     if table is not None:
         return sql.select(table, keep or ())
-    named = (
-        *(("points", sql.card_points), ("score", sql.scores)),
-        ("probability", sql.probabilities),
-    )
-    parts = [f"-- {name}\n{text}" for name, expressions in named for text in expressions]
+    names = [
+        *(sql.formula.names_by_score("points") if sql.card_points else ()),
+        *sql.formula.names_by_score("score"),
+        *sql.formula.probability_names,
+    ]
+    texts = [*sql.card_points, *sql.scores, *sql.probabilities]
+    parts = [f"-- {name}\n{text}" for name, text in zip(names, texts, strict=True)]
     return "\n\n".join([*parts, f"-- prediction\n{sql.prediction}"])

@@ -148,7 +148,8 @@ def fit(
         else:
             model, origin = _fit_rows(unfitted, files)
     save(model, output)
-    text = "\n".join([origin, describe_model(model), *_describe_reports(model)])
+    lines = [*_verdicts(model), origin, describe_model(model), *_describe_reports(model)]
+    text = "\n".join(lines)
     values = {"output": output, "from": origin, **model_json(model), **_reports_json(model)}
     return Reply(f"{text}\n\nwrote {output}", values)
 
@@ -174,14 +175,20 @@ def _fit_summaries(
 ) -> tuple[Any, str]:
     """Return a model of the sum of some summaries, and a description of its origin."""
     from directrix.classifiers import MomentClassifier
+    from directrix.cli.io.rows import matching_label
 
     moments: Moments = reduce(add, map(load_summary, paths))
-    if positive is not None:
+    label = None
+    if positive is not None and len(moments.classes) == 2:
+        label = matching_label(positive, moments.classes)
+    if label is not None:
+        moments = moments.with_positive(label)
+    elif positive is not None:
         moments = one_vs_rest(moments, positive)
     if prior is not None:
         moments = moments.with_prior(prior)
     _require_two_classes(moments.classes.tolist())
-    model = MomentClassifier(metric).fit_moments(moments)
+    model = MomentClassifier(metric, positive=label).fit_moments(moments)
     return model, f"from a summary of {moments.count:,} rows"
 
 
@@ -190,11 +197,15 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     import numpy as np
 
     from directrix.classifiers import DirectClassifier, ScorecardClassifier
-    from directrix.cli.io.rows import ReadRawRows, ReadRows, RowsInMemory
+    from directrix.cli.io.rows import ReadRawRows, ReadRows, RowsInMemory, matching_label
 
     raw = isinstance(model, ScorecardClassifier) and not files.libsvm
     rows: RowsInMemory = files.read(ReadRawRows() if raw else ReadRows(), raw=raw)
     y = files.labels(rows.y)
+    if files.positive is not None and not files.libsvm and len(np.unique(rows.y)) == 2:
+        # The model keeps the labels, so that other commands know them in other rows.
+        y = rows.y
+        model.set_params(positive=matching_label(files.positive, np.unique(y)))
     classes = np.unique(y).tolist()
     if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
         _require_two_classes(classes)
@@ -270,8 +281,24 @@ def _report_json(report: Any) -> dict[str, Any]:
         "chosen": report.chosen,
         "why": report.why,
         "expected_on_new_rows": report.expected._asdict(),
-        "better_than_logistic": report.gap._asdict(),
+        "chance": report.chance,
+        "no_better_than_constant": report.no_better_than_constant,
+        "better_than": {"baseline": report.baseline, **report.gap._asdict()},
+        "weighted_by": report.weighted_by or None,
     }
+
+
+def _verdicts(model: Any) -> list[str]:
+    """Return which models are no better than a constant, the first lines of a reply."""
+    from directrix.cli.output.formatting import one_vs_rest_labels
+
+    reports = _reports_of(model)
+    labels = one_vs_rest_labels(model, len(reports))
+    return [
+        report.verdict if label is None else f"class {label} against the others: {report.verdict}"
+        for label, report in zip(labels, reports, strict=True)
+        if report.verdict
+    ]
 
 
 def _describe_reports(model: Any) -> list[str]:
@@ -289,13 +316,9 @@ def _describe_reports(model: Any) -> list[str]:
 def _describe_report(report: Any) -> list[str]:
     from directrix.cli.output.formatting import in_one_line
 
-    expected, gap, metric = report.expected, report.gap, in_one_line(report.metric)
     return [
         f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
         f"because {report.why}",
-        (
-            f"expected {metric} on new rows: {expected.value:.4f} "
-            f"({expected.low:.4f} to {expected.high:.4f})"
-        ),
-        f"{gap.text(report.baseline)} in {metric}",
+        f"{in_one_line(report.metric)}: {report.expected_text}",
+        *report.comparisons,
     ]

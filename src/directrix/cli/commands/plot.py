@@ -153,7 +153,7 @@ def _path_figure(model: Any, files: RowFiles) -> Any:
         raise UsageError(msg)
     files = select_features(files, model)
     rows: RowsInMemory = files.read(ReadRows())
-    y = files.labels(rows.y)
+    y = files.labels(rows.y, model.classes_)
     with show_status("fitting the model again"):
         refitted = clone(model).fit(rows.X, y, sample_weight=rows.weight)
     levels = {

@@ -49,7 +49,11 @@ def predict(
     file_format: Format = None,
     as_json: Json = False,
 ) -> Reply:
-    """Write the score, the probability and the prediction of every row."""
+    """Write the score, the probability and the prediction of every row.
+
+    The probability is called after its class, such as probability_bad: with two classes it is that
+    of the positive class, otherwise there is one for each.
+    """
     from directrix.cli.io.rows import RowFiles
     from directrix.cli.io.scoring import labels_of, model_columns, select_features
     from directrix.engines import Plan, run
@@ -60,6 +64,9 @@ def predict(
     require_output(None if output == _STDOUT else output, [model, *rows], force=force)
     classifier = load_model(model)
     kept = parse_columns(keep) or []
+    made = output_columns(classifier)
+    twice = next((name for name in kept if name in made), None)
+    require(twice is None, f"the column {twice!r} is also written by predict", "--keep")
     files = RowFiles.of(rows, None, features=features, file_format=file_format, labelled=False)
     files = select_features(files, classifier)
     if files.libsvm:
@@ -165,6 +172,7 @@ class PredictTask:
         classes = self.model.classes_
         shape = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
         scores, probability = np.zeros(shape), np.zeros(shape)
+        *names, last = output_columns(self.model)
         if complete.all():
             scores, probability = scores_and_probabilities(self.model, X)
         elif complete.any():
@@ -172,17 +180,27 @@ class PredictTask:
                 self.model, X[complete]
             )
         index = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-        columns: dict[str, Any] = {}
-        for name, values in (("score", scores), ("probability", probability)):
-            if values.ndim == 1:
-                columns[name] = pa.array(values, mask=~complete)
-            else:
-                for k in range(values.shape[1]):
-                    columns[f"{name}_{k}"] = pa.array(values[:, k], mask=~complete)
+        if len(classes) == 2 and labels_of(self.model).tolist() != classes.tolist():
+            probability = 1.0 - probability  # of the positive class, which is the first
+        values = [*np.atleast_2d(scores.T), *np.atleast_2d(probability.T)]
+        columns: dict[str, Any] = {
+            name: pa.array(column, mask=~complete)
+            for name, column in zip(names, values, strict=True)
+        }
         labels = classes[index].tolist()
-        columns["prediction"] = pa.array(labels, type=_arrow_type(classes), mask=~complete)
+        columns[last] = pa.array(labels, type=_arrow_type(classes), mask=~complete)
         caught = classes.tolist().index(labels_of(self.model).tolist()[-1])
         return columns, complete, int((complete & (index == caught)).sum())
+
+
+def output_columns(model: Any) -> list[str]:
+    """Return the names of the columns that are written: scores, probabilities, and the label."""
+    from directrix.classifiers import output_names, positive_of, probability_names
+
+    classes = model.classes_.tolist()
+    if len(classes) == 2:
+        return ["score", *probability_names(classes, positive_of(model)), "prediction"]
+    return [*output_names("score", classes), *probability_names(classes), "prediction"]
 
 
 def _arrow_type(classes: AnyArray) -> Any:

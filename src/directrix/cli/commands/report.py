@@ -86,12 +86,19 @@ def report(
     with show_status("drawing"):
         data = ReportData(classifier, labels, reported_metric, scored, is_positive, measures, fit)
         page = Page(f"Classifier report: {name}", _lead(data, model, rows))
+        if measures.verdict:
+            page.alert(measures.verdict)
         page.cards(_key_figures(data))
         write_sections(page, data)
     content = page.html().encode()
     with atomic_file(output) as file:
         file.write(content)
-    values = {"output": output, "bytes": len(content), "metric": measures.metric._asdict()}
+    values = {
+        "output": output,
+        "bytes": len(content),
+        "metric": measures.metric._asdict(),
+        "no_better_than_constant": not measures.better_than_chance,
+    }
     return Reply(f"wrote {output} ({len(content):,} bytes)", values)
 
 
@@ -114,10 +121,12 @@ def _key_figures(data: ReportData) -> list[tuple[str, str]]:
     measures = data.measures
     values = {measure.name: f"{measure.value:.4f}" for measure in measures.at_threshold}
     share = measures.positives / measures.rows
+    is_recall = data.metric.fixes_threshold and data.metric.rate_label == "recall"
+    recall = [] if is_recall else [(values["recall"], "recall at the cutoff")]
     return [
         (f"{measures.metric.value:.4f}", measures.metric.name),
-        (values["recall"], "recall at the threshold"),
-        (values["FPR"], "FPR at the threshold"),
+        *recall,
+        (values["FPR"], "FPR at the cutoff"),
         (values["AUC"], "AUC"),
         (f"{len(data.scored.y):,}", f"rows, {share:.2%} {data.labels[1]}"),
     ]

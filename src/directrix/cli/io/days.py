@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from directrix.cli.io.rows import RawPlan, RowFiles, feature_matrix, require_finite
-from directrix.cli.io.scoring import known_labels, model_columns, select_features, takes_raw_rows
+from directrix.cli.io.scoring import (
+    labels_for_model,
+    model_columns,
+    select_features,
+    takes_raw_rows,
+)
 from directrix.cli.output.errors import UsageError
 from directrix.engines import Plan, as_table, run
 from directrix.monitoring import DaySummaries, summarize_day
@@ -53,7 +58,7 @@ class DayTask:
             weight = None
             if self.files.target is not None:
                 block = plan.block(table)
-                y = known_labels(self.files.labels(block.y), self.model.classes_)
+                y = labels_for_model(self.model, self.files, block.y)
                 weight = block.weight
             elif self.files.weight is not None:
                 weight = as_table(table).values(self.files.weight)

@@ -40,7 +40,11 @@ class FitRecord(NamedTuple):
     expected : Estimate
         Expected metric of the chosen candidate on new rows.
     gap : Estimate
-        How much better it is than logistic regression.
+        How much better it is than the baseline.
+    baseline : str
+        What it is compared with, such as logistic regression.
+    no_better_than_constant : bool
+        Whether the interval of the expected metric reaches what a constant prediction gets.
     """
 
     candidates: tuple[Candidate, ...]
@@ -49,6 +53,8 @@ class FitRecord(NamedTuple):
     why: str
     expected: Estimate
     gap: Estimate
+    baseline: str
+    no_better_than_constant: bool = False
 
 
 def read_fit_record(path: str) -> FitRecord | None:
@@ -75,7 +81,7 @@ def read_fit_record(path: str) -> FitRecord | None:
     if not candidates:
         return None
     expected = fields.nested("expected_on_new_rows")
-    gap = fields.nested("better_than_logistic")
+    gap = fields.nested("better_than")
     return FitRecord(
         candidates,
         fields.text("compared_on"),
@@ -83,6 +89,8 @@ def read_fit_record(path: str) -> FitRecord | None:
         fields.text("why"),
         expected.estimate("value"),
         gap.estimate("mean"),
+        gap.text("baseline"),
+        fields.flag("no_better_than_constant"),
     )
 
 
@@ -109,6 +117,12 @@ class _Fields:
         value = self._get(name)
         if not isinstance(value, str):
             self._refuse(self.prefix + name, "text", value)
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self._get(name)
+        if not isinstance(value, bool):
+            self._refuse(self.prefix + name, "true or false", value)
         return value
 
     def estimate(self, name: str) -> Estimate:

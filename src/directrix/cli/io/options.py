@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from directrix.cli.output.errors import suggest_names
+from directrix.exceptions.columns import suggest_names
 
 if TYPE_CHECKING:
     from directrix.metrics import Metric

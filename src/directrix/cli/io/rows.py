@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +19,15 @@ from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
 from directrix.engines import HashFolds, Plan, csv_encoding, open_source, run
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions import ColumnNotFoundError, PandasIndexWarning, find_stacklevel
 from directrix.moments import SparseRows, as_labels, as_rows, not_finite_error
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")
 #: Labels that a message lists.
 _LISTED_LABELS = 5
+#: Columns of a file that are the index of the data frame it was written from.
+_PANDAS_INDEX = re.compile("__index_level_[0-9]+__")
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,24 @@ class RowFiles:
             fold = None if folds is None else HashFolds(folds).of_rows(X, y)
             return [(X, y, None, fold)], {"target": None}
         options: dict[str, Any] = {"target": self.target, "weight": self.weight}
+        rows: Any = self._spark_frame() if self.spark else list(self.paths)
         options["features"] = self.features
+        if self.features is None:
+            names = rows.columns if self.spark else _column_names(rows)
+            options["features"] = self._features_without_index(names)
         if folds is not None:
             options["fold"] = HashFolds(folds)
-        return self._spark_frame() if self.spark else list(self.paths), options
+        return rows, options
+
+    def _features_without_index(self, names: Sequence[str]) -> list[str] | None:
+        """Return all features if the index of pandas is among the columns; otherwise None."""
+        index = [name for name in names if _PANDAS_INDEX.fullmatch(name)]
+        roles = {self.target, self.weight}
+        unused = [name for name in index if name not in roles]
+        if not unused:
+            return None
+        warnings.warn(PandasIndexWarning(unused), stacklevel=find_stacklevel())
+        return [name for name in names if name not in roles and name not in unused]
 
     def read(self, task: Any, *, raw: bool = False) -> Any:
         """Return the result of a task over all rows, in one pass.
@@ -120,10 +138,19 @@ class RowFiles:
         source, options = self.source()
         return run(source, (RawPlan if raw else Plan).of(**options), task)
 
-    def labels(self, y: Any) -> AnyArray:
-        """Return the labels; True and False if a positive label was given."""
+    def labels(self, y: Any, classes: AnyArray | None = None) -> AnyArray:
+        """Return the labels; True and False if a positive label was given.
+
+        Parameters
+        ----------
+        y : array
+        classes : array, optional
+            Labels of a model: if the positive label is one of them, labels stay as they are.
+        """
         labels = as_labels(y)
         if self.positive is None or self.libsvm:
+            return labels
+        if classes is not None and matching_label(self.positive, classes) is not None:
             return labels
         return equals_label(labels, self.positive)
 
@@ -241,14 +268,19 @@ def feature_matrix(rows: Any) -> Any:
 def equals_label(y: AnyArray, text: str) -> AnyArray:
     """Return which labels equal the one that is written as a text."""
     labels = np.unique(y)
-    matching = [label for label in labels.tolist() if text in _spellings(label)]
-    if not matching:
+    matching = matching_label(text, labels)
+    if matching is None:
         listed = ", ".join(map(str, labels[:_LISTED_LABELS].tolist()))
         more = " and more" if len(labels) > _LISTED_LABELS else ""
         msg = f"no label {text!r} among those of the rows ({listed}{more}): check --positive"
         raise UsageError(msg)
-    equal: AnyArray = y == matching[0]
+    equal: AnyArray = y == matching
     return equal
+
+
+def matching_label(text: str, labels: AnyArray) -> Any:
+    """Return the label that is written as a text; None if there is none."""
+    return next((label for label in labels.tolist() if text in _spellings(label)), None)
 
 
 def _spellings(label: Any) -> tuple[str, ...]:
@@ -289,10 +321,10 @@ def _is_libsvm(path: str) -> bool:
     return (name.with_suffix("") if name.suffix in _COMPRESSED else name).suffix in _LIBSVM
 
 
-def _column_names(path: str) -> list[str]:
-    """Return the columns of a file or folder."""
+def _column_names(paths: str | list[str]) -> list[str]:
+    """Return the columns of a file or folder, or of several."""
     try:
-        return open_source(path).columns
+        return open_source(paths).columns
     except ValueError as error:
-        csv_encoding.explain(path, error)
+        csv_encoding.explain(paths, error)
         raise

@@ -11,7 +11,13 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import ScorecardClassifier, ScoredRows, ending_with, positive_of
-from directrix.cli.io.rows import RowFiles, concatenate_weights, feature_matrix, require_finite
+from directrix.cli.io.rows import (
+    RowFiles,
+    concatenate_weights,
+    feature_matrix,
+    matching_label,
+    require_finite,
+)
 from directrix.cli.output.errors import UsageError
 from directrix.engines import Plan
 from directrix.exceptions import NotNumericError, UnusableColumnsError
@@ -47,7 +53,7 @@ class ScoreTask:
         moments: list[Moments] = []
         for table in tables:
             block = plan.block(table)
-            y = known_labels(self.files.labels(block.y), classes)
+            y = labels_for_model(self.model, self.files, block.y)
             X = block.X
             if not takes_raw_rows(self.model):
                 X = feature_matrix(block.X)
@@ -143,6 +149,20 @@ def scores_and_probabilities(model: Any, X: Any) -> tuple[FloatArray, FloatArray
     scores = np.asarray(model.decision_function(X))
     probability = np.asarray(model.predict_proba(X))
     return scores, probability[:, 1] if len(model.classes_) == 2 else probability
+
+
+def labels_for_model(model: Any, files: RowFiles, y: Any) -> AnyArray:
+    """Return the labels of rows as those of a model; raise an error for an unknown label."""
+    classes = model.classes_
+    if files.positive is not None and not files.libsvm and len(classes) == 2:
+        asked = matching_label(files.positive, classes)
+        if asked is not None and asked != positive_of(model):
+            msg = (
+                f"the model is for the label {positive_of(model)!r}, not {asked!r}: leave "
+                "--positive out, or fit a model with it"
+            )
+            raise UsageError(msg)
+    return known_labels(files.labels(y, classes), classes)
 
 
 def known_labels(y: AnyArray, classes: AnyArray) -> AnyArray:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import shlex
-from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import singledispatch
 from io import StringIO
 
@@ -18,6 +16,7 @@ from directrix.exceptions import (
     NotNumericError,
     UnusableColumnsError,
 )
+from directrix.exceptions.columns import suggest_names
 
 #: Exit codes: something about the data or the model, and how the command was called.
 DATA_ERROR, CALL_ERROR = 1, 2
@@ -45,15 +44,6 @@ def describe_error(error: Exception) -> tuple[str, int]:
     describe = {"pyarrow": _describe_arrow_error, "pyspark": _describe_spark_error}.get(library)
     message = (describe or _describe)(error)
     return message, CALL_ERROR if isinstance(error, ImportError) else DATA_ERROR
-
-
-def suggest_names(name: str, names: Sequence[object]) -> str:
-    """Return a question such as ``; did you mean 'fraud'?``, or "" if no name is similar."""
-    by_lower = {str(known).lower(): str(known) for known in names}
-    similar = get_close_matches(name.lower(), by_lower, n=3)
-    if not similar:
-        return ""
-    return f"; did you mean {' or '.join(repr(by_lower[lower]) for lower in similar)}?"
 
 
 def _describe_arrow_error(error: Exception) -> str:

@@ -49,13 +49,14 @@ def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
         "measured": None if empirical is None else empirical._asdict(),
         "expected": None if expected is None else expected._asdict(),
         "intervals": None if intervals is None else intervals._asdict(),
+        "weighted_by": point.weighted_by or None,
     }
 
 
 def operating_point_table(point: OperatingPoint) -> str:
     """Return the rates at an operating point as a table: what to expect on new rows first."""
     header, *table = point.table()
-    return format_table(header, table)
+    return "\n".join([format_table(header, table), *point.notes])
 
 
 def describe_threshold(model: Any, point: OperatingPoint, card: Card | None = None) -> str:

@@ -17,6 +17,8 @@ h2 { font-size: 1.2rem; margin: 2.6rem 0 .6rem; padding-bottom: .25rem;
   border-bottom: 1px solid #d8dee4; }
 p { margin: .5rem 0; max-width: 46rem; }
 p.lead { color: #57606a; margin-bottom: 1.4rem; }
+p.alert { font-weight: 600; border-left: 4px solid #d55e00; background: #fff4ec;
+  padding: .5rem .8rem; max-width: none; }
 p.note { color: #57606a; font-size: .92em; }
 table { border-collapse: collapse; margin: .7rem 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .6rem; border-bottom: 1px solid #eaeef2; text-align: right;
@@ -62,6 +64,10 @@ class Page:
         """Add a paragraph; a note is smaller."""
         attribute = ' class="note"' if note else ""
         self._parts.append(f"<p{attribute}>{escape(text)}</p>")
+
+    def alert(self, text: str) -> None:
+        """Add a sentence that must not be missed."""
+        self._parts.append(f'<p class="alert">{escape(text)}</p>')
 
     def fragment(self, html: str) -> None:
         """Add HTML that is complete in itself."""

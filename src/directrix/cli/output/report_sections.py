@@ -9,6 +9,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import (
+    BEST_CUTOFF,
     MAX_FEATURES,
     BinaryMeasures,
     FeatureImportance,
@@ -16,6 +17,7 @@ from directrix.classifiers import (
     ScoredRows,
     diagnose,
     feature_importances,
+    sentence,
 )
 from directrix.cli.io.fit_record import FitRecord
 from directrix.cli.output.formatting import (
@@ -123,19 +125,22 @@ def _operating_point(page: Page, data: ReportData) -> None:
         card = next(iter(getattr(data.model, "cards_", ())), None)
         condition = describe_threshold(data.model, point, card)
         page.paragraph(f"A row is predicted {caught_text(data.model)} if {condition}.")
+    measures = data.measures
     header = ["", "on these rows", "95 % interval", "interval method"]
     header += [f"at training, {basis}"] if trained else []
     rows = []
-    for measure in (data.measures.metric, *data.measures.at_threshold):
+    for measure in (*measures.at_cutoff, *measures.best_cutoff):
         interval = format_interval((measure.low, measure.high))
         line = [measure.name, format_rate(measure.value), interval, measure.how]
         rows.append(line + ([format_rate(trained.get(measure.name, np.nan))] if trained else []))
     page.table(header, rows, highlighted=0)
+    note = "The values are at the cutoff of the model"
+    note += f", unless they are called {BEST_CUTOFF}." if measures.best_cutoff else "."
+    limit = f" {sentence(measures.limit)}" if measures.limit else ""
+    weight = data.scored.weight
+    weighted = " Rates are weighted by the column of weights."
     page.paragraph(
-        "The first line is the exact value of the metric that the model was trained for; if the "
-        "metric has a limit, its threshold is set on these rows. All other lines are at the "
-        "threshold of the model.",
-        note=True,
+        f"{note}{limit}{'' if weight is None or not np.ptp(weight) else weighted}", note=True
     )
     if data.metric.uses_threshold:
         figure = tradeoff_figure(data.scored, data.positive, data.metric, "threshold")
@@ -193,8 +198,10 @@ def _normality(page: Page, data: ReportData) -> None:
         ],
     )
     interval = format_interval(diagnosis.interval)
+    name = in_one_line(data.metric)
+    name += f", {BEST_CUTOFF}," if data.metric.fixes_threshold else ""
     page.paragraph(
-        f"If the scores were normal, {in_one_line(data.metric)} would be "
+        f"If the scores were normal, {name} would be "
         f"{diagnosis.predicted:.4f}; on these rows it is {diagnosis.empirical:.4f} "
         f"({interval}, {diagnosis.method})."
     )
@@ -232,7 +239,8 @@ def _features(page: Page, data: ReportData) -> None:
     retrained = any(not np.isnan(feature.without) for feature in importances.features)
     header = ["feature", "coefficient", "per standard deviation", ""]
     header += [f"mean of {label}" for label in data.labels.tolist()]
-    header += ["predicted without it", "predicted change"] if retrained else []
+    header += ["predicted without it", "predicted gain of the feature"] if retrained else []
+    better = 1.0 if data.metric.greater_is_better else -1.0
 
     def line(feature: FeatureImportance) -> list[Any]:
         cells = [
@@ -244,8 +252,8 @@ def _features(page: Page, data: ReportData) -> None:
             f"{feature.positive:.4g}",
         ]
         if retrained:
-            change = round(feature.without - importances.with_all, 4) + 0.0
-            cells += [format_rate(feature.without), f"{change:+.4f}"]
+            gain = round(better * (importances.with_all - feature.without), 4) + 0.0
+            cells += [format_rate(feature.without), f"{gain:+.4f}"]
         return cells
 
     page.table(header, [line(feature) for feature in importances.features])
@@ -258,7 +266,7 @@ def _features(page: Page, data: ReportData) -> None:
             " The last two columns are predicted from means and covariances as if scores were "
             f"normal, not measured: the best {in_one_line(data.metric)} of any linear model "
             f"without the feature; with all features it is predicted to be "
-            f"{importances.with_all:.4f}."
+            f"{importances.with_all:.4f}. A gain above zero is better with the feature."
         )
     if len(importances.features) == MAX_FEATURES < data.model.n_features_in_:
         note += f" The table lists the {MAX_FEATURES} features of the largest effect."
@@ -276,10 +284,11 @@ def _candidates(page: Page, data: ReportData) -> None:
     )
     if fit.expected.value is not None:
         interval = format_interval((_or_nan(fit.expected.low), _or_nan(fit.expected.high)))
-        text += f" Expected on new rows: {fit.expected.value:.4f} ({interval})."
+        text += f" Expected on new rows: {fit.expected.value:.4f} ({interval})"
+        text += ", no better than a constant." if fit.no_better_than_constant else "."
     if fit.gap.value is not None:
         ends = _or_nan(fit.gap.low), _or_nan(fit.gap.high)
-        text += f" It is {Gap(fit.gap.value, *ends).text('logistic regression')}."
+        text += f" {sentence(Gap(fit.gap.value, *ends).text(fit.baseline))}"
     page.paragraph(text)
     listed = fit.candidates[:_LISTED_CANDIDATES]
     names = [candidate.name for candidate in listed]

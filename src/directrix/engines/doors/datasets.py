@@ -6,18 +6,22 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from directrix.engines.doors.file_types import with_common_types
+from directrix.engines.doors.file_types import names_in_files, require_columns, with_common_types
 from directrix.engines.doors.opened import Opened, batch_rows
 from directrix.engines.plan import POSITION
 from directrix.moments import position_keys
 
 
-def open_dataset(rows: Any) -> Opened:
+def open_dataset(rows: Any, *, complete: bool = False) -> Opened:
     """Open a dataset; rows of files are identified by their positions.
 
     Parameters
     ----------
     rows : pyarrow.dataset.Dataset
+    complete : bool
+        Whether each file must have the columns that are read. Otherwise the schema of the dataset
+        says what there is, as that of a Delta table does, and a file without a column has missing
+        values.
     """
     from pyarrow import dataset
 
@@ -40,11 +44,17 @@ def open_dataset(rows: Any) -> Opened:
             chosen["filter"] = where.arrow(typed.schema, dataset.field)
         return chosen
 
+    def require(columns: list[str]) -> None:
+        if complete:
+            require_columns(rows, columns)
+
     def batches(columns: list[str], where: Any) -> Iterator[Any]:
+        require(columns)
         typed = with_common_types(rows, columns)
         return read_ahead(typed.to_batches(**options(typed, columns, where)))
 
     def positioned(columns: list[str], where: Any) -> Iterator[Any]:
+        require(columns)
         typed = with_common_types(rows, columns)
         scanner = typed.scanner(**options(typed, columns, where))
         scanned = scanner.scan_batches()
@@ -53,7 +63,8 @@ def open_dataset(rows: Any) -> Opened:
     # The footer of a Parquet file has its number of rows; other files would have to be read.
     n_rows = rows.count_rows if is_parquet else None
     is_files = isinstance(rows, dataset.FileSystemDataset)
-    return Opened(rows.schema.names, batches, n_rows, positioned if is_files else None)
+    names = names_in_files(rows) if complete else rows.schema.names
+    return Opened(names, batches, n_rows, positioned if is_files else None)
 
 
 def with_positions(batches_and_files: Iterator[Any]) -> Iterator[Any]:

@@ -1,8 +1,10 @@
-"""A common Arrow type for columns that have different types in the files of a dataset."""
+"""Columns of the files of a dataset: whether all files have them, and a common Arrow type."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+from directrix.exceptions import ColumnNotInFileError
 
 
 class _FileColumn(NamedTuple):
@@ -20,6 +22,36 @@ class _FileColumn(NamedTuple):
     fragment: Any
     type: Any
     category: str | None
+
+
+def names_in_files(rows: Any) -> list[str]:
+    """Return the columns of a dataset and those that only some of its later files have."""
+    names = dict.fromkeys(rows.schema.names)
+    for fragment in _several_files(rows):
+        names.update(dict.fromkeys(fragment.physical_schema.names))
+    return list(names)
+
+
+def require_columns(rows: Any, columns: list[str]) -> None:
+    """Raise ColumnNotInFileError if a file with rows lacks a column that another file has.
+
+    Columns that no file has are those of the folders of partitions.
+
+    Parameters
+    ----------
+    rows : pyarrow.dataset.Dataset
+    columns : list of str
+        The columns to be read.
+    """
+    fragments = _several_files(rows)
+    schemas = [fragment.physical_schema for fragment in fragments]
+    for name in columns:
+        lacking = [k for k, schema in enumerate(schemas) if name not in schema.names]
+        if len(lacking) in (0, len(schemas)):
+            continue
+        for k in lacking:
+            if fragments[k].count_rows():
+                raise ColumnNotInFileError(name, schemas[k].names, fragments[k].path)
 
 
 def with_common_types(rows: Any, columns: list[str]) -> Any:
@@ -45,11 +77,9 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
     """
     from pyarrow import dataset
 
-    if not isinstance(rows, dataset.FileSystemDataset) or len(rows.files) < 2:
-        return rows
-    fragments = list(rows.get_fragments())
+    fragments = _several_files(rows)
     schemas = [fragment.physical_schema for fragment in fragments]
-    if all(file_schema.equals(schemas[0]) for file_schema in schemas):
+    if not schemas or all(file_schema.equals(schemas[0]) for file_schema in schemas):
         return rows
     by_file = [
         dict(zip(file_schema.names, file_schema.types, strict=True)) for file_schema in schemas
@@ -75,6 +105,15 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
         return rows
     # `replace_schema` would refuse another type.
     return dataset.FileSystemDataset(fragments, schema, rows.format, rows.filesystem)
+
+
+def _several_files(rows: Any) -> list[Any]:
+    """Return the files of a dataset; none if there is only one, or it is not one of files."""
+    from pyarrow import dataset
+
+    if not isinstance(rows, dataset.FileSystemDataset) or len(rows.files) < 2:
+        return []
+    return list(rows.get_fragments())
 
 
 def _category(column_type: Any) -> str | None:

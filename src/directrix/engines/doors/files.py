@@ -35,7 +35,7 @@ def open_paths(source: Any) -> Opened:
             msg = "one of the paths is the folder of a Delta table: give it alone"
             raise ValueError(msg)
         return delta.open_folder(paths[0])
-    return open_dataset(_files(paths))
+    return open_dataset(_files(paths), complete=True)
 
 
 def _refuse_files_of_tables(given: Path, matches: list[str]) -> None:

@@ -20,7 +20,7 @@ def column_entries(formula: CardFormula) -> list[dict[str, Any]]:
             "name": bins.name,
             "kind": bins.kind,
             "cuts": list(bins.cuts),
-            "special_values": list(bins.special_values),
+            "special_values": [value for value, _ in bins.special_forms],
         }
         for bins in formula.cards[0].bins
     ]
@@ -44,7 +44,7 @@ def card_entry(card: Card) -> dict[str, Any]:
             for cross in card.crosses
         ],
         "cutoff": float(card.cutoff),
-        "higher_is_positive": bool(card.higher_is_last),
+        "higher_is_last": bool(card.higher_is_last),
     }
 
 
@@ -57,5 +57,5 @@ def _by_bin(bins: Bins, by_cell: Sequence[Any]) -> dict[str, Any]:
     return {
         "missing": by_cell[0],
         "bins": list(by_cell[1:first]),
-        "special_values": list(by_cell[first:]),
+        "special_values": [by_cell[cell] for _, cell in bins.special_forms],
     }

@@ -53,8 +53,9 @@ def _text(value):
         return str(int(value))
     if not hasattr(value, "__float__"):
         return str(value)
-    number = float(value)
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    narrow = type(value).__name__ in ("float32", "float16")  # of NumPy
+    number = float(str(value) if narrow else value)
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _days(value):
@@ -124,7 +125,7 @@ def _card_points(row):
 
 def _base_scores(row):
     return [
-        total - card["cutoff"] if card["higher_is_positive"] else card["cutoff"] - total
+        total - card["cutoff"] if card["higher_is_last"] else card["cutoff"] - total
         for card, total in zip(CARDS, _card_points(row))
     ]
 

@@ -51,7 +51,7 @@ class Segments:
         """Return the segments of a column."""
         if isinstance(bins, LevelBins):
             return cls(bins, np.empty(0), np.arange(bins.n_cells))
-        special = np.array(bins.special_values)
+        special = np.array([value for value, _ in bins.special_forms])
         ends = np.unique([*bins.cuts, *np.nextafter(special, -np.inf), *special])
         # The upper end of a segment is part of it; the last segment has none.
         cells = bins.cells(np.array([np.nan, *ends, np.inf])).astype(np.int64)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ class Graph:
 
         name = self.free_name(f"constant_{len(self.constants)}")
         value = value.astype(object) if value.dtype.kind == "U" else value
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        with _texts_of_unicode():
+            self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def add_node(
@@ -57,7 +59,8 @@ class Graph:
         from onnx import helper
 
         name = name or self.free_name(f"{operator}_{len(self.nodes)}".lower())
-        self.nodes.append(helper.make_node(operator, inputs, [name], **options))
+        with _texts_of_unicode():
+            self.nodes.append(helper.make_node(operator, inputs, [name], **options))
         return name
 
     def add(self, value: str, number: float) -> str:
@@ -83,3 +86,16 @@ class Graph:
     def sigmoid(self, value: str) -> str:
         """Return 1 / (1 + exp(-value))."""
         return self.add_node("Sigmoid", [value])
+
+
+@contextmanager
+def _texts_of_unicode() -> Iterator[None]:
+    """Refuse texts with half of a surrogate pair, which ONNX cannot hold, by name."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        msg = (
+            f"ONNX cannot hold the text {error.object!r}, which has half of a surrogate pair: "
+            "replace it in the table before the fit"
+        )
+        raise ValueError(msg) from None

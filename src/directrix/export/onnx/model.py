@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple
 from typing import Any
 
@@ -25,15 +26,17 @@ _DTYPES = ("float64", "float32")
 def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") -> Any:
     """Return a fitted classifier as an ONNX model.
 
-    The outputs are ``label`` of shape (n,), ``probabilities`` of shape (n, k), and ``score`` of
-    shape (n,), or (n, k) for more than two classes. The input of a linear classifier is ``X`` of
-    shape (n, d).
+    The outputs are ``label`` of shape (n,), ``probabilities`` of shape (n, k), in the order of
+    ``classes_``, and ``score`` of shape (n,), or (n, k) for more than two classes. With two classes
+    the last output is the probability of the positive one, of shape (n,), called after it:
+    ``probability_bad``. The metadata of the model has the entry ``classes``, a list of the labels
+    in JSON. The input of a linear classifier is ``X`` of shape (n, d).
 
     A `ScorecardClassifier` or a pipeline has one input of shape (n, 1) for each raw column, by its
-    name, and a card has one more output, ``points``. Numbers are in ``dtype``, and so are booleans,
-    as 0 and 1; NaN is missing. Dates are int64, microseconds since 1970-01-01 in UTC, and the least
-    integer is missing, as in NumPy. Texts are strings. An output that a column is called already
-    has an underscore at the end of its name.
+    name, and a card has one more output after the score, ``points``. Numbers are in ``dtype``, and
+    so are booleans, as 0 and 1; NaN is missing. Dates are int64, microseconds since 1970-01-01 in
+    UTC, and the least integer is missing, as in NumPy. Texts are strings. An output that a column
+    is called already has an underscore at the end of its name.
 
     Parameters
     ----------
@@ -66,7 +69,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
 
         onnx.save(to_onnx(classifier), "model.onnx")
         session = onnxruntime.InferenceSession("model.onnx")
-        label, probabilities, score = session.run(None, {"X": X.astype("float64")})
+        label, probabilities, score, probability_bad = session.run(None, {"X": X})
     """
     if dtype not in _DTYPES:
         msg = f"dtype must be one of {', '.join(map(repr, _DTYPES))}, not {dtype!r}"
@@ -107,6 +110,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
         ir_version=_IR_VERSION,
         producer_name="directrix",
     )
+    helper.set_model_props(model, {"classes": json.dumps(formula.classes)})
     checker.check_model(model, full_check=True)
     return model
 
@@ -167,6 +171,8 @@ def _add_outputs(
 ) -> list[Any]:
     """Add label, probabilities and score, and more outputs of one column for each score.
 
+    The last output is the probability of the positive one of two classes.
+
     Returns
     -------
     list
@@ -188,7 +194,12 @@ def _add_outputs(
     label_type = TensorProto.STRING if text else helper.np_dtype_to_tensor_dtype(labels.dtype)
     described = [helper.make_tensor_value_info(name, label_type, ["n"])]
     value_type, n = TensorProto.FLOAT if narrow else TensorProto.DOUBLE, len(formula.classes)
-    for output, value in {"probabilities": probabilities, "score": scores, **more}.items():
+    made = {"probabilities": probabilities, "score": scores, **more}
+    if formula.two_classes:
+        column = graph.constant(np.array([formula.positive_index]))
+        positive = graph.add_node("Gather", [probabilities, column], axis=1)
+        made[formula.probability_names[0]] = positive
+    for output, value in made.items():
         flat = formula.two_classes and output != "probabilities"
         if flat:
             value = graph.add_node("Reshape", [value, graph.constant(np.array([-1]))])  # noqa: PLW2901

@@ -173,11 +173,7 @@ def _levels(bins: LevelBins, results: Sequence[Any]) -> list[tuple[Condition, An
 def _numbers(bins: NumberBins, results: Sequence[Any]) -> list[tuple[Condition, Any]]:
     data_type, _ = FIELD_TYPES[bins.kind]
     made: list[tuple[Condition, Any]] = [(Missing(), results[0])]
-    special = results[1 + bins.n_ordered :]
-    made += [
-        (_equal(bins, value), result)
-        for value, result in zip(bins.special_values, special, strict=True)
-    ]
+    made += [(_equal(bins, value), results[cell]) for value, cell in bins.special_forms]
     low: tuple[tuple[str, str], ...] = ()
     for k, cut in enumerate(bins.cuts):
         if results[1 + k] == results[2 + k]:

@@ -46,10 +46,11 @@ def to_pmml(
     of a derived field, the number of its cell. The outputs are
 
     - ``points``: what `ScorecardClassifier.predict_points` returns;
-    - ``score``: how far the points are on the positive side of the cutoff;
-    - ``probability`` of the last class, and ``prediction``, a label;
-    - ``reason_1`` to ``reason_4``: the columns that speak most for the last class, by the points of
-      a row against those of the bin that speaks least for it.
+    - ``score``: how far the points are from the cutoff; above zero the last class is predicted;
+    - the probability of the positive class, called after it, such as ``probability_bad``;
+    - ``prediction``, a label;
+    - ``reason_1`` to ``reason_4``: the columns that speak most for the positive class, by the
+      points of a row against those of the bin that speaks least for it.
 
     An output that a column is called already has an underscore at the end of its name.
 
@@ -137,7 +138,7 @@ def _scorecard(
     used: Sequence[str],
 ) -> Element:
     codes = reasons_by_name(parts, reason_codes)
-    adverse = card.higher_is_last
+    adverse = card.higher_is_positive
     derived = [definition for part in parts for definition in part.derived]
     taken = {*used, *(part.field for part in parts)}
     children = [
@@ -175,8 +176,8 @@ def _output(formula: CardFormula, card: Card, n_reasons: int, taken: set[str]) -
         _output_field(score, "transformedValue", "double", signed),
     ]
     if formula.response is not None:
-        probability = formula.response.probability(field(score), arithmetic)
-        name = free_name("probability", taken)
+        probability = formula.positive_probability(field(score), arithmetic)
+        name = free_name(formula.probability_names[0], taken)
         made.append(_output_field(name, "transformedValue", "double", probability))
     (negative, data_type), (positive, _) = (typed_text(label) for label in formula.classes)
     is_positive = apply("greaterThan", field(score), constant("0"))

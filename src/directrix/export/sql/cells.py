@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix.engines import DIALECTS, Dialect
-from directrix.tables import Binner, Bins, LevelBins, NumberBins
+from directrix.tables import Binner, Bins, LevelBins, NumberBins, text_of
 
 _MICROSECONDS = 86_400 * 10**6  # of a day
+_BOOLEANS = ("False", "True")
 
 
 class _Syntax(NamedTuple):
@@ -19,22 +21,61 @@ class _Syntax(NamedTuple):
     is_nan: str  # template for a condition on a float
     text_type: str
     microseconds: str  # template for the microseconds since 1970-01-01 of a date or timestamp
+    text_number: str  # template for the number that a text is
+    is_number: str  # template for the condition that a value has a type with decimals
+    is_boolean: str
 
 
 _SYNTAX = {
-    "duckdb": _Syntax("isnan({})", "VARCHAR", "epoch_us({})"),
+    "duckdb": _Syntax(
+        "isnan({})",
+        "VARCHAR",
+        "epoch_us({})",
+        "TRY_CAST({} AS DOUBLE)",
+        "typeof({0}) IN ('DOUBLE', 'FLOAT') OR typeof({0}) LIKE 'DECIMAL%'",
+        "typeof({0}) = 'BOOLEAN'",
+    ),
     "postgres": _Syntax(
-        "{} = CAST('NaN' AS DOUBLE PRECISION)", "TEXT", "EXTRACT(EPOCH FROM {}) * 1000000"
+        "{} = CAST('NaN' AS DOUBLE PRECISION)",
+        "TEXT",
+        "EXTRACT(EPOCH FROM {}) * 1000000",
+        "CAST({} AS DOUBLE PRECISION)",
+        "CAST(pg_typeof({0}) AS TEXT) IN ('double precision', 'real', 'numeric')",
+        "CAST(pg_typeof({0}) AS TEXT) = 'boolean'",
     ),
-    "bigquery": _Syntax("IS_NAN({})", "STRING", "UNIX_MICROS(CAST({} AS TIMESTAMP))"),
+    "bigquery": _Syntax(
+        "IS_NAN({})",
+        "STRING",
+        "UNIX_MICROS(CAST({} AS TIMESTAMP))",
+        "SAFE_CAST({} AS FLOAT64)",
+        # There is no function for the type; the JSON of a text has quotes.
+        "REGEXP_CONTAINS(TO_JSON_STRING({0}), '^-?[0-9]')",
+        "TO_JSON_STRING({0}) IN ('true', 'false')",
+    ),
     "snowflake": _Syntax(
-        "{} = CAST('NaN' AS DOUBLE)", "VARCHAR", "DATE_PART(EPOCH_MICROSECOND, {})"
+        "{} = CAST('NaN' AS DOUBLE)",
+        "VARCHAR",
+        "DATE_PART(EPOCH_MICROSECOND, {})",
+        "TRY_CAST({} AS DOUBLE)",
+        "SYSTEM$TYPEOF({0}) LIKE 'FLOAT%' OR (SYSTEM$TYPEOF({0}) LIKE 'NUMBER(%' "
+        "AND SYSTEM$TYPEOF({0}) NOT LIKE 'NUMBER(%,0)%')",
+        "SYSTEM$TYPEOF({0}) LIKE 'BOOLEAN%'",
     ),
-    "spark": _Syntax("isnan({})", "STRING", "unix_micros(CAST({} AS TIMESTAMP))"),
+    "spark": _Syntax(
+        "isnan({})",
+        "STRING",
+        "unix_micros(CAST({} AS TIMESTAMP))",
+        "CAST({} AS DOUBLE)",
+        "typeof({0}) IN ('double', 'float') OR typeof({0}) LIKE 'decimal%'",
+        "typeof({0}) = 'boolean'",
+    ),
     "clickhouse": _Syntax(
         "isNaN({})",
         "Nullable(String)",
         "toUnixTimestamp64Micro(CAST({} AS Nullable(DateTime64(6, 'UTC'))))",
+        "toFloat64OrNull({})",
+        "toTypeName({0}) LIKE '%Float%' OR toTypeName({0}) LIKE '%Decimal%'",
+        "toTypeName({0}) LIKE '%Bool%'",
     ),
 }
 
@@ -123,15 +164,52 @@ def case_of_value(bins: Bins, results: Sequence[str], value: str, dialect: str) 
 
 
 def _levels(bins: LevelBins, results: Sequence[str], name: str, dialect: str) -> str:
+    """Return the expression for texts; a column may hold numbers or booleans instead of texts.
+
+    Databases write these in several ways (2 as ``2.0``, true as ``true``), and Python as ``2`` and
+    ``True``: levels that are numbers are also compared as numbers where the type of the column has
+    decimals, and levels that are booleans as booleans.
+    """
     by_result: dict[str, list[str]] = {}
     for level, cell in zip(bins.levels, bins.level_cells, strict=True):
         if results[cell] != results[1] and can_be_stored(level, dialect):
-            by_result.setdefault(results[cell], []).append(DIALECTS[dialect].label(level))
-    text = text_sql(name, dialect)
-    cases = [
-        f"WHEN {text} {is_one_of(levels)} THEN {result}" for result, levels in by_result.items()
-    ]
+            by_result.setdefault(results[cell], []).append(level)
+    text, number = text_sql(name, dialect), _number_of_level(name, dialect)
+    cases = []
+    if any(_level_number(level) is not None for level in bins.levels):
+        cases.append(f"WHEN {is_nan_sql(number, dialect)} THEN {results[0]}")
+    syntax: Dialect = DIALECTS[dialect]
+    for result, levels in by_result.items():
+        conditions = [f"{text} {is_one_of(list(map(syntax.label, levels)))}"]
+        numbers = [x for x in map(_level_number, levels) if x is not None]
+        if numbers:
+            conditions.append(f"{number} {is_one_of(list(map(syntax.double, numbers)))}")
+        flags = [syntax.label(level.lower()) for level in levels if level in _BOOLEANS]
+        if flags:
+            is_boolean = _SYNTAX[dialect].is_boolean.format(name)
+            conditions.append(f"({is_boolean} AND {text} {is_one_of(flags)})")
+        cases.append(f"WHEN {' OR '.join(conditions)} THEN {result}")
     return _case(f"{name} IS NULL", results[0], cases, results[1])
+
+
+def _number_of_level(name: str, dialect: str) -> str:
+    """Return a value as a float if its type has decimals, otherwise NULL.
+
+    It is read from its text: of float32 that is the shortest, as in Python. A cast that is not
+    asked for a number is not evaluated in a CASE.
+    """
+    syntax = _SYNTAX[dialect]
+    number = syntax.text_number.format(text_sql(name, dialect))
+    return f"CASE WHEN {syntax.is_number.format(name)} THEN {number} END"
+
+
+def _level_number(level: str) -> float | None:
+    """Return the number that has this text in a column of texts, None if there is none."""
+    try:
+        number = float(level)
+    except ValueError:
+        return None
+    return number if isfinite(number) and text_of(number, "") == level else None
 
 
 def is_nan_sql(number: str, dialect: str) -> str:
@@ -160,10 +238,9 @@ def _numbers(bins: NumberBins, results: Sequence[str], name: str, dialect: str) 
     syntax: Dialect = DIALECTS[dialect]
     value = syntax.cast(name)
     cases = [f"WHEN {is_nan_sql(value, dialect)} THEN {results[0]}"]
-    special = results[1 + bins.n_ordered :]
     cases += [
-        f"WHEN {value} = {syntax.double(number)} THEN {result}"
-        for number, result in zip(bins.special_values, special, strict=True)
+        f"WHEN {value} = {syntax.double(number)} THEN {results[cell]}"
+        for number, cell in bins.special_forms
     ]
     cuts = [(syntax.double(cut), k) for k, cut in enumerate(bins.cuts)]
     cases += _below(cuts, value, results)

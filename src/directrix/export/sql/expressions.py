@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from directrix.classifiers import CardFormula
-from directrix.engines import DIALECTS
+from directrix.engines import DIALECTS, Dialect
 from directrix.export.pipelines.raw_formula import raw_formula
 from directrix.export.scoring_formula import Formula
 from directrix.export.sql.features import FeatureWriter
@@ -48,7 +48,7 @@ class SqlExpressions:
 
     @cached_property
     def probabilities(self) -> tuple[str, ...]:
-        """With two classes the probability of the last, otherwise one for each class."""
+        """With two classes the probability of the positive one, otherwise one for each class."""
         return self._writer.probabilities(self.scores)
 
     @cached_property
@@ -71,7 +71,7 @@ class SqlExpressions:
 
     @property
     def probability(self) -> str:
-        """The probability of the last of two classes."""
+        """The probability of the positive one of two classes."""
         return self._only(self.probabilities, "probabilities")
 
     @property
@@ -87,8 +87,10 @@ class SqlExpressions:
     def select(self, table: str | Sequence[str], keep: Sequence[str] = ()) -> str:
         """Return a query that adds score, probability and prediction to columns of a table.
 
-        Those of a card have the points before them. Points and score are computed once, in
-        subqueries.
+        The probability is called after its class: with two classes it is that of the positive one,
+        such as ``probability_bad``. With more than two, there are a score and a probability for
+        each class. Those of a card have the points before them. Points and score are computed once,
+        in subqueries.
 
         Parameters
         ----------
@@ -115,32 +117,28 @@ class SqlExpressions:
         kept = [dialect.name(name) for name in keep]
         source = ".".join(dialect.name(part) for part in path)
         combine = _lateral_query if self.dialect == "postgres" else _nested_query
-        return combine(source, kept, [_columns(step) for step in steps])
+        return combine(source, kept, [_columns(step, dialect) for step in steps])
 
     def _steps(self) -> list[Mapping[str, str]]:
         """Return columns by name, each step computed from the columns of the one before it."""
-        writer, n = self._writer, len(self.formula.responses)
+        writer, formula, n = self._writer, self.formula, len(self.formula.responses)
         scores, points = [f"dx_score_{k}" for k in range(n)], [f"dx_points_{k}" for k in range(n)]
         steps: list[Mapping[str, str]] = []
         last: dict[str, str] = {}
         values = list(self.values)
         if self.computed:
-            features = {f"dx_feature_{k}": values[k] for k in sorted(used_features(self.formula))}
+            features = {f"dx_feature_{k}": values[k] for k in sorted(used_features(formula))}
             steps += [features] if features else []
             values = [f"dx_feature_{k}" for k in range(len(values))]
-        if isinstance(self.formula, CardFormula):
+        if isinstance(formula, CardFormula):
             steps.append(dict(zip(points, writer.points(values), strict=True)))
-            last = dict(zip(self._names("points"), points, strict=True))
+            last = dict(zip(formula.names_by_score("points"), points, strict=True))
             values = points
         carried = {} if self.dialect == "postgres" else {name: name for name in last.values()}
         steps.append(carried | dict(zip(scores, writer.scores(values), strict=True)))
-        last |= dict(zip(self._names("score"), scores, strict=True))
-        last |= dict(zip(self._names("probability"), writer.probabilities(scores), strict=True))
+        last |= dict(zip(formula.names_by_score("score"), scores, strict=True))
+        last |= dict(zip(formula.probability_names, writer.probabilities(scores), strict=True))
         return [*steps, last | {"prediction": writer.prediction(scores)}]
-
-    def _names(self, name: str) -> list[str]:
-        n = len(self.formula.responses)
-        return [name] if n == 1 else [f"{name}_{k}" for k in range(n)]
 
 
 def to_sql(
@@ -201,8 +199,12 @@ def used_features(formula: Formula) -> set[int]:
     return {k for k, coefficients in enumerate(by_feature) if any(coefficients)}
 
 
-def _columns(step: Mapping[str, str]) -> list[str]:
-    return [f"{expression} AS {name}" for name, expression in step.items()]
+def _columns(step: Mapping[str, str], dialect: Dialect) -> list[str]:
+    # Without quotes a name follows the database, which may write all names in capitals.
+    return [
+        f"{expression} AS {name if name.isascii() else dialect.name(name)}"
+        for name, expression in step.items()
+    ]
 
 
 def _nested_query(source: str, kept: Sequence[str], steps: Sequence[Sequence[str]]) -> str:

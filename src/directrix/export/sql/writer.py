@@ -77,9 +77,9 @@ class FormulaWriter:
         return f"({number} - {cutoff})" if card.cutoff else number
 
     def probabilities(self, scores: Sequence[str]) -> tuple[str, ...]:
-        """Return the probability of the last of two classes, or of each of more."""
-        if self.formula.response is not None:
-            probability = self.formula.response.probability(scores[0], self)
+        """Return the probability of the positive one of two classes, or of each of more."""
+        if self.formula.two_classes:
+            probability = self.formula.positive_probability(scores[0], self)
             return (self._if_known(scores, probability),)
         sigmoids = [self.sigmoid(score) for score in scores]
         return tuple(

@@ -349,11 +349,28 @@ class TransposedRows:
         return self.rows.coding.gradient(sums, constant=self.rows.constant)
 
 
-def _block_diagonal(blocks: Sequence[FloatArray]) -> Any:
+def _block_diagonal(blocks: Sequence[Any]) -> Any:
     """Return blocks along the diagonal as a sparse matrix; a dense one may not fit in memory."""
     if not blocks:
         return sparse.csr_array((0, 0))
-    return sparse.csr_array(sparse.block_diag([sparse.csr_array(block) for block in blocks]))
+    # SciPy's block_diag makes two sparse matrices of each block, which takes longer than a solve.
+    values, columns, lengths, start = [], [], [], 0
+    for block in blocks:
+        if sparse.issparse(block):
+            rows = sparse.csr_array(block)
+            value, column, length = rows.data, rows.indices, np.diff(rows.indptr)
+        else:
+            row, column = np.nonzero(block)
+            value, length = block[row, column], np.bincount(row, minlength=len(block))
+        values.append(value)
+        columns.append(column + start)
+        lengths.append(length)
+        start += block.shape[1]
+    pointers = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    size = np.int32 if max(int(pointers[-1]), start) < np.iinfo(np.int32).max else np.int64
+    indices = np.concatenate(columns).astype(size), pointers.astype(size)
+    shape = len(pointers) - 1, start
+    return sparse.csr_array((np.concatenate(values), *indices), shape=shape)
 
 
 def _stacked(bases: Sequence[FloatArray], scale: FloatArray | None) -> FloatArray:

@@ -85,9 +85,10 @@ class CrossColumn:
         basis = column_basis(merged_kinds, totals, rank, centred=False)
         return cls(merged, basis * _SCALE**0.25)
 
-    def without_directions(self) -> CrossColumn:
-        """Return the column with no directions, so that it is in no cross."""
-        return CrossColumn(self.merged, self.basis[:, :0])
+    @classmethod
+    def absent(cls, n_cells: int) -> CrossColumn:
+        """Return a column of so many cells that is in no cross."""
+        return cls(np.zeros(n_cells, dtype=np.int64), np.zeros((1, 0)))
 
 
 def rank_pairs(

@@ -50,7 +50,7 @@ class BinCounts(ClasswiseCounts, Summary):
     ``BinCounts.empty(binner)`` is the identity. Real weights give float64, and the laws hold up to
     rounding. Create counts with `BinCounts.of`, not with the constructor.
 
-    Memory is proportional to the number of pairs of cells that occur, about 12 bytes each, and time
+    Memory is proportional to the number of pairs of cells that occur, about 8 bytes each, and time
     to rows times pairs of columns.
 
     Parameters

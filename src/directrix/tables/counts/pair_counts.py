@@ -36,8 +36,9 @@ class PairCounts:
         Sum of the weights, and sum of their squares; whole numbers if all weights are.
     pairs : sparse CSR array of shape (cells, cells)
         Upper triangle, of all columns one after the other: entry (a, b) is the weight of the rows
-        that are in cells a and b, so that the diagonal holds the cells themselves. Of type int64 if
-        all weights are whole numbers, otherwise float64; no zeros are stored.
+        that are in cells a and b, so that the diagonal holds the cells themselves. Whole numbers if
+        all weights are, int32 where the total weight allows it and int64 otherwise; else float64.
+        No zeros are stored.
     """
 
     count: int
@@ -51,6 +52,14 @@ class PairCounts:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        wanted = _whole_type(self.weight)
+        # A count beyond the weight, in a damaged file, must not become another number.
+        if (
+            self.exact
+            and self.pairs.dtype != wanted
+            and self.pairs.data.max(initial=0) <= self.weight
+        ):
+            object.__setattr__(self, "pairs", self.pairs.astype(wanted))
         # Arrays are shared between counts, so they must never change.
         for array in (self.pairs.data, self.pairs.indices, self.pairs.indptr):
             array.flags.writeable = False
@@ -58,7 +67,7 @@ class PairCounts:
     @classmethod
     def empty(cls, n_cells: int) -> PairCounts:
         """Return the counts of no rows, which are the identity of ``+``."""
-        return cls(0, 0, 0, sparse.csr_array((n_cells, n_cells), dtype=np.int64))
+        return cls(0, 0, 0, sparse.csr_array((n_cells, n_cells), dtype=np.int32))
 
     @property
     def exact(self) -> bool:
@@ -68,7 +77,7 @@ class PairCounts:
     def cells(self) -> AnyArray:
         """Return the weight of every cell."""
         pairs = self.pairs
-        diagonal: AnyArray = np.zeros(pairs.shape[0], dtype=pairs.dtype)
+        diagonal: AnyArray = np.zeros(pairs.shape[0], np.int64 if self.exact else np.float64)
         # A cell that has rows begins its row of the triangle; SciPy would read all of it.
         filled = np.flatnonzero(np.diff(pairs.indptr))
         diagonal[filled] = pairs.data[pairs.indptr[filled]]
@@ -108,7 +117,8 @@ class PairCounts:
             whole = int(factor)
             require_whole_range(whole * int(self.weight))
             weight_sq = whole * whole * self.weight_sq
-            return PairCounts(self.count, whole * self.weight, weight_sq, self.pairs * whole)
+            pairs = self._pairs_for(whole * int(self.weight)) * whole
+            return PairCounts(self.count, whole * self.weight, weight_sq, pairs)
         weights = scaled_weights(float(self.weight), float(self.weight_sq), factor)
         return PairCounts(self.count, *weights, self.pairs * factor)
 
@@ -119,8 +129,13 @@ class PairCounts:
             self.count + other.count,
             weight,
             self.weight_sq + other.weight_sq,
-            _canonical(self.pairs + other.pairs),
+            _canonical(self._pairs_for(weight) + other.pairs),
         )
+
+    def _pairs_for(self, weight: Number) -> Any:
+        """Return the pairs in a type that can hold sums up to a total weight."""
+        wanted = _whole_type(weight) if self.exact else self.pairs.dtype
+        return self.pairs.astype(np.promote_types(self.pairs.dtype, wanted), copy=False)
 
     def __sub__(self, other: PairCounts) -> PairCounts:
         count, weight = self.count - other.count, self.weight - other.weight
@@ -174,6 +189,11 @@ def require_whole_range(weight: Number) -> None:
         raise OverflowError(msg)
 
 
+def _whole_type(weight: Number) -> Any:
+    """Return the type of whole-number counts with a total weight, which no count exceeds."""
+    return np.int32 if weight <= np.iinfo(np.int32).max else np.int64
+
+
 def _canonical(pairs: Any) -> Any:
     pairs.sum_duplicates()
     pairs.eliminate_zeros()
@@ -197,50 +217,135 @@ def count_pairs(
     weight : array of shape (n,) or None
         Positive weights, of type int64 if all are whole numbers; None if all are one.
     """
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
     exact = weight is None or weight.dtype.kind == "i"
     # Sums of float64 are exact for whole numbers of at most 2⁵³.
     float_weight = None if weight is None else weight.astype(np.float64)
-    data: list[list[AnyArray]] = [[] for _ in range(n_groups)]
-    indices: list[list[AnyArray]] = [[] for _ in range(n_groups)]
-    filled: list[list[AnyArray]] = [[] for _ in range(n_groups)]
-    base, code = (np.empty(len(cells), dtype=np.int64) for _ in range(2))
-    for i, size in enumerate(sizes):
-        # All rows of the matrix that belong to a column are made at once: (group, cell, cells).
-        slab = np.zeros(
-            (n_groups, size, int(offsets[-1] - offsets[i])), np.int64 if exact else np.float64
-        )
-        first = group * size + cells[:, i]
-        own = np.bincount(first, float_weight, n_groups * size).reshape(n_groups, size)
-        slab[:, range(size), range(size)] = own
-        stride = 0
-        for j in range(i + 1, len(sizes)):
-            if sizes[j] != stride:  # many columns have the same number of cells
-                stride = sizes[j]
-                np.multiply(first, stride, out=base)
-            np.add(base, cells[:, j], out=code)
-            shape = n_groups, size, sizes[j]
-            start = offsets[j] - offsets[i]
-            slab[:, :, start : start + sizes[j]] = np.bincount(
-                code, float_weight, n_groups * size * sizes[j]
-            ).reshape(shape)
-        for k in range(n_groups):
-            entries = np.flatnonzero(slab[k])
-            row, column = np.divmod(entries, slab.shape[2])
-            data[k].append(slab[k].ravel()[entries])
-            indices[k].append((column + offsets[i]).astype(np.int32))
-            filled[k].append(np.bincount(row, minlength=size))
     totals = _totals(group, n_groups, weight)
-    counts = []
-    for k, (count, total, total_sq) in enumerate(totals):
-        pointers = np.concatenate([[0], np.cumsum(np.concatenate(filled[k]))])
+    buffers = [
+        _TriangleBuffer(sizes, count, _whole_type(total) if exact else np.float64)
+        for count, total, _ in totals
+    ]
+    members = [np.flatnonzero(group == k) for k in range(n_groups)]
+    for i, size in enumerate(sizes):
+        # All rows of the matrix that belong to a column are made at once. If most would be zero,
+        # a sparse product takes less time and memory than a dense slab of them.
+        if 2 * len(cells) * (len(sizes) - i) < n_groups * size * sum(sizes[i:]):
+            for rows, buffer in zip(members, buffers, strict=True):
+                slab = _sparse_slab(cells, sizes, i, rows, weight)
+                buffer.append(slab.data, slab.indices, np.diff(slab.indptr), slab.shape[1])
+        else:
+            slab = _dense_slab(cells, sizes, i, group, n_groups, float_weight)
+            for of_group, buffer in zip(slab, buffers, strict=True):
+                entries = np.flatnonzero(of_group)
+                row, column = np.divmod(entries, of_group.shape[1])
+                lengths = np.bincount(row, minlength=len(of_group))
+                buffer.append(of_group.ravel()[entries], column, lengths, of_group.shape[1])
+    return [
+        PairCounts(*total, buffer.matrix()) for total, buffer in zip(totals, buffers, strict=True)
+    ]
+
+
+class _TriangleBuffer:
+    """An upper triangle that grows row by row, in arrays that are made once and cut at the end.
+
+    Pieces that are joined at the end would take twice the memory.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Number of cells of each column.
+    n_rows : int
+        Number of rows that are counted.
+    number : type
+        Type of the counts.
+    """
+
+    def __init__(self, sizes: Sequence[int], n_rows: int, number: Any) -> None:
+        self._n_cells, most, left = int(sum(sizes)), 0, int(sum(sizes))
+        for i, size in enumerate(sizes):
+            most += min(n_rows * (len(sizes) - i), size * left)
+            left -= size
+        self._values, self._indices = np.empty(most, number), np.empty(most, np.int32)
+        self._size = 0
+        self._lengths: list[AnyArray] = []
+
+    def append(self, values: AnyArray, indices: AnyArray, lengths: AnyArray, width: int) -> None:
+        """Add the next rows of the triangle.
+
+        Parameters
+        ----------
+        values, indices : arrays
+            Counts that are not zero, row by row, and their sorted positions among the last cells.
+        lengths : array of int
+            How many there are in each row.
+        width : int
+            Number of the last cells.
+        """
+        part = slice(self._size, self._size + len(values))
+        self._values[part], self._indices[part] = values, indices
+        self._indices[part] += self._n_cells - width
+        self._lengths.append(lengths)
+        self._size = part.stop
+
+    def matrix(self) -> Any:
+        """Return the triangle, and give back what its arrays do not need."""
+        for array in (self._values, self._indices):
+            array.resize(self._size, refcheck=False)
+        pointers = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths), dtype=np.int64)])
         # SciPy gives indices the type of the pointers, and 64 bits are needed for few matrices.
-        pointers = pointers.astype(np.int32 if pointers[-1] < np.iinfo(np.int32).max else np.int64)
-        parts = np.concatenate(data[k]), np.concatenate(indices[k]), pointers
-        data[k], indices[k] = [], []  # free the pieces, which are as large as the result
-        pairs = sparse.csr_array(parts, shape=(int(offsets[-1]),) * 2)
-        counts.append(PairCounts(count, total, total_sq, pairs))
-    return counts
+        pointers = pointers.astype(np.int32 if self._size < np.iinfo(np.int32).max else np.int64)
+        parts = self._values, self._indices, pointers
+        return sparse.csr_array(parts, shape=(self._n_cells,) * 2)
+
+
+def _sparse_slab(
+    cells: AnyArray, sizes: Sequence[int], i: int, rows: IntArray, weight: AnyArray | None
+) -> Any:
+    """Count some rows by the cells of a column and of all later ones, as a sparse product."""
+    starts = np.concatenate([[0], np.cumsum(sizes[i:])])
+    width, n_columns = int(starts[-1]), len(sizes) - i
+    numbers = (cells[rows, i:] + starts[:-1]).astype(np.int32)
+    each = np.ones(len(rows), np.int64) if weight is None else weight[rows]
+    pointers = np.arange(len(rows) + 1, dtype=np.int32)
+    ones = np.ones(numbers.size, each.dtype)
+    later = sparse.csr_array(
+        (ones, numbers.ravel(), n_columns * pointers), shape=(len(rows), width)
+    )
+    own = sparse.csc_array((each, numbers[:, 0], pointers), shape=(sizes[i], len(rows)))
+    # Turned twice, indices are sorted in linear time.
+    slab = (own.tocsr() @ later).tocsc().tocsr()
+    slab.eliminate_zeros()  # sums of numbers of both signs
+    return slab
+
+
+def _dense_slab(
+    cells: AnyArray,
+    sizes: Sequence[int],
+    i: int,
+    group: IntArray,
+    n_groups: int,
+    weight: AnyArray | None,
+) -> AnyArray:
+    """Count rows by group, cells of a column and cells of all later ones.
+
+    One later column after the other, so that the table of a pair stays in the cache.
+    """
+    starts, size = np.concatenate([[0], np.cumsum(sizes[i:])]), sizes[i]
+    slab = np.zeros((n_groups, size, int(starts[-1])), np.int64 if weight is None else np.float64)
+    first = group * size + cells[:, i]
+    own = np.bincount(first, weight, n_groups * size).reshape(n_groups, size)
+    slab[:, range(size), range(size)] = own
+    base, code = (np.empty(len(cells), dtype=np.int64) for _ in range(2))
+    stride = 0
+    for j in range(i + 1, len(sizes)):
+        if sizes[j] != stride:  # many columns have the same number of cells
+            stride = sizes[j]
+            np.multiply(first, stride, out=base)
+        np.add(base, cells[:, j], out=code)
+        table = np.bincount(code, weight, n_groups * size * stride)
+        start = starts[j - i]
+        slab[:, :, start : start + stride] = table.reshape(n_groups, size, stride)
+    return slab
 
 
 def _totals(

@@ -17,6 +17,7 @@ from directrix.tables.reading._objects import (
     read_objects,
     sorted_levels,
     text_of,
+    texts_of_array,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def read_array(values: AnyArray, column: str, expected: str | None = None) -> Re
         The kind that the column has in a table read earlier.
     """
     kind = values.dtype.kind
+    if kind in "biuf" and expected == "text":
+        return texts_of_array(values, column)  # as float64, large integers would lose digits
     if kind in "biuf":
         return Reading("boolean" if kind == "b" else "number", values.astype(np.float64))
     if kind in "mM":
@@ -59,6 +62,9 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
     if hasattr(dtype, "pyarrow_dtype"):
         return read_arrow(series.array.__arrow_array__(), column, expected)
     kind = getattr(dtype, "kind", "O")
+    if kind in "biuf" and expected == "text":
+        masked = hasattr(series.array, "isna") and hasattr(dtype, "na_value") and series.hasnans
+        return read_array(series.to_numpy(dtype=object if masked else None), column, expected)
     if kind in "biuf":
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Reading("boolean" if kind == "b" else "number", values)
@@ -74,7 +80,7 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
 def _pandas_texts(series: Any, column: str) -> Reading | None:
     """Return a categorical series or a series of texts, None for anything else."""
     if hasattr(series.dtype, "categories"):
-        texts = [text_of(value, column) for value in series.dtype.categories.tolist()]
+        texts = _category_texts(series.dtype.categories, column)
         return sorted_levels(series.cat.codes.to_numpy(), texts)
     try:
         codes, distinct = series.factorize()
@@ -84,6 +90,13 @@ def _pandas_texts(series: Any, column: str) -> Reading | None:
     return sorted_levels(codes, texts) if set(map(type, texts)) <= {str} else None
 
 
+def _category_texts(categories: Any, column: str) -> list[str]:
+    is_array = getattr(categories.dtype, "kind", "O") in "iuf" and hasattr(categories, "to_numpy")
+    # A list would hold float32 as float64, with digits that the numbers do not have.
+    values = categories.to_numpy() if is_array else categories.tolist()
+    return [text_of(value, column) for value in values]
+
+
 def read_polars(series: Any, column: str, expected: str | None = None) -> Reading:
     """Return a polars series as a column, as `read_array` does."""
     name = str(series.dtype).partition("(")[0]
@@ -91,6 +104,13 @@ def read_polars(series: Any, column: str, expected: str | None = None) -> Readin
         texts = series.cast(str)
         levels = tuple(texts.drop_nulls().unique().sort().to_list())
         return Reading("text", texts.rank("dense").cast(float).to_numpy() - 1.0, levels)
+    if expected == "text" and series.dtype.is_numeric():
+        in_full = name.startswith("Float") or not series.null_count()
+        return read_array(
+            series.to_numpy() if in_full else np.array(series.to_list(), dtype=object),
+            column,
+            expected,
+        )
     if name == "Boolean" or (name != "Decimal" and series.dtype.is_numeric()):
         values = series.cast(float).to_numpy().astype(np.float64)
         return Reading("boolean" if name == "Boolean" else "number", values)
@@ -107,6 +127,8 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
     if name == "bool":
         return Reading("boolean", _numpy(values.cast("int8")).astype(np.float64))
     if name in {"double", "float", "halffloat"} or name.startswith(("int", "uint")):
+        if expected == "text":
+            return _arrow_numbers_as_texts(values, column)
         return Reading("number", _numpy(values).astype(np.float64))
     if name in _TEXTS or name.startswith("dictionary"):
         return _arrow_texts(values, column)
@@ -115,6 +137,12 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
     if name.startswith(_NESTED):
         raise ColumnKindError(column, name, _READABLE)
     return read_objects(values.to_pylist(), column, expected)
+
+
+def _arrow_numbers_as_texts(values: Any, column: str) -> Reading:
+    if values.null_count and "int" in str(values.type):  # NumPy would have them as floats
+        return read_objects(values.to_pylist(), column, "text")
+    return texts_of_array(_numpy(values), column)
 
 
 def _arrow_texts(values: Any, column: str) -> Reading:
@@ -126,6 +154,8 @@ def _arrow_texts(values: Any, column: str) -> Reading:
         index = _numpy(encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices)
         codes.append(np.where(index < 0, -1, index + len(texts)) if texts else index)
         distinct = encoded.dictionary.to_pylist()
+        if str(encoded.dictionary.type) == "float":  # a list would hold them as float64
+            distinct = list(_numpy(encoded.dictionary))
         texts += [None if value is None else text_of(value, column) for value in distinct]
     return sorted_levels(np.concatenate(codes), texts)
 

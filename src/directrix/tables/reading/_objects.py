@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Types of a missing value, by name, because pandas is not imported.
 _ABSENT = {"NoneType", "NAType", "NaTType"}
-_SAFE_INTEGER = 2.0**53
+_NARROW = (np.float32, np.float16)
 
 
 class Reading(NamedTuple):
@@ -96,7 +96,11 @@ def sorted_levels(codes: AnyArray, texts: Sequence[str | None]) -> Reading:
 
 
 def text_of(value: Any, column: str) -> str:
-    """Return a value as text; a whole number has no decimal point, whatever its type."""
+    """Return a value as text: equal numbers have the same text, whatever their types.
+
+    A whole number has all its digits and no decimal point. Other numbers have the fewest digits
+    that are read as the same number of their type: 0.1 in float32 is 0.1.
+    """
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bytes):
@@ -108,11 +112,21 @@ def text_of(value: Any, column: str) -> str:
         return str(bool(value))
     if isinstance(value, Integral):
         return str(int(value))
-    if isinstance(value, Real | Decimal):
-        number = float(value)
-        whole = number.is_integer() and abs(number) < _SAFE_INTEGER
-        return str(int(number)) if whole else repr(number)
-    return str(value)
+    return _number_text(value) if isinstance(value, Real | Decimal) else str(value)
+
+
+def _number_text(value: Any) -> str:
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return str(int(value))
+    number = float(str(value) if isinstance(value, _NARROW) else value)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def texts_of_array(values: AnyArray, column: str) -> Reading:
+    """Return an array of numbers or booleans as texts; NaN is missing."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    texts = [None if value != value else text_of(value, column) for value in distinct]  # noqa: PLR0124
+    return sorted_levels(codes, texts)
 
 
 def texts_of_numbers(reading: Reading, column: str) -> Reading:
@@ -144,7 +158,9 @@ def _is_present(value: Any) -> bool:
         return True
     if type(value).__name__ in _ABSENT:
         return False
-    if isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64):
+    if isinstance(value, Decimal):
+        return not value.is_nan()  # a signalling NaN cannot be compared
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value == value)  # noqa: PLR0124 - NaN and NaT
     return True
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions import ColumnKindError, ColumnNotFoundError
-from directrix.moments import is_frame, key_hash, mix_bits
+from directrix.moments import is_frame, key_hash, mix_bits, refuse_lazy
 from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
 from directrix.tables.reading._objects import (
     Reading,
@@ -208,7 +208,18 @@ class _Source:
         return range(len(names))
 
 
+def has_names(X: Any) -> bool:
+    """Return whether the columns of a table have names, by which they can be matched."""
+    is_table = isinstance(X, Table) or is_frame(X) or _is_arrow(X)
+    return is_table and _source(X).named
+
+
+def _is_arrow(X: Any) -> bool:
+    return hasattr(X, "num_rows") and hasattr(X, "schema")
+
+
 def _source(X: Any) -> _Source:
+    refuse_lazy(X)
     if isinstance(X, Table):
         return _Source(X.names, len(X), X.named, _reader_of_table(X))
     if is_frame(X):
@@ -221,7 +232,7 @@ def _source(X: Any) -> _Source:
         return _Source(
             names, len(X), named, lambda k, name, kind: read_polars(series[k], name, kind)
         )
-    if hasattr(X, "num_rows") and hasattr(X, "schema"):
+    if _is_arrow(X):
         names, named = _names(X.schema.names)
         return _Source(
             names, X.num_rows, named, lambda k, name, kind: read_arrow(X.column(k), name, kind)

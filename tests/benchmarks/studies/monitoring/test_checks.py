@@ -5,6 +5,7 @@ from benchmarks.harness.record import Record
 from benchmarks.studies.monitoring import checks
 from benchmarks.studies.monitoring.checks import DAYS, DRIFT, MAIN, PRIOR_SHIFT, Setting, World
 from benchmarks.studies.monitoring.days import CARD, COLUMN, MOMENT
+from directrix.monitoring.day_effects import DayEffects
 
 
 @pytest.fixture
@@ -40,11 +41,11 @@ def test_large_drift_of_a_column_is_found_on_the_first_days():
 def test_given_days_tell_the_monitor_that_days_differ():
     plain = Setting("", differ="by day", reference_rows=28_000)
     rng = np.random.default_rng(0)
-    assert World(plain, MOMENT, rng).monitor.excess == dict.fromkeys(
-        ("scores", "columns", "share"), 0.0
+    assert World(plain, MOMENT, rng).monitor.effects == dict.fromkeys(
+        ("scores", "columns", "share"), DayEffects()
     )
     world = World(plain._replace(given=True), MOMENT, np.random.default_rng(0))
-    assert world.monitor.excess["columns"] > 0.0
+    assert world.monitor.effects["columns"].excess > 0.0
 
 
 def test_a_check_that_fails_is_counted(monkeypatch):

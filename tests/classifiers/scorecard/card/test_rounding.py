@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directrix.classifiers import Card
+from directrix.classifiers.scorecard.card import rounding
 from directrix.classifiers.scorecard.card.card import Cross
 from directrix.classifiers.scorecard.card.rounding import (
     RoundingSearch,
+    _Sums,
     cut_off,
     largest_unit,
     rounded_card,
 )
 from directrix.classifiers.scorecard.directions import Direction
 from directrix.metrics import AUC, Curve, RecallAtFPR, resolve
-from directrix.tables import NumberBins
+from directrix.tables import CellKinds, NumberBins
 
 SIZES = (6, 5, 4)
 
@@ -84,15 +86,66 @@ def test_a_search_is_never_behind_where_it_starts(metric):
         area = AUC().score(positive, made.points(cells), weight)
         return area + (score if of_metric.greater_is_better else -score)
 
-    def curve_of(made):
-        from directrix.metrics import Curve
-
-        return Curve.of(positive, made.points(cells), weight)
-
     before, after = (
         getattr(search, how)(card, cells, positive, weight) for how in ("nearest", "searched")
     )
     assert value(after) >= value(before) - 1e-12
+
+
+def moved(card, number, cell, step):
+    columns = [points.copy() for points in card.columns]
+    columns[number][cell] += step
+    return replace(card, columns=tuple(columns))
+
+
+@pytest.mark.parametrize("metric", ["recall@fpr=0.1", "f1", "precision@k=0.1"])
+def test_changes_that_are_judged_together_are_those_judged_one_by_one(metric):
+    card, cells, positive, weight = problem(3)
+    search = RoundingSearch(resolve(metric), 4)
+    made = search.nearest(card, cells, positive, weight)
+    sums = _Sums(made.points(cells).astype(np.int64), positive, weight)
+    for number, size in enumerate(SIZES):
+        each = [np.array([cell]) for cell in range(size)]
+        together = search._values(sums.counts_after_steps(cells[:, number], size, each))
+        for index, (cell, step) in enumerate((c, s) for c in range(size) for s in (1, -1)):
+            points = moved(made, number, cell, step).points(cells)
+            one = _Sums(points.astype(np.int64), positive, weight)
+            curve = Curve.of(positive, points, weight)
+            exact = resolve(metric).best_value(curve) + AUC().best_value(curve)
+            np.testing.assert_allclose(search._values(one.counts()[None])[0], exact, rtol=1e-12)
+            np.testing.assert_allclose(together[index], exact, rtol=1e-12)
+
+
+def test_many_levels_are_judged_in_parts(monkeypatch):
+    card, *rows = problem(1)
+    search = RoundingSearch(RecallAtFPR(0.1), 6)
+    together = search.searched(card, *rows)
+    monkeypatch.setattr(rounding, "_TOGETHER", 2)
+    in_parts = search.searched(card, *rows)
+    for one, other in zip(together.columns, in_parts.columns, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert any(
+        (a != b).any()
+        for a, b in zip(together.columns, search.nearest(card, *rows).columns, strict=True)
+    )
+
+
+def test_neighbouring_bins_of_equal_points_change_together():
+    card, cells, positive, weight = problem(2)
+    flat = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0])
+    card = replace(card, columns=(flat, *card.columns[1:]))
+    kinds = [CellKinds.of(bins) for bins in card.bins]
+    pulled = positive | (cells[:, 0] == 2)  # rows that would move one bin alone
+    made = [
+        RoundingSearch(RecallAtFPR(0.2), 20, (), each).searched(card, cells, pulled, weight)
+        for each in (kinds, ())
+    ]
+    together, apart = (
+        [len(np.unique(card.columns[0][part])) for part in (slice(1, 4), slice(4, 6))]
+        for card in made
+    )
+    assert together == [1, 1]
+    assert apart != [1, 1]
 
 
 def test_a_search_keeps_directions():

@@ -54,7 +54,7 @@ def test_there_are_as_many_passes_as_documented(options, passes):
         options["card"]["binner"] = FrozenEstimator(Binner().fit(frame()[FEATURES]))
     if "counts" in options:
         options["counts"] = counts_of(frame())
-    source = Parts(*parts(frame(900, 1) if options["card"].get("train_on") == "rows" else frame()))
+    source = Parts(*parts(frame(900, 5) if options["card"].get("train_on") == "rows" else frame()))
     card = fit(source, **options)
     assert source.times == passes
     assert np.ptp(points(card)) > 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.base import only_entry
+from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scorecard.card.leakage import columns_that_tell
 from directrix.classifiers.scorecard.card.reasons import Reasons, card_for_label, find_reasons
@@ -18,11 +18,14 @@ from directrix.classifiers.scorecard.card.state import (
     restored_cards,
 )
 from directrix.classifiers.scoring import CardFormula
+from directrix.moments import refuse_lazy
+from directrix.tables import has_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.gap import Gap
     from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.scorecard.card.card import Card
@@ -45,7 +48,8 @@ class CardModel(MetricClassifier):
     @property
     def card_(self) -> Card:
         """The card of a classifier of two classes."""
-        return only_entry(self.cards_, "card")
+        card: Card = only_entry(self, "card")
+        return card
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row: how far its points are on the positive side of the cutoff.
@@ -78,6 +82,7 @@ class CardModel(MetricClassifier):
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
             cards=self.cards_,
+            positive=self.positive_,
         )
         return self._with_responses(formula)
 
@@ -127,18 +132,21 @@ class CardModel(MetricClassifier):
             card.with_positive(label, is_last=is_last)
             for card, label in zip(cards, self._positives, strict=True)
         )
-        self.operating_points_ = tuple(entry.operating_point for entry in fitted)
-        self._held_out = tuple(entry.held_out for entry in fitted)
+        self._set_points(fitted)
         self.calibrations_ = tuple(
             entry.calibration if is_last else entry.calibration.turned() for entry in fitted
         )
 
-    def _with_label(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
+    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
         """Return reports that also name the columns that tell the label by themselves."""
-        cards = zip(super()._with_label(reports), self.cards_, strict=True)
+        cards = zip(super()._final_reports(reports), self.cards_, strict=True)
         return tuple(
             replace(report, suspects=tuple(columns_that_tell(card))) for report, card in cards
         )
+
+    @property
+    def _baseline_gaps(self) -> list[Gap | None]:
+        return [report.straight for report in self.reports_]
 
     @property
     def _score_rises(self) -> bool:
@@ -155,9 +163,15 @@ class CardModel(MetricClassifier):
         self.cards_ = (replace(card, cutoff=cutoff),)
 
     def _cells(self, X: Any) -> IntArray:
-        """Return the cells of a table of the columns that the classifier was fitted to."""
+        """Return the cells of a table of the columns that the classifier was fitted to.
+
+        Columns with names are matched by name, in any order; other columns are ignored.
+        """
         check_is_fitted(self)
-        if len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
+        refuse_lazy(X)
+        if hasattr(self, "feature_names_in_") and has_names(X):
+            raise_missing_columns(self, X)
+        elif len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
             validate_data(self, X, reset=False, skip_check_array=True)
         cells: IntArray = self.binner_.cells(X)
         return cells

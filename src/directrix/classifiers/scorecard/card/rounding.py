@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.metrics import AUC, Curve
+from directrix.metrics import AUC, CurveStack
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scorecard.directions import Direction
     from directrix.metrics import Metric
+    from directrix.tables import CellKinds
 
 #: Factors of the plain unit that are tried. In a larger one rare bins at the ends are cut off, and
 #: the others have finer points.
 _FACTORS = tuple(np.geomspace(0.5, 16.0, 21).tolist())
+#: Changes of the points of a bin that are tried.
+_STEPS = (1, -1)
+#: Groups of bins whose changes are judged together, which bounds the memory.
+_TOGETHER = 256
 #: Rounds of single changes, and rows that judge them.
 _ROUNDS, _MOST_ROWS = 3, 20_000
 #: A change must be worth so many rows of the smaller class: less is what chance gives.
@@ -63,15 +68,7 @@ def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Ca
     cells : array of int of shape (n, columns)
     weight : array of shape (n,)
     """
-    columns = tuple(
-        _within(points, reach, np.bincount(cells[:, k], weight, len(points)).astype(np.float64))
-        for k, points in enumerate(card.columns)
-    )
-    crosses = tuple(
-        replace(cross, points=_within(cross.points, reach, cross.weights(cells, weight)))
-        for cross in card.crosses
-    )
-    return replace(card, columns=columns, crosses=crosses)
+    return _cut_off(card, reach, _cell_weights(card, cells, weight))
 
 
 @dataclass(frozen=True)
@@ -85,11 +82,14 @@ class RoundingSearch:
         Points of any bin at most.
     directions : sequence of Direction
         Of columns whose points may only rise.
+    kinds : sequence of CellKinds
+        What the cells of each column are; by default all are levels.
     """
 
     metric: Metric
     largest: int
     directions: Sequence[Direction] = ()
+    kinds: Sequence[CellKinds] = ()
 
     def plain(self, card: Card, *_: Any) -> Card:
         """Return the card, rounded in the largest unit."""
@@ -100,25 +100,42 @@ class RoundingSearch:
         del positive  # labels would choose what fits these rows by chance
         plain, scores = largest_unit(card, self.largest), card.points(cells)
         share = weight / weight.sum()
+        held = _cell_weights(card, cells, weight)
         cards, errors = [], []
         for factor in _FACTORS:
             unit = factor * plain
-            cards.append(rounded_card(cut_off(card, self.largest / unit, cells, weight), unit))
+            cards.append(rounded_card(_cut_off(card, self.largest / unit, held), unit))
             off = cards[-1].points(cells) / unit - scores
             # Not squares: rare rows at the end of a range, which keep their place, would decide.
             errors.append(float(share @ np.abs(off - np.median(off))))
         return cards[int(np.argmin(errors))]
 
-    def searched(self, card: Card, cells: IntArray, positive: AnyArray, weight: FloatArray) -> Card:
+    def searched(
+        self,
+        card: Card,
+        cells: IntArray,
+        positive: AnyArray,
+        weight: FloatArray,
+        start: Card | None = None,
+    ) -> Card:
         """Return a rounded card in which no change of one bin by one point is much better.
 
         Neighbouring bins with equal points change together. Columns without points stay without.
+
+        Parameters
+        ----------
+        card : Card
+        cells : array of int of shape (n, columns)
+        positive : array of bool of shape (n,)
+        weight : array of shape (n,)
+        start : Card, optional
+            Rounded card that the search begins with; by default the nearest.
         """
-        made = self.nearest(card, cells, positive, weight)
+        made = self.nearest(card, cells, positive, weight) if start is None else start
         columns = [points.copy() for points in made.columns]
         rows = slice(None, _MOST_ROWS)  # in the order of their keys, which is random
-        totals = _Totals.of(made.points(cells[rows]), positive[rows], weight[rows])
-        best = self._value(totals)
+        sums = _Sums(made.points(cells[rows]).astype(np.int64), positive[rows], weight[rows])
+        best = float(self._values(sums.counts()[None])[0])
         few = int(min(positive[rows].sum(), (~positive[rows]).sum()))
         worth = _WORTH / max(few, 1)
         for _ in range(_ROUNDS):
@@ -126,69 +143,137 @@ class RoundingSearch:
             for number, points in enumerate(columns):
                 if not np.ptp(card.columns[number]):
                     continue  # dropped columns stay dropped
-                for group in _groups(points, made.bins[number].n_ordered if made.bins else 0):
-                    changed = np.isin(cells[rows, number], group)
-                    for step in (1.0, -1.0):
-                        trial = points.copy()
-                        trial[group] += step
-                        if not self._allowed(number, trial):
-                            continue
-                        moved = totals.moved(changed, step)
-                        value = self._value(moved)
-                        if value > best + worth:
-                            best, totals, points[:] = value, moved, trial
-                            break
+                groups = _groups(points, self.kinds[number].n_ordered if self.kinds else 0)
+                best = self._change(number, points, groups, cells[rows, number], sums, best, worth)
             if best <= before:
                 break
         return replace(made, columns=tuple(columns))
 
-    def _value(self, totals: _Totals) -> float:
-        """Return the metric and the area under the curve, which holds the other rows in order."""
-        curve = totals.curve()
-        value = float(self.metric.best_value(curve))
-        area = float(AUC().best_value(curve))
-        return area + (value if self.metric.greater_is_better else -value)
+    def _change(
+        self,
+        number: int,
+        points: FloatArray,
+        groups: list[IntArray],
+        cells: IntArray,
+        sums: _Sums,
+        best: float,
+        worth: float,
+    ) -> float:
+        """Change the points of one column in place where it is worth it; return the best value."""
+        done = 0
+        while done < len(groups):
+            left = groups[done : done + _TOGETHER]
+            allowed = self._allowed_steps(number, points, left)
+            counts = sums.counts_after_steps(cells, len(points), left)[allowed]
+            values = self._values(counts)
+            better = np.flatnonzero(values > best + worth)
+            if not better.size:
+                done += len(left)
+                continue
+            best = float(values[better[0]])
+            index, step = divmod(int(np.flatnonzero(allowed)[better[0]]), len(_STEPS))
+            points[left[index]] += _STEPS[step]
+            sums.move(np.isin(cells, left[index]), _STEPS[step])
+            done += index + 1
+        return best
 
-    def _allowed(self, column: int, points: FloatArray) -> bool:
-        """Whether points are on the scale, and keep the direction of their column."""
-        if points.min() < 0 or points.max() > self.largest:
-            return False
-        return all(
-            (np.diff(points[direction.rising]) >= 0).all()
-            for direction in self.directions
-            if direction.column == column
-        )
+    def _values(self, counts: FloatArray) -> FloatArray:
+        """Return the metric and the area under the curve, which holds the other rows in order.
+
+        Parameters
+        ----------
+        counts : array of shape (k, 2, m)
+            Weight of the positives and of the negatives at each sum, the highest sum first.
+        """
+        above = np.concatenate([np.zeros((*counts.shape[:2], 1)), np.cumsum(counts, axis=-1)], -1)
+        curves = CurveStack(above[:, 0], above[:, 1])
+        values = self.metric.best_of_each(curves)[0]
+        areas = AUC().best_of_each(curves)[0]
+        return np.asarray(areas + (values if self.metric.greater_is_better else -values))
+
+    def _allowed_steps(self, column: int, points: FloatArray, groups: list[IntArray]) -> AnyArray:
+        """Return for each step of each group whether points stay on the scale and keep directions.
+
+        Returns
+        -------
+        array of bool of shape (steps * groups,)
+        """
+        moved = points[[group[0] for group in groups]][:, None] + np.array(_STEPS)
+        allowed: AnyArray = (moved >= 0) & (moved <= self.largest)
+        for direction in self.directions:
+            if direction.column != column:
+                continue
+            for (index, step), fine in np.ndenumerate(allowed):
+                trial = points.copy()
+                trial[groups[index]] += _STEPS[step]
+                allowed[index, step] = fine and (np.diff(trial[direction.rising]) >= 0).all()
+        return allowed.ravel()
 
 
-@dataclass(frozen=True)
-class _Totals:
-    """Whole points of rows, and the weight of each class at every number of points."""
+@dataclass
+class _Sums:
+    """Whole points of rows, summed, and the weight of each class at every sum."""
 
     points: IntArray
     positive: AnyArray
     weight: FloatArray
-    start: int
 
-    @classmethod
-    def of(cls, points: FloatArray, positive: AnyArray, weight: FloatArray) -> _Totals:
-        whole = points.astype(np.int64)
-        return cls(whole, positive, weight, int(whole.min(initial=0)))
+    def counts(self) -> FloatArray:
+        """Return the weight of positives and negatives at each sum, the highest sum first."""
+        return self._by_cell(np.zeros(len(self.points), dtype=np.int64), 1)[:, 0]
 
-    def moved(self, changed: AnyArray, step: float) -> _Totals:
-        points = self.points + np.where(changed, int(step), 0)
-        return replace(self, points=points, start=int(points.min(initial=0)))
+    def counts_after_steps(
+        self, cells: IntArray, n_cells: int, groups: Sequence[IntArray]
+    ) -> FloatArray:
+        """Return the counts if all rows of a group of cells had one point more, or one less.
 
-    def curve(self) -> Curve:
-        place = self.points - self.start
-        size = int(place.max(initial=0)) + 1
-        above, below = (
-            np.bincount(place[side], self.weight[side], size)[::-1]
-            for side in (self.positive, ~self.positive)
-        )
-        filled = np.flatnonzero(above + below)
-        levels = (self.start + size - 1.0 - filled).astype(np.float64)
-        counts = [np.append(0.0, np.cumsum(side[filled])) for side in (above, below)]
-        return Curve(levels, counts[0], counts[1])
+        All are made from the counts by cell and sum, which are one pass over the rows.
+
+        Returns
+        -------
+        array of shape (2 * groups, 2, sums + 2)
+            For each group as in `counts`, one point up first, then one point down.
+        """
+        by_cell = self._by_cell(cells, n_cells)
+        held = np.stack([by_cell[:, group].sum(axis=1) for group in groups])
+        size = held.shape[-1]
+        after = np.zeros((len(groups), len(_STEPS), 2, size + 2))
+        after[..., 1 : 1 + size] = (by_cell.sum(axis=1) - held)[:, None]
+        for index, step in enumerate(_STEPS):
+            after[:, index, :, 1 - step : 1 - step + size] += held
+        return after.reshape(-1, 2, size + 2)
+
+    def move(self, changed: AnyArray, step: int) -> None:
+        """Add points to some rows."""
+        self.points = self.points + np.where(changed, step, 0)
+
+    def _by_cell(self, cells: IntArray, n_cells: int) -> FloatArray:
+        top = int(self.points.max(initial=0))
+        size = top - int(self.points.min(initial=0)) + 1
+        key = (np.where(self.positive, 0, n_cells) + cells) * size + (top - self.points)
+        counts = np.bincount(key, self.weight, 2 * n_cells * size).astype(np.float64)
+        return counts.reshape(2, n_cells, size)
+
+
+def _cell_weights(card: Card, cells: IntArray, weight: FloatArray) -> list[FloatArray]:
+    """Return the weight of the rows of each cell of each column, then of each cross."""
+    columns = [
+        np.bincount(cells[:, k], weight, len(points)).astype(np.float64)
+        for k, points in enumerate(card.columns)
+    ]
+    return columns + [cross.weights(cells, weight) for cross in card.crosses]
+
+
+def _cut_off(card: Card, reach: float, weights: Sequence[FloatArray]) -> Card:
+    """Return the card with points cut off, from the weights of its cells; see `cut_off`."""
+    blocks = [
+        _within(points, reach, weight) for points, weight in zip(card.blocks, weights, strict=True)
+    ]
+    crosses = tuple(
+        replace(cross, points=points)
+        for cross, points in zip(card.crosses, blocks[len(card.columns) :], strict=True)
+    )
+    return replace(card, columns=tuple(blocks[: len(card.columns)]), crosses=crosses)
 
 
 def _rounded(points: FloatArray, unit: float) -> FloatArray:

@@ -18,6 +18,7 @@ from directrix.moments import LineHistograms
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
+    from directrix.classifiers.fitting.trials import Trials
     from directrix.classifiers.scorecard.design import CardDesign
     from directrix.classifiers.scorecard.source.passes import CardPasses
     from directrix.classifiers.scorecard.source.tasks import CardSlopes, Scored
@@ -77,6 +78,8 @@ class Contest:
     #: Families whose held-out scores are counted, and their histograms by fold.
     families: list[Family] = field(default_factory=list)
     histograms: list[list[LineHistograms]] = field(default_factory=list)
+    #: Structures that were compared on a sample of the rows.
+    trials: Trials | None = None
     #: For each column the weight of the negatives and of the positives in its cells.
     cells: tuple[FloatArray, ...] = ()
 
@@ -138,4 +141,4 @@ class Contest:
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
         held_out = tuple(self.by_fold[: self.n_folds])
-        return select_from_histograms(self.metric, held_out, self.factors)
+        return select_from_histograms(self.metric, held_out, self.factors, self.trials)

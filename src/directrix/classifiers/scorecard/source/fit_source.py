@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.guarantee import Guarantee
+    from directrix.classifiers.fitting.trials import Trials
     from directrix.classifiers.scorecard.source.class_totals import ClassTotals
     from directrix.classifiers.scorecard.source.table_sample import TableSample
     from directrix.metrics import Metric
@@ -74,6 +75,23 @@ class FittedSource(NamedTuple):
     card: Card
     binner: Binner
     classes: AnyArray
+
+
+class SampleFit(NamedTuple):
+    """Candidates of a sample of the rows.
+
+    Parameters
+    ----------
+    family : Family
+    skipped : sequence of str
+        Steps of the search for which there was no time.
+    trials : Trials, optional
+        The structures that were compared.
+    """
+
+    family: Family
+    skipped: Sequence[str]
+    trials: Trials | None
 
 
 @dataclass(frozen=True)
@@ -187,15 +205,17 @@ class CardSource:
         label, settings = classes[-1], self.settings(binner.bins_)
         weights = totals.weights(label, without_folds=(self._apart,))
         factors = factors_of(self.class_weight, classes, weights)
-        family, skipped = self._family_of_sample(
-            binner, sample, sample.rows.y == label, weights * factors
-        )
+        sampled = self._family_of_sample(binner, sample, sample.rows.y == label, weights * factors)
+        family = sampled.family
         corrections = Corrections(
             self._n_folds, partial(totals.weights, label), factors, self._apart
         )
         corrected = corrections.start(family.candidates)
         designs = [*family.fold_designs, family.design]
         contest, waiting = self._contest(binner, label, factors), [family]
+        n_rows = sum(totals.counts(without_fold=self._apart).values())
+        if sampled.trials is not None:
+            contest.trials = replace(sampled.trials, share=len(sample.rows.y) / n_rows)
         for step in range(self.refine):
             slopes = corrections.slopes(corrected)
             tasks = [CardSlopes(designs[k], each.losses) for k, each in enumerate(slopes)]
@@ -210,12 +230,12 @@ class CardSource:
                 waiting.append(self._counted(scored.counts, label, settings, baseline=False))
         if waiting:
             contest.count(waiting)
-        return self._finish(contest, settings, classes, skipped)
+        return self._finish(contest, settings, classes, sampled.skipped)
 
     def _family_of_sample(
         self, binner: Binner, sample: TableSample, positive: AnyArray, class_weights: FloatArray
-    ) -> tuple[Family, Sequence[str]]:
-        """Return the best candidates of the sample, and the steps of the search that were skipped.
+    ) -> SampleFit:
+        """Return the best candidates of the sample, and what the search did.
 
         Parameters
         ----------
@@ -243,7 +263,8 @@ class CardSource:
             search.design(structure, None),
             [search.design(structure, fold) for fold in folds],
         )
-        return family, (*search.skipped, *compared.skipped)
+        trials = search.trials if search.tried else None
+        return SampleFit(family, (*search.skipped, *compared.skipped), trials)
 
     def _finish(
         self,

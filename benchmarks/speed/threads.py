@@ -1,0 +1,149 @@
+"""Cost of a fit with the threads that BLAS has by default, relative to one thread.
+
+Fits run with one BLAS thread, so that both should cost the same; what the threads would cost
+without that limit is measured as well, in fewer rounds. A process for each setting fits
+``ScorecardClassifier`` to the same table, in turns, and medians of CPU and wall time are compared.
+"As found" is the machine with whatever else it does; "busy" has one more process for each
+processor. Run ``python -m benchmarks.speed.threads``; ``--quick`` measures one table in two rounds
+and tracks nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from statistics import median
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+from benchmarks.harness.tables import load_table
+from benchmarks.speed.ratio import Figure, is_quick, track
+from directrix import ScorecardClassifier
+from directrix.classifiers.fitting import blas_threads
+
+TABLES = ("german_credit", "hmda_boston", "attrition", "credit_data", "telco_churn")
+ROUNDS, UNLIMITED_ROUNDS = 5, 2
+#: Time with the default threads over that with one, at most: CPU time, and time of the clock.
+CPU_LIMIT, WALL_LIMIT = 1.15, 1.15
+#: Variables that set the number of BLAS threads.
+VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+#: NumPy and SciPy first: this package sets the variables, which they read when they are loaded.
+SERVER = """
+import numpy, scipy.linalg
+from benchmarks.speed.threads import serve
+serve({table!r}, limited={limited})
+"""
+
+
+class Seconds(NamedTuple):
+    """CPU time and wall time of a fit."""
+
+    cpu: float
+    wall: float
+
+
+def serve(table: str, *, limited: bool) -> None:
+    """Fit to a table whenever a line comes in, and print how long it took."""
+    warnings.simplefilter("ignore")
+    if not limited:
+        single = blas_threads.SingleBlasThread
+        single.__enter__ = single.__exit__ = lambda *_: None  # type: ignore[assignment]
+    X, y = load_table(table)
+    fit: Callable[[], object] = lambda: ScorecardClassifier("auc").fit(X, y)  # noqa: E731
+    fit()
+    print(flush=True)
+    for _ in sys.stdin:
+        cpu, wall = process_time(), perf_counter()
+        fit()
+        print(process_time() - cpu, perf_counter() - wall, flush=True)
+
+
+@contextmanager
+def server(
+    table: str, *, one_thread: bool, limited: bool = True
+) -> Iterator[Callable[[], Seconds]]:
+    """Yield a callable that fits to a table in a process of its own."""
+    environment = {key: value for key, value in os.environ.items() if key not in VARIABLES}
+    if one_thread:
+        environment |= dict.fromkeys(VARIABLES, "1")
+    code = SERVER.format(table=table, limited=limited)
+    with subprocess.Popen(  # noqa: S603 - this very module
+        [sys.executable, "-c", code],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        asked, answers = process.stdin, process.stdout
+        assert asked is not None
+        assert answers is not None
+        answers.readline()
+
+        def fit() -> Seconds:
+            asked.write("\n")
+            asked.flush()
+            return Seconds(*map(float, answers.readline().split()))
+
+        yield fit
+        asked.close()
+
+
+@contextmanager
+def busy(number: int) -> Iterator[None]:
+    """Keep so many processors busy."""
+    command = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(command) for _ in range(number)]  # noqa: S603
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def measure(table: str, rounds: int, unlimited_rounds: int) -> list[Figure]:
+    """Measure fits to one table, as the machine is found, and with busy processors."""
+    figures = []
+    with (
+        server(table, one_thread=True) as one,
+        server(table, one_thread=False) as default,
+        server(table, one_thread=False, limited=False) as unlimited,
+    ):
+        for state, others in (("as found", 0), ("busy", os.cpu_count() or 1)):
+            ours: list[Seconds] = []
+            theirs: list[Seconds] = []
+            without: list[Seconds] = []
+            with busy(others):
+                for number in range(rounds):
+                    theirs.append(one())
+                    ours.append(default())
+                    if number < unlimited_rounds:
+                        without.append(unlimited())
+            for clock, limit in (("cpu", CPU_LIMIT), ("wall", WALL_LIMIT)):
+                base = median(getattr(seconds, clock) for seconds in theirs)
+                ratio = median(getattr(seconds, clock) for seconds in ours) / base
+                high = median(getattr(seconds, clock) for seconds in without) / base
+                what = f"{clock}, {state}, {table}: default threads / one"
+                figures.append(Figure(what, ratio, limit))
+                figures.append(Figure(f"{what}, without the limit", high, float("inf")))
+    return figures
+
+
+def main() -> None:
+    """Measure, print, and track unless quick."""
+    quick = is_quick(__doc__, "one table, two rounds")
+    figures = []
+    for table in TABLES[:1] if quick else TABLES:
+        new = measure(table, *((2, 1) if quick else (ROUNDS, UNLIMITED_ROUNDS)))
+        print(*new, sep="\n", flush=True)
+        figures += new
+    if not quick:
+        track(figures, __file__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+r"""Screening of wide tables: which columns a search looks at, by their counts of bins alone.
+
+Columns are ranked by the chi-square test of the rates of positives in their cells,
+
+.. math:: \chi^2 = \sum_c \frac{(k_c - p\, n_c)^2}{p (1 - p)\, n_c}
+
+which is turned into a standard normal deviate by the cube root of Wilson and Hilferty (1931), so
+that columns of few and of many cells compare. Neighbouring ordered bins are also tested together,
+in two, four and eight groups: a trend that many bins divide among themselves shows there.
+
+The test looks at labels. So every fold has a ranking of its own, from the rows of the others, and a
+card that is tested on a fold has the columns of that ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.scorecard.card.card import Card, Cross
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.direct.clock import Clock
+    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.tables import CellKinds
+
+#: Tables of more columns are screened: with a time budget, and without one.
+WIDE_IN_TIME, WIDE = 100, 500
+#: Columns of the smallest card that is compared; each later one has twice as many.
+_FEWEST = 16
+#: Time that a fit takes after cards of a number of columns are compared, as a multiple of that of
+#: the comparison: candidates and the final card cannot be interrupted.
+_TO_COME = 3.0
+#: Twice as many columns take so many times as long, at least and at most.
+_LEAST_GROWTH, _MOST_GROWTH = 2.0, 8.0
+#: A larger card that is worse by so much in AUC ends the comparison.
+_WORSE = 1e-2
+#: Numbers of groups in which ordered bins are tested, besides each by itself.
+_GROUPS = (2, 4, 8)
+
+
+class ScreenedColumns(NamedTuple):
+    """The columns of a table that passed the screen.
+
+    Parameters
+    ----------
+    positions : array of int
+        Positions in the table of the columns that any ranking keeps, sorted.
+    n_cells : sequence of int
+        Number of cells of every column of the table.
+    """
+
+    positions: IntArray
+    n_cells: Sequence[int]
+
+    def widened(self, card: Card) -> Card:
+        """Return a card of these columns as one of all columns, the others without points."""
+        columns = [np.zeros(size) for size in self.n_cells]
+        for k, points in zip(self.positions, card.columns, strict=True):
+            columns[k] = points
+        crosses = [self._widened(cross) for cross in card.crosses]
+        return replace(card, columns=tuple(columns), crosses=tuple(crosses))
+
+    def _widened(self, cross: Cross) -> Cross:
+        left, right = (int(self.positions[k]) for k in cross.columns)
+        return replace(cross, columns=(left, right))
+
+
+class Screened(NamedTuple):
+    """Outcome of a screen.
+
+    Parameters
+    ----------
+    columns : ScreenedColumns
+    search : StructureSearch
+        Of these columns, after the comparison of cards without crosses.
+    note : str
+        What a report says was left out.
+    """
+
+    columns: ScreenedColumns
+    search: StructureSearch
+    note: str
+
+
+def is_wide(n_columns: int, clock: Clock) -> bool:
+    """Return whether a table of so many columns is screened."""
+    return n_columns > (WIDE_IN_TIME if clock.has_budget else WIDE)
+
+
+def screened(
+    kinds: Sequence[CellKinds],
+    rows: TrainingRows,
+    clock: Clock,
+    search_of: Callable[[IntArray, Mapping[int | None, list[int]]], StructureSearch],
+) -> Screened:
+    """Compare cards of the best columns, twice as many each time, and return the best.
+
+    With a time budget the comparison ends when the next card would leave too little time for the
+    rest of the fit, otherwise at 500 columns.
+
+    Parameters
+    ----------
+    kinds : sequence of CellKinds
+    rows : TrainingRows
+        With cells as their features.
+    clock : Clock
+    search_of : callable
+        From positions of columns, and for each fold the indices of its columns among them, to the
+        search for the structure of their card.
+    """
+    rankings = columns_by_information(kinds, rows)
+    n_cells = [of_column.n_cells for of_column in kinds]
+    best: tuple[float, int, IntArray, StructureSearch] | None = None
+    before = 0.0
+    for number in _numbers(len(kinds), clock):
+        began = monotonic()
+        tops = {fold: ranking[:number] for fold, ranking in rankings.items()}
+        index = np.unique(np.concatenate(list(tops.values())))
+        by_fold = {fold: np.searchsorted(index, top).tolist() for fold, top in tops.items()}
+        search = search_of(index, by_fold)
+        auc = search.additive_auc
+        took = monotonic() - began
+        if best is None or auc > best[0]:
+            best = auc, number, index, search
+        growth = np.clip(took / before if before else 0.0, _LEAST_GROWTH, _MOST_GROWTH)
+        before = took
+        late = growth * took * (1.0 + _TO_COME) > clock.seconds_left
+        if late or not auc >= best[0] - _WORSE:
+            break
+    assert best is not None  # noqa: S101 - there is at least one number of columns
+    _, number, index, search = best
+    note = "" if number == len(kinds) else f"columns beyond the best {number} of {len(kinds):,}"
+    return Screened(ScreenedColumns(index, n_cells), search, note)
+
+
+def _numbers(n_columns: int, clock: Clock) -> list[int]:
+    """Return the numbers of columns of cards that are compared, smallest first."""
+    most = n_columns if clock.has_budget else min(n_columns, WIDE)
+    numbers, number = list[int](), _FEWEST
+    while number < most:
+        numbers.append(number)
+        number *= 2
+    return [*numbers, most]
+
+
+def columns_by_information(
+    kinds: Sequence[CellKinds], rows: TrainingRows
+) -> dict[int | None, IntArray]:
+    """Return all columns without each fold, and with all rows, the most informative first.
+
+    Parameters
+    ----------
+    kinds : sequence of CellKinds
+    rows : TrainingRows
+        With cells as their features.
+    """
+    weight = rows.weight / rows.weight.mean()
+    n_folds = 0 if rows.fold is None else int(rows.fold.max()) + 1
+    group = rows.positive.astype(np.int64)
+    if rows.fold is not None:
+        group += 2 * rows.fold
+    scores = np.empty((n_folds + 1, len(kinds)))
+    for k, (of_column, cells) in enumerate(zip(kinds, rows.X.T, strict=True)):
+        size = of_column.n_cells
+        counts = np.bincount(group * size + cells, weight, 2 * max(n_folds, 1) * size)
+        by_fold = counts.reshape(-1, 2, size)
+        whole = by_fold.sum(axis=0, keepdims=True)
+        tables = np.concatenate([whole, whole - by_fold]) if n_folds else whole
+        scores[:, k] = information(of_column, tables)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return {None: order[0]} | {fold: order[1 + fold] for fold in range(n_folds)}
+
+
+def information(kinds: CellKinds, tables: FloatArray) -> FloatArray:
+    """Return how much the cells of a column tell about the class, as standard normal deviates.
+
+    Parameters
+    ----------
+    kinds : CellKinds
+    tables : array of shape (k, 2, cells)
+        Weight of negatives and positives in each cell, among several sets of rows.
+
+    Returns
+    -------
+    array of shape (k,)
+        The greatest of the deviates of single cells and of groups of ordered ones.
+    """
+    deviates = [_deviate(tables)]
+    ordered = tables[:, :, kinds.ordered]
+    others = np.delete(tables, kinds.ordered, axis=2)
+    share = np.cumsum(ordered[0].sum(axis=0))
+    for n_groups in _GROUPS:
+        if n_groups >= kinds.n_ordered or not share[-1]:
+            break
+        middle = share - ordered[0].sum(axis=0) / 2.0
+        group = np.minimum((n_groups * middle / share[-1]).astype(np.intp), n_groups - 1)
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        grouped = np.add.reduceat(ordered, starts, axis=2)
+        deviates.append(_deviate(np.concatenate([grouped, others], axis=2)))
+    greatest: FloatArray = np.max(deviates, axis=0)
+    return greatest
+
+
+def _deviate(tables: FloatArray) -> FloatArray:
+    """Return chi-square tests of tables of two classes as standard normal deviates."""
+    total = tables.sum(axis=1)
+    weight = total.sum(axis=1)
+    rate = tables[:, 1].sum(axis=1) / np.where(weight > 0, weight, 1.0)
+    # Differences of real weights may leave rounding where a cell has no rows.
+    filled = total > 1e-9 * weight[:, None]
+    variance = np.where(filled, total, 1.0) * (rate * (1.0 - rate))[:, None]
+    surplus = np.where(filled, tables[:, 1] - rate[:, None] * total, 0.0)
+    known = variance > 0
+    square = np.where(known, surplus**2 / np.where(known, variance, 1.0), 0.0).sum(axis=1)
+    freedom = np.maximum(filled.sum(axis=1) - 1.0, 0.0)
+    spread = 2.0 / (9.0 * np.maximum(freedom, 1.0))
+    deviate = (np.cbrt(square / np.maximum(freedom, 1.0)) - (1.0 - spread)) / np.sqrt(spread)
+    scores: FloatArray = np.where(freedom > 0, deviate, -np.inf)
+    return scores

@@ -1,0 +1,61 @@
+"""Gaps in words: above zero is better, and better is said only where it is clear."""
+
+import numpy as np
+import pytest
+
+from directrix.classifiers.direct.gap import DirectionEffect, Gap
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("gap", "text"),
+    [
+        (Gap(0.02, 0.01, 0.03), "better than the rest by +0.0200 (+0.0100 to +0.0300)"),
+        (Gap(0.02, -0.01, 0.05), "no clear difference to the rest: +0.0200 (-0.0100 to +0.0500)"),
+        (Gap(-0.02, -0.05, 0.01), "no clear difference to the rest: -0.0200 (-0.0500 to +0.0100)"),
+        (Gap(-0.02, -0.03, -0.01), "worse than the rest: -0.0200 (-0.0300 to -0.0100)"),
+        (Gap(0.0, 0.0, 0.0), "the same as the rest"),
+        (Gap(0.0, NAN, NAN), "the same as the rest"),
+        (Gap(0.02, NAN, NAN), "compared with the rest: +0.0200 (no interval)"),
+    ],
+)
+def test_better_and_worse_are_said_where_the_interval_excludes_zero(gap, text):
+    assert gap.text("the rest") == text
+
+
+def test_the_interval_is_that_of_paired_differences():
+    # Five folds: t of 4 degrees of freedom, 2.776, times the deviation, times sqrt(1/5 + 1/4).
+    gap = Gap.of_folds(0.5, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert gap.high - gap.mean == pytest.approx(2.776 * np.sqrt(2.5) * np.sqrt(0.45), rel=1e-3)
+    assert np.isnan(Gap.of_folds(0.5, np.empty(0)).low)
+
+
+def test_what_is_equal_in_every_fold_differs_for_no_clear_reason():
+    gap = Gap.of_folds(0.0006, np.zeros(5))
+    assert gap == (0.0006, 0.0, 0.0006)
+    assert gap.text("the rest") == "no clear difference to the rest: +0.0006 (+0.0000 to +0.0006)"
+    assert Gap.of_folds(0.0, np.zeros(5)).is_none
+
+
+@pytest.mark.parametrize(
+    ("effect", "text"),
+    [
+        (
+            DirectionEffect("age", "increasing", Gap(-0.0073, -0.01, -0.005)),
+            (
+                "direction of age, increasing: worse than the model without: "
+                "-0.0073 (-0.0100 to -0.0050)"
+            ),
+        ),
+        (
+            DirectionEffect("age", "increasing", None, flat=True),
+            (
+                "direction of age, increasing; the rows contradict it, so that the column has no "
+                "effect"
+            ),
+        ),
+    ],
+)
+def test_a_direction_has_an_effect_whose_sign_is_that_of_gaps(effect, text):
+    assert str(effect) == text

@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+
+from directrix.classifiers.fitting.intervals import Rates
+from directrix.classifiers.fitting.refit_change import RefitChange
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.metrics import AUC, BalancedError
+
+
+def test_refit_gains_nothing_at_chance():
+    change = RefitChange(0.2, -0.2, 0.1, growth=1.118, chance=0.5)
+    at_chance = Rates(0.4, 0.4, 0.3, 0.5)
+    assert change.applied(AUC(), at_chance, 0.3).metric == pytest.approx(0.5)
+    assert change.applied(BalancedError(), at_chance, 0.3).metric == pytest.approx(0.5)
+
+
+def test_small_gains_are_added_whole():
+    change = RefitChange(0.01, 0.0, 0.005, growth=1.118, chance=0.5)
+    before = Rates(0.8, 0.2, 0.5, 0.85)
+    assert change.applied(AUC(), before, 0.3).metric == pytest.approx(0.855)
+    assert change.applied(BalancedError(), before, 0.3).tpr == pytest.approx(0.81)
+
+
+def test_the_gain_is_that_over_the_mean_of_the_folds():
+    positive = np.arange(6) < 3
+    rows = TrainingRows(np.empty((6, 0)), positive, np.ones(6), np.arange(6) % 2)
+    perfect, half = np.where(positive, 1.0, -1.0), np.array([1.0, 1.0, -1.0, 1.0, -1.0, -1.0])
+    change = RefitChange.of(AUC(), rows, np.column_stack([perfect, half, half]), 0.0)
+    assert (change.tpr, change.fpr) == pytest.approx((1 / 3, -1 / 3))
+    assert change.area == pytest.approx(1.0 - AUC().score(positive, half))
+    assert change.growth == pytest.approx(np.sqrt(2.0))
+    assert change.chance == 0.5

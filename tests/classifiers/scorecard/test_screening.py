@@ -1,0 +1,178 @@
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency, norm
+
+from directrix import ScorecardClassifier
+from directrix.classifiers.direct.clock import Clock
+from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.scorecard import screening
+from directrix.classifiers.scorecard.card.card import Card, Cross
+from directrix.classifiers.scorecard.screening import (
+    ScreenedColumns,
+    columns_by_information,
+    information,
+    is_wide,
+)
+from directrix.tables import Binner, CellKinds
+
+#: Long enough that no test runs out of time.
+AGES = 3600.0
+
+
+def levels(n_cells):
+    return CellKinds(n_cells, slice(1, 1))
+
+
+def bins(n_cells):
+    return CellKinds(n_cells, slice(1, n_cells), np.arange(n_cells - 1.0))
+
+
+def table(cells, y, n_cells):
+    counts = np.stack([np.bincount(cells[y == label], minlength=n_cells) for label in (0, 1)])
+    return counts[None].astype(np.float64)
+
+
+def wide_rows(n=300, d=120, effect=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    if effect is None:
+        return X, rng.random(n) < 0.4
+    return X, X[:, effect] + 0.5 * rng.normal(size=n) > 0.3
+
+
+def training_rows(X, y):
+    binner = Binner().fit(X)
+    rows = TrainingRows(binner.cells(X), y, np.ones(len(y)), np.arange(len(y)) % 4)
+    return [CellKinds.of(each) for each in binner.bins_], rows
+
+
+@pytest.mark.parametrize("n_cells", [4, 8, 40])
+def test_it_is_the_deviate_of_the_chi_square_test(n_cells):
+    rng = np.random.default_rng(n_cells)
+    for shift in (0.0, 0.5):
+        cells = rng.integers(1, n_cells, 4000)
+        y = (rng.random(4000) < 0.3 + 0.1 * shift * (cells % 2)).astype(int)
+        tables = table(cells, y, n_cells)
+        expected = chi2_contingency(tables[0][:, 1:], correction=False)
+        deviate = norm.isf(chi2.sf(expected.statistic, expected.dof))
+        # Wilson and Hilferty's cube root is that close from two degrees of freedom on.
+        assert information(levels(n_cells), tables)[0] == pytest.approx(deviate, abs=0.1)
+
+
+@pytest.mark.parametrize("n_cells", [2, 10, 60])
+def test_a_column_without_information_has_a_standard_deviate_however_many_cells_it_has(n_cells):
+    rng = np.random.default_rng(1)
+    y = np.arange(2000) % 2
+    deviates = [
+        information(levels(n_cells + 1), table(rng.integers(1, n_cells + 1, 2000), y, n_cells + 1))
+        for _ in range(400)
+    ]
+    # Of 400 draws the mean has a standard error of 0.05, the deviation one of 0.035; with one
+    # degree of freedom the cube root is only near to normal.
+    assert np.mean(deviates) == pytest.approx(0.0, abs=0.2)
+    assert np.std(deviates) == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_trend_that_many_bins_share_is_seen():
+    rng = np.random.default_rng(2)
+    cells = rng.integers(1, 61, 1500)
+    y = (rng.random(1500) < 0.4 + 0.2 * cells / 60).astype(int)
+    counts = table(cells, y, 61)
+    assert information(bins(61), counts)[0] > information(levels(61), counts)[0] + 1.5
+
+
+@pytest.mark.parametrize("kinds", [levels(4), bins(4)])
+def test_columns_that_cannot_tell_classes_apart_come_last(kinds):
+    alone = np.zeros((2, 2, 4))
+    alone[0, :, 2] = 5.0  # all rows in one cell
+    alone[1, 1, 1:] = 5.0  # all rows of one class
+    deviates = information(kinds, alone)
+    assert deviates[0] == -np.inf
+    assert deviates[1] < 0
+
+
+def test_rows_of_a_fold_do_not_matter_for_its_ranking():
+    X, y = wide_rows(effect=5)
+    kinds, rows = training_rows(X, y)
+    rankings = columns_by_information(kinds, rows)
+    assert all(ranking[0] == 5 for ranking in rankings.values())
+    for fold in range(4):
+        inside = rows.fold == fold
+        changed = rows._replace(positive=np.where(inside, ~y, y))
+        again = columns_by_information(kinds, changed)
+        assert np.array_equal(again[fold], rankings[fold])
+        assert not np.array_equal(again[None], rankings[None])
+
+
+@pytest.mark.parametrize("train_on", ["rows", "counts"])
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")
+def test_noise_looks_like_noise_on_held_out_rows(train_on):
+    # One AUC of 200 rows has a standard error of 0.04. With columns that were chosen by the rows
+    # they are tested on, the mean is above 0.65.
+    values = []
+    for seed in range(8):
+        X, y = wide_rows(n=200, d=150, seed=seed)
+        model = ScorecardClassifier(
+            "auc", train_on=train_on, time_budget=0.01, max_crosses=0, warn_baseline=False
+        ).fit(X, y)
+        values.append(model.report_.expected.value)
+    assert np.mean(values) == pytest.approx(0.5, abs=0.07)
+
+
+@pytest.mark.parametrize("train_on", ["rows", "counts"])
+def test_the_informative_column_is_found_in_no_time(train_on):
+    X, y = wide_rows(n=400, d=300, effect=200)
+    model = ScorecardClassifier("auc", train_on=train_on, time_budget=0.01, warn_baseline=False)
+    model.fit(X, y)
+    card = model.card_
+    assert np.argmax([np.ptp(points) for points in card.columns]) == 200
+    assert sum(np.ptp(points) > 0 for points in card.columns) <= 16
+    assert "columns beyond the best 16 of 300" in model.report_.skipped
+    new, label = wide_rows(n=1000, d=300, effect=200, seed=1)
+    assert model.score(new, label) > 0.85
+
+
+def test_usual_tables_are_not_screened():
+    assert not is_wide(100, Clock(1.0))
+    assert is_wide(101, Clock(1.0))
+    assert not is_wide(500, Clock())
+    assert is_wide(501, Clock())
+
+
+def test_without_a_budget_cards_have_a_bounded_number_of_columns():
+    assert screening._numbers(2000, Clock()) == [16, 32, 64, 128, 256, 500]
+    assert screening._numbers(120, Clock(AGES)) == [16, 32, 64, 120]
+
+
+def test_a_narrow_card_scores_rows_as_a_wide_one():
+    rng = np.random.default_rng(0)
+    columns = ScreenedColumns(np.array([1, 4]), [3] * 6)
+    merged = np.array([0, 1, 1])
+    cross = Cross((0, 1), (merged, merged), rng.normal(size=(2, 2)))
+    narrow = Card(0.5, tuple(rng.normal(size=(2, 3))), (cross,))
+    wide = columns.widened(narrow)
+    cells = rng.integers(0, 3, size=(20, 6))
+    assert np.array_equal(wide.points(cells), narrow.points(cells[:, [1, 4]]))
+    assert len(wide.columns) == 6
+    assert wide.crosses[0].columns == (1, 4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"points": "integer"},
+        {"max_columns": 3},
+        {"monotone": {60: "increasing", 3: "increasing"}},
+        {"metric": "recall@fpr=0.1", "guarantee": 0.8},
+    ],
+)
+def test_other_options_go_with_a_screen(options):
+    X, y = wide_rows(n=300, d=110, effect=60)
+    options = {"metric": "auc", "max_crosses": 0, "warn_baseline": False, **options}
+    model = ScorecardClassifier(**options, time_budget=0.01).fit(X, y)
+    assert np.argmax([np.ptp(points) for points in model.card_.columns]) == 60
+    assert len(model.card_.columns) == 110
+    if "monotone" in options:
+        rising = model.card_.columns[60][1 : 1 + model.binner_.bins_[60].n_ordered]
+        assert (np.diff(rising) >= 0).all()
+    assert np.mean(model.predict(X) == y) > 0.7

@@ -1,0 +1,232 @@
+"""Laws of promises: where labels are independent of all columns, no classifier expects otherwise.
+
+Every family is a classifier, its metrics and the way that its rows are given. A family is fitted to
+many small samples, each drawn by itself, and its claims are compared with the truth on new rows.
+Bounds are quantiles: where claims are honest, one of 1,000 choices of seeds breaks any of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from directrix import DirectClassifier, MomentClassifier, ScorecardClassifier, SmoothClassifier
+from directrix.metrics import Cost, PartialAUC, PrecisionAtK, RecallAtFPR
+
+# Samples are small, which some metrics warn of, and nothing is better than logistic regression.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+N_ROWS, N_NEW_ROWS, N_COLUMNS = 200, 20_000, 6
+#: Chance of each of three bounds on a family to be broken by claims that are honest.
+LEVEL = 4e-5
+METRICS = (
+    "error",
+    "balanced_error",
+    "f1",
+    "average_precision",
+    Cost(fp=1, fn=20),
+    PrecisionAtK(k=0.1),
+    PartialAUC(max_fpr=0.2),
+    RecallAtFPR(0.05),
+)
+
+
+# ── rows without signal ───────────────────────────────────────────────────────────────────────────
+
+
+def numbers(n, rng):
+    return rng.normal(size=(n, N_COLUMNS))
+
+
+def texts(n, rng):
+    levels = np.array([f"level {k}" for k in range(15)], dtype=object)
+    return pd.DataFrame(levels[rng.integers(0, 15, (n, 4))], columns=list("abcd"))
+
+
+def mixed(n, rng):
+    """Return columns as tables have them, which depend on each other but not on the labels."""
+    age = rng.integers(18, 80, n).astype(float)
+    income = rng.lognormal(0.02 * age, 1.0)
+    income[rng.random(n) < 0.2] = np.nan
+    frame = pd.DataFrame({"age": age, "income": income, "visits": rng.poisson(1.0, n)})
+    frame["home"] = np.where(age + rng.normal(0, 20, n) > 50, "own", "rent")
+    frame["area"] = [f"area {k}" for k in rng.integers(0, 40, n)]
+    frame["name"] = [f"name {k}" for k in rng.integers(0, 10**9, n)]
+    return frame
+
+
+def labels(n, rng):
+    return rng.permutation(n) < round(0.3 * n)
+
+
+# ── families ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def fit_rows(classifier, X, y):
+    return classifier.fit(X, y)
+
+
+def fit_weighted(classifier, X, y):
+    return classifier.fit(X, y, sample_weight=np.random.default_rng(0).lognormal(0.0, 0.5, len(y)))
+
+
+def fit_source(classifier, X, y):
+    return classifier.fit_source(X, target=y, progress=False)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A classifier that is fitted several times, each time to rows of its own."""
+
+    make: Callable
+    fits: int
+    rows: Callable = numbers
+    fit: Callable = fit_rows
+
+
+def card(metric="auc", **parameters):
+    return partial(ScorecardClassifier, metric, **parameters)
+
+
+counts = partial(card, train_on="counts")
+FAMILIES = {
+    "card of counts": [
+        Member(counts(), 10),
+        Member(counts(max_crosses=0), 5),
+        Member(counts(), 5, texts),
+    ],
+    "card of rows": [Member(card(), 5), Member(card(), 3, mixed)],
+    "card, other metrics": [
+        Member(counts(metric), fits) for metric, fits in zip(METRICS, 4 * (2, 3), strict=True)
+    ],
+    "card, other rows": [Member(counts(), 8, mixed), Member(counts(), 6, fit=fit_weighted)],
+    "card, few columns, whole points, directions": [
+        Member(counts(points="integer", max_columns=3), 3),
+        Member(counts(max_columns="auto"), 4),
+        Member(counts(monotone={0: "increasing", 1: "decreasing"}), 4),
+    ],
+    "card of a source": [
+        Member(counts(), 8, fit=fit_source),
+        Member(card(), 2, fit=fit_source),
+        *[Member(counts(metric), 1, fit=fit_source) for metric in METRICS],
+    ],
+    "line": [
+        Member(partial(DirectClassifier, "auc"), 6),
+        *[Member(partial(DirectClassifier, metric), 1) for metric in METRICS],
+        *[Member(partial(MomentClassifier, metric), 2) for metric in ("auc", "error", "f1")],
+        Member(partial(SmoothClassifier, "auc"), 2),
+    ],
+    "line of a source": [
+        Member(partial(DirectClassifier, "auc"), 5, fit=fit_source),
+        *[Member(partial(DirectClassifier, metric), 1, fit=fit_source) for metric in METRICS],
+        Member(partial(MomentClassifier, "auc"), 2, fit=fit_source),
+    ],
+}
+
+
+class Outcome(NamedTuple):
+    """What a fit claims, and the truth.
+
+    Attributes
+    ----------
+    name : str
+    sign : float
+        1 if more of the metric is better, else -1.
+    expected, low, high, empirical, truth : float
+    gaps : dict
+        By name, those of the report.
+    """
+
+    name: str
+    sign: float
+    expected: float
+    low: float
+    high: float
+    empirical: float
+    truth: float
+    gaps: dict
+
+    @property
+    def bias(self):
+        """The bias in standard errors that the interval claims; above zero is optimistic."""
+        width = self.high - self.low
+        return self.sign * (self.expected - self.truth) / (width / (2 * stats.norm.isf(0.025)))
+
+
+def outcome(member, rng):
+    X, y = member.rows(N_ROWS, rng), labels(N_ROWS, rng)
+    X_new, y_new = member.rows(N_NEW_ROWS, rng), labels(N_NEW_ROWS, rng)
+    fitted = member.fit(member.make(), X, y)
+    point, scores = fitted.operating_point_, fitted.decision_function(X_new)
+    metric = point.metric
+    truth = metric.score(y_new, scores)
+    if metric.limit is not None:  # at the threshold of the classifier, not at that of the new rows
+        truth = float((scores[y_new] > 0).mean())
+    report = getattr(fitted, "report_", None)
+    names = ("gap", "straight", "rounding")
+    gaps = {name: getattr(report, name, None) for name in names}
+    return Outcome(
+        metric.label,
+        1.0 if metric.greater_is_better else -1.0,
+        point.expected.metric,
+        *point.intervals.metric,
+        point.empirical.metric,
+        truth,
+        {name: gap for name, gap in gaps.items() if gap is not None},
+    )
+
+
+@cache
+def outcomes(family):
+    members = enumerate(FAMILIES[family])
+    seed = list(FAMILIES).index(family)
+    return [
+        outcome(member, np.random.default_rng([seed, index, repeat]))
+        for index, member in members
+        for repeat in range(member.fits)
+    ]
+
+
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+# ── the laws ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@every_family
+def test_no_more_is_expected_than_new_rows_show(family):
+    bias = np.array([each.bias for each in outcomes(family)])
+    total = bias.mean() * np.sqrt(len(bias))
+    assert total <= stats.norm.isf(LEVEL)
+    # Not even if intervals are wide.
+    assert total / bias.std(ddof=1) <= stats.t.isf(LEVEL, len(bias) - 1)
+
+
+@every_family
+def test_intervals_contain_the_truth(family):
+    fits = outcomes(family)
+    excluded = [each for each in fits if not each.low <= each.truth <= each.high]
+    assert len(excluded) <= stats.binom.isf(LEVEL, len(fits), 0.05)
+
+
+@every_family
+def test_expected_is_no_better_than_what_rows_showed_to_the_choice(family):
+    rosy = [
+        each for each in outcomes(family) if each.sign * (each.expected - each.empirical) > 1e-9
+    ]
+    assert rosy == []
+
+
+@every_family
+def test_gaps_to_other_models_have_a_width(family):
+    # The choice may be the baseline itself: then, and only then, the gap is known to be zero. A
+    # fit to a source may have no interval of it.
+    for each in outcomes(family):
+        for name, gap in each.gaps.items():
+            is_baseline = name == "gap" and tuple(gap) == (0.0, 0.0, 0.0)
+            assert is_baseline or gap.low != gap.high

@@ -1,0 +1,108 @@
+"""Effects of days: their variance, how long they last, and the tests that follow."""
+
+import numpy as np
+import pytest
+from monitored_days import Days
+from scipy import stats
+
+from directrix import MomentClassifier
+from directrix.moments import tree_sum
+from directrix.monitoring import Monitor, summarize_day
+from directrix.monitoring.day_effects import DayEffects, effects_of_days, mean_variance
+
+N_ROWS, D = 1000, 6
+
+
+def days(rng, n_days, lasting, deviation):
+    """Return effects of days, of variance one, times a deviation, with chance of variance one."""
+    effects = np.empty((n_days, D))
+    effects[0] = rng.normal(size=D)
+    for t in range(1, n_days):
+        noise = np.sqrt(1 - lasting**2) * rng.normal(size=D)
+        effects[t] = lasting * effects[t - 1] + noise
+    return deviation * effects + rng.normal(size=(n_days, D))
+
+
+def found(reference):
+    residuals = reference - reference.mean(axis=0)
+    ratios = (residuals**2).sum(axis=1) / D * len(reference) / (len(reference) - 1)
+    return effects_of_days(ratios, [N_ROWS] * len(reference), list(residuals))
+
+
+def false_alarms(lasting, deviation, n_days, *, repeats=150):
+    """Return the share of 60 later days in alarm at one per cent, with and without effects."""
+    rng = np.random.default_rng(0)
+    alarms = np.zeros(2)
+    for _ in range(repeats):
+        made = days(rng, n_days + 60, lasting, deviation)
+        effects = found(made[:n_days])
+        simple = max(effects.excess, 0.0)
+        if simple:
+            variance = mean_variance(effects.autocorrelation, n_days)
+            simple *= (1 - variance) / (1 + variance)  # as the reference days differ
+        later = ((made[n_days:] - made[:n_days].mean(axis=0)) ** 2).sum(axis=1)
+        naive = stats.chi2.sf(later / (1 + N_ROWS * simple), D)
+        scaled = later / (1 + N_ROWS * effects.excess)
+        p_values = [effects.p_value(statistic, D, N_ROWS) for statistic in scaled]
+        alarms += np.mean(naive < 0.01), np.mean(np.array(p_values) < 0.01)
+    return alarms / repeats
+
+
+@pytest.mark.parametrize("n_days", [14, 30])
+def test_effects_that_last_raise_few_false_alarms(n_days):
+    before, after = false_alarms(0.8, 3.0, n_days)
+    assert before > 0.1
+    assert after < 0.03
+
+
+def test_independent_days_are_tested_as_before():
+    before, after = false_alarms(0.0, 0.0, 30)
+    assert before == pytest.approx(0.01, abs=0.005)
+    assert after == pytest.approx(0.01, abs=0.005)
+
+
+def test_a_shift_of_many_deviations_is_found():
+    rng = np.random.default_rng(1)
+    caught = []
+    for _ in range(100):
+        made = days(rng, 31, 0.8, 3.0)
+        effects = found(made[:30])
+        later = made[30] + np.array([40.0, 0, 0, 0, 0, 0]) - made[:30].mean(axis=0)
+        statistic = later @ later / (1 + N_ROWS * effects.excess)
+        caught.append(effects.p_value(statistic, D, N_ROWS) < 0.01)
+    assert np.mean(caught) > 0.8
+
+
+@pytest.mark.parametrize("n_days", [3, 10])
+def test_drift_from_few_reference_days_says_so(n_days):
+    draw = Days(4)
+    model = MomentClassifier("error").fit(*draw(600, 0.3))
+    reference = [summarize_day(model, *draw(400, 0.3)) for _ in range(n_days)]
+    scores, columns = (
+        tree_sum([getattr(each, name) for each in reference]) for name in ("scores", "columns")
+    )
+    check = Monitor(scores, columns, days=reference).check(
+        summarize_day(model, draw(400, 0.3, drift=3.0)[0])
+    )
+    assert check.verdict == "drift"
+    assert ("7 reference days or more would tell" in str(check)) == (n_days == 3)
+    assert (check.to_dict()["day_effects"] is None) == (n_days == 3)
+
+
+def test_the_variance_of_a_mean_is_that_of_its_covariances():
+    lag = np.abs(np.subtract.outer(np.arange(12), np.arange(12)))
+    assert mean_variance(0.7, 12) == pytest.approx((0.7**lag).mean())
+
+
+def test_autocorrelation_is_estimated_without_that_of_chance():
+    rng = np.random.default_rng(2)
+    many = [found(days(rng, 60, 0.6, 2.0)).autocorrelation for _ in range(60)]
+    assert np.mean(many) == pytest.approx(0.6, abs=0.08)
+    none = [found(days(rng, 60, 0.0, 2.0)).autocorrelation for _ in range(60)]
+    assert np.mean(none) < 0.12
+
+
+def test_without_effects_the_test_is_chi_squared():
+    assert DayEffects().p_value(12.0, 5, 1000.0) == pytest.approx(stats.chi2.sf(12.0, 5))
+    assert DayEffects().p_value(12.0, 0, 1000.0) == 1.0
+    assert effects_of_days([], []) == DayEffects()
