@@ -78,13 +78,11 @@ def test_a_part_of_the_rows_has_its_share_of_the_excess():
     assert part.excess == pytest.approx(whole.excess / 4.0)
 
 
-@pytest.mark.parametrize("limited", [None, "fpr", "tpr"])
-def test_rates_come_nearer_to_each_other(limited):
+def test_rates_come_nearer_to_each_other():
     trials = Trials(np.array([0.6, 0.6]), 0.02**2 * np.eye(2), LeastLoss())
-    tpr, fpr = trials.without_excess(0.6, 0.3, limited)
-    assert (tpr < 0.6, fpr > 0.3) == (limited != "tpr", limited != "fpr")
-    assert tpr == pytest.approx(0.6, abs=0.05)
-    assert fpr == pytest.approx(0.3, abs=0.05)
+    tpr, fpr = trials.without_excess(0.6, 0.3)
+    assert 0.55 < tpr < 0.6
+    assert 0.3 < fpr < 0.35
 
 
 def test_labels_alone_make_areas_near_chance_only():

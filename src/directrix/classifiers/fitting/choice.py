@@ -197,9 +197,9 @@ class Choice:
             optimism = optimism_of_rates(self.parts, repeated)
             tpr = float(np.clip(tpr - optimism.tpr, 0.0, 1.0))
             fpr = float(np.clip(fpr - optimism.fpr, 0.0, 1.0))
-            if self.trials is not None:
-                limited = None if metric.limit is None else metric.limit.rate
-                tpr, fpr = self.trials.without_excess(tpr, fpr, limited)
+            # At a limit the repeated choice shows all of the excess (measured on noise).
+            if self.trials is not None and metric.limit is None:
+                tpr, fpr = self.trials.without_excess(tpr, fpr)
         if not metric.uses_threshold:
             hidden = _HIDDEN if self.trials is None else _HIDDEN_AFTER_TRIALS
             hidden *= label_noise(AUC().best_value(curve), self.sizes.variance_by_chance)

@@ -130,24 +130,17 @@ class Trials:
         again = np.apply_along_axis(self.rule, -1, -drawn)
         return self.share * float(np.mean(drawn[np.arange(_DRAWS), again] - true[again]))
 
-    def without_excess(self, tpr: float, fpr: float, limited: str | None) -> tuple[float, float]:
+    def without_excess(self, tpr: float, fpr: float) -> tuple[float, float]:
         """Return rates less what the choice promises too much.
 
         Rates are moved as if scores were normal: the classes come nearer by the distance that
         belongs to the excess of the area.
-
-        Parameters
-        ----------
-        tpr, fpr : float
-        limited : "tpr", "fpr" or None
-            The rate that a limit holds, which stays where it is.
         """
         area = float(self.areas[self.rule(-self.areas)])
         ends = np.clip([area - _OF_RATES * self.excess, area], _INSIDE, 1.0 - _INSIDE)
         distance = float(np.sqrt(2.0) * np.diff(ndtri(ends))[0])
-        share = {"fpr": 1.0, "tpr": 0.0}.get(limited or "", 0.5)
         z_values = ndtri(np.clip([tpr, fpr], _INSIDE, 1.0 - _INSIDE))
-        moved = ndtr(z_values + distance * np.array([-share, 1.0 - share]))
+        moved = ndtr(z_values + distance * np.array([-0.5, 0.5]))
         return float(moved[0]), float(moved[1])
 
 

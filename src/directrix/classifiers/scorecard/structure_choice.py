@@ -48,7 +48,8 @@ class StructureRule:
     """Chooses among structures by their held-out areas; a richer one must gain beyond doubt.
 
     Of structures that differ in the ridge alone the best is taken. A step to more crosses, or to
-    reweighted blocks, must gain more than `_MARGIN` and than the standard error of the difference.
+    reweighted blocks, must gain more than `_MARGIN`, and than two standard errors of the paired
+    difference.
 
     Parameters
     ----------
