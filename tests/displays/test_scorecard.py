@@ -36,8 +36,9 @@ def fitted():
     )
     table.loc[::9, "age"] = np.nan
     table.loc[::10, "age"] = -999.0
-    risk = np.abs(table.age.fillna(70).clip(18) - 45) / 9 + 3 * (table.home == "<b>") * table.member
-    y = (risk + rng.normal(size=n) > 3).to_numpy()
+    risk = np.abs(table.age.fillna(70).clip(18) - 45) / 9
+    risk += 3 * ((table.home == "<b>") ^ table.member)
+    y = (risk + rng.normal(size=n) > 4).to_numpy()
     binner = Binner(max_bins=8, special_values=[-999.0])
     return ScorecardClassifier("auc", train_on="counts", cv=2, binner=binner).fit(table, y)
 
