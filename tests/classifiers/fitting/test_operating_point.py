@@ -16,13 +16,20 @@ from directrix.classifiers.fitting.intervals import (
     on_logit_scale,
     ranking_variance,
     rates_of,
+    slope_on_area,
     wilson,
 )
-from directrix.classifiers.fitting.operating_point import OnRows, OperatingPoint, predicted_rates
+from directrix.classifiers.fitting.operating_point import (
+    OnRows,
+    OperatingPoint,
+    _no_better,
+    predicted_rates,
+)
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.metrics import (
     AUC,
     TABLE,
+    AveragePrecision,
     Cost,
     Curve,
     Error,
@@ -303,3 +310,37 @@ def test_it_survives_a_pickle():
     again = pickle.loads(pickle.dumps(point))  # noqa: S301 - our own bytes
     assert again == point
     assert again.intervals == point.intervals
+
+
+def test_no_more_is_expected_than_held_out_rows_showed():
+    shown, better = Rates(0.6, 0.2, 0.5, 0.7), Rates(0.7, 0.1, 0.6, 0.8)
+    assert _no_better(AUC(), shown, better, 0.3) == shown
+    assert _no_better(AUC(), better, shown, 0.3) == better._replace(metric=0.7)
+    error = Rates(0.6, 0.2, 0.5, 0.26)
+    assert _no_better(Error(), Rates(0.7, 0.1, 0.6, 0.16), error, 0.3)[:2] == (0.6, 0.2)
+
+
+def test_the_rate_that_a_limit_holds_may_be_higher_on_new_rows():
+    metric, shown = RecallAtFPR(0.1), Rates(0.6, 0.05, 0.5, 0.6)
+    expected = _no_better(metric, Rates(0.7, 0.12, 0.6, 0.7), shown, 0.3)
+    assert (expected.tpr, expected.fpr, expected.metric) == (0.6, 0.12, 0.6)
+
+
+def test_rates_that_were_corrected_count_as_fewer_rows():
+    sizes, shown = Sizes(100.0, 400.0), Rates(0.6, 0.2, 0.5, 0.7)
+    assert sizes.less_sure(shown, shown) == sizes
+    # The variance of a recall of 0.5 in 100 rows is 0.05 squared: a correction by 0.1 adds four.
+    corrected = sizes.less_sure(shown, Rates(0.5, 0.2, 0.5, 0.7))
+    assert corrected == pytest.approx((20.0, 400.0))
+
+
+def test_average_precision_rises_with_the_area_as_over_samples():
+    areas, values, slopes = [], [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        curve = Curve.of(rng.random(500) < 0.3, rng.normal(size=500))
+        areas.append(AUC().best_value(curve))
+        values.append(AveragePrecision().best_value(curve))
+        slopes.append(slope_on_area(AveragePrecision(), curve, Sizes(150.0, 350.0)))
+    # Three standard errors of the slope of 300 samples.
+    assert np.mean(slopes) == pytest.approx(np.polyfit(areas, values, 1)[0], abs=0.15)
