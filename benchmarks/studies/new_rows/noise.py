@@ -129,7 +129,7 @@ def summary(rows: list[Row]) -> Summary:
         ((truth < low) | (truth > high)).mean(),
         above.mean(),
         (sign * (expected - empirical) > 1e-9).mean(),
-        ((gap_low > 0.0) | (gap_high < 0.0)).any(axis=0).mean(),
+        ((gap_low > 0.0) | (gap_high < 0.0)).sum() / max((~np.isnan(gap_low)).sum(), 1),
         ((gap_low == gap_high) & ((gap != 0.0) | [[False], [True]])).any(axis=0).mean(),
         crosses.mean(),
         seconds.mean(),
@@ -148,9 +148,10 @@ def lines(rows: list[Row]) -> list[str]:
         "there. The bias (expected minus truth; above zero is optimistic in every line) is "
         "followed by its standard error. Then shares of fits: of 95 % intervals that exclude the "
         "truth; of intervals that lie wholly on the better side of chance; where more is expected "
-        "than held-out rows showed to the choice; with an interval of a gap to logistic regression "
-        "that excludes zero, where the models rank new rows alike; and with a gap of no width to "
-        "another model. Then the mean number of crosses, and CPU seconds of a fit."
+        "than held-out rows showed to the choice. Gaps found is the share of intervals of gaps to "
+        "logistic regression (on the same bins, and without bins) that exclude zero, where the "
+        "models rank new rows alike; no width the share of fits with such a gap of no width. Then "
+        "the mean number of crosses, and CPU seconds of a fit."
     )
     text = ["# Promises on noise", "", about]
     for code in dict.fromkeys(row["code"] for row in rows):

@@ -60,11 +60,6 @@ class TestStraightLines:
         inside = np.array(bins.means)[cells[cells > 0] - 1]
         return inside.mean(), inside.std()
 
-    def test_without_folds_there_is_no_gap(self, lines):
-        _, rows, straight = lines
-        alone = StraightLines(straight.kinds, rows._replace(fold=None), None)
-        assert alone.gap(AUC(), None) is None
-
 
 @pytest.mark.parametrize("train_on", ["rows", "counts"])
 def test_a_design_from_a_sample_is_fitted_to_all_rows(train_on, monkeypatch):

@@ -3,9 +3,11 @@ import pytest
 
 from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.fitting.trials import Trials
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit import Candidates
 from directrix.classifiers.scorecard.straight_lines import StraightLines
+from directrix.frontier import LeastLoss
 from directrix.metrics import AUC
 from directrix.tables import Binner, CellKinds, Coding, cell_weights, column_basis
 
@@ -34,8 +36,7 @@ def coded(bent):
 def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(train_on, bent):
     kinds, rows, features = coded(bent)
     candidates = Candidates(features, 1e-2, train_on, Clock(), None)
-    fit = candidates.best(AUC(), features).fit
-    gap = StraightLines(kinds, rows, None).gap(AUC(), fit.report)
+    gap = StraightLines(kinds, rows, None).gap(candidates.best(AUC(), features))
     assert gap.low <= gap.mean <= gap.high
     assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
 
@@ -43,5 +44,16 @@ def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(tr
 def test_without_held_out_rows_there_is_no_gap():
     kinds, rows, features = coded(bent=True)
     candidates = Candidates(features._replace(fold=None), 1e-2, "counts", Clock(), None)
-    fit = candidates.best(AUC(), features._replace(fold=None)).fit
-    assert StraightLines(kinds, rows._replace(fold=None), None).gap(AUC(), fit.report) is None
+    card = candidates.best(AUC(), features._replace(fold=None))
+    assert StraightLines(kinds, rows._replace(fold=None), None).gap(card) is None
+
+
+def test_what_the_search_for_a_structure_promises_too_much_is_no_gap():
+    kinds, rows, features = coded(bent=True)
+    lines = StraightLines(kinds, rows, None)
+    plain = Candidates(features, 1e-2, "counts", Clock(), None)
+    trials = Trials(np.array([0.5, 0.52, 0.51]), 0.03**2 * np.eye(3), LeastLoss())
+    searched = Candidates(features, 1e-2, "counts", Clock(), None, trials)
+    gaps = [lines.gap(each.best(AUC(), features)) for each in (plain, searched)]
+    assert gaps[1].mean == pytest.approx(gaps[0].mean - trials.excess, abs=0.01)
+    assert gaps[1].high - gaps[1].low > gaps[0].high - gaps[0].low

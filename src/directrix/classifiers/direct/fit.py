@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct.report import DirectReport
-from directrix.classifiers.fitting.choice import Selection
+from directrix.classifiers.fitting.choice import Choice, Selection
 from directrix.classifiers.fitting.direction_prices import DirectionPrices
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
@@ -83,6 +83,8 @@ class BestFit(NamedTuple):
     selection : Selection
     lines : Lines
         Of the chosen candidate, in the units of the rows.
+    choice : Choice, optional
+        The choice among the candidates, if rows were held out.
     """
 
     fit: Fitted
@@ -90,6 +92,7 @@ class BestFit(NamedTuple):
     scores: FloatArray
     selection: Selection
     lines: Lines
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True)
@@ -246,7 +249,8 @@ def fit_best(
         complexities=complexities,
     )
     curve = curve_maker(seen.positive, seen.weight)(final.scores)
-    return BestFit(Fitted(final.fitted, report), curve, final.scores, selection, lines)
+    fit, choice = Fitted(final.fitted, report), final.assessment.choice
+    return BestFit(fit, curve, final.scores, selection, lines, choice)
 
 
 def _complexity(candidate: Candidate, plain_ridge: float | None) -> float:

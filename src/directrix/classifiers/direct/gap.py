@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
 
 _LEVEL = 0.95
-#: Differences of metrics below this are rounding.
-_ROUNDING = 1e-12
+#: Ends of intervals are rounded to so many digits, so that what is zero but for rounding is zero.
+_DIGITS = 12
 
 
 class Gap(NamedTuple):
@@ -35,14 +35,13 @@ class Gap(NamedTuple):
     def of_folds(cls, mean: float, differences: FloatArray) -> Gap:
         """Return a gap with the interval of paired differences over folds.
 
-        Two models may be equal in every fold and differ only where folds are put together. That
-        is no certain difference: the interval then goes from the mean to that of the folds.
+        The gap differs from the mean over folds by what the choice of a model promised too much,
+        and that is known as badly as it is large: the interval grows by it.
         """
-        reach = half_width(differences)
-        if reach < _ROUNDING:
-            ends = sorted([mean, round(float(differences.mean()), 12)])
-            return cls(mean, *ends)
-        return cls(mean, mean - reach, mean + reach)
+        taken = mean - (float(differences.mean()) if len(differences) else mean)
+        reach = float(np.hypot(half_width(differences), taken))
+        low, high = round(mean - reach, _DIGITS), round(mean + reach, _DIGITS)
+        return cls(mean, low, high)
 
     @property
     def is_none(self) -> bool:

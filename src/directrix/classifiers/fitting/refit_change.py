@@ -73,7 +73,8 @@ class RefitChange(NamedTuple):
         """Return the rates with the difference added, as far as more rows can make it.
 
         The refitted line knows all labels of these rows, and those of the folds most of them. If it
-        has learned them by heart the difference is large even where nothing can be learned.
+        has learned them by heart the difference is large even where nothing can be learned. What
+        more rows cannot add they cannot take away either: a bound on one side only would be a bias.
         """
         share = self._share(rates)
         tpr, fpr = (
@@ -83,12 +84,13 @@ class RefitChange(NamedTuple):
         value = None
         if not metric.uses_threshold:
             most = (self.growth - 1.0) * max(rates.metric - self.chance, 0.0)
-            value = float(np.clip(rates.metric + min(self.area, most), 0.0, 1.0))
+            change = float(np.clip(self.area, -most, most))
+            value = float(np.clip(rates.metric + change, 0.0, 1.0))
         return rates_of(metric, tpr, fpr, prior, value)
 
     def _share(self, rates: Rates) -> float:
-        """Return which share of the changes of rates separates the classes no more than allowed."""
+        """Return the share of the changes that moves the classes apart, or together, no further."""
         before = rates.tpr - rates.fpr
-        change = self.tpr - self.fpr
+        change = abs(self.tpr - self.fpr)
         most = (self.growth - 1.0) * max(before, 0.0)
         return 1.0 if change <= most else most / change

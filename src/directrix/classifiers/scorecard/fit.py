@@ -278,7 +278,7 @@ class CardFit:
             fit = best.fit
             card = Card.of(design, fit.fitted.line)
             directions = prices.of(metric, flat_columns(followed, card.columns))
-            gap = straight.gap(metric, fit.report)
+            gap = straight.gap(best)
             report = replace(
                 fit.report,
                 straight=gap,

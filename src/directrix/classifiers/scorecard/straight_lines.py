@@ -11,15 +11,15 @@ import numpy as np
 
 from directrix.classifiers.direct.fit import FALL
 from directrix.classifiers.direct.gap import Gap
+from directrix.classifiers.fitting.choice import Choice, Selection
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.frontier import FoldDesigns, Recipe, RowCandidate, RowFrontier, Sweep, compare
 from directrix.losses import Logistic
 from directrix.tables import CellKinds, Coding, cell_weights, straight_basis
 
 if TYPE_CHECKING:
-    from directrix.classifiers.direct.report import DirectReport
+    from directrix.classifiers.direct.fit import BestFit
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.metrics import Metric
 
 
 @dataclass
@@ -47,18 +47,25 @@ class StraightLines:
     #: What there was no time for.
     skipped: list[str] = field(default_factory=list, init=False)
 
-    def gap(self, metric: Metric, report: DirectReport) -> Gap | None:
-        """Return how much better a card is; None if no rows are held out, or time is up."""
-        if self.rows.fold is None:
+    def gap(self, card: BestFit) -> Gap | None:
+        """Return how much better a card is expected to be on new rows.
+
+        None if no rows are held out, or time is up.
+        """
+        if self.rows.fold is None or card.choice is None:
             return None
         if not self._candidates:
             self.skipped = ["logistic regression without bins"]
             return None
+        metric, report = card.choice.metric, card.fit.report
         comparison = compare(metric, [candidate.curves for candidate in self._candidates])
-        sign = -1.0 if metric.greater_is_better else 1.0
+        best, sign = comparison.best, -1.0 if metric.greater_is_better else 1.0
         chosen = next(tried for tried in report.tried if tried.name == report.chosen)
-        best = comparison.best
-        mean = float(comparison.losses[best] - sign * chosen.metric)
+        mean = float(comparison.losses[best]) - sign * chosen.metric
+        if metric.limit is None:  # with a limit, both promise too much alike: of their thresholds
+            lines = Selection.of(self.rows, self._candidates, comparison, best)
+            without_bins = Choice.of(metric, lines, card.choice.sizes).expected().metric
+            mean = sign * (without_bins - card.choice.expected().metric)
         return Gap.of_folds(mean, comparison.fold_losses[best] - sign * np.array(chosen.folds))
 
     @cached_property
