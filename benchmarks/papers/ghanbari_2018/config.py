@@ -109,12 +109,18 @@ ROWS_OF_ONE_REPEAT = 5_000
 MOST_ROWS = 10_000
 
 
+def sampled(rows: Rows) -> Rows:
+    """Return all rows, or a stratified sample of `MOST_ROWS` if there are more."""
+    X, y = rows
+    if len(y) > MOST_ROWS:
+        X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=0)
+    return Rows(X, y)
+
+
 @cache
 def rows_of(name: str) -> tuple[FloatArray, AnyArray]:
     """Return the rows, each feature with mean 0 and variance 1 over all of them (§4)."""
-    X, y = REAL[name].rows()
-    if len(y) > MOST_ROWS:
-        X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=0)
+    X, y = sampled(REAL[name].rows())
     spread = X.std(axis=0)
     varies = spread > 0
     return (X[:, varies] - X[:, varies].mean(axis=0)) / spread[varies], y

@@ -69,12 +69,13 @@ REPEATS = {
     **dict.fromkeys(("data_1", "data_2", "data_3"), 20),
     **dict.fromkeys(("ijcnn1", "shuttle", "a9a"), 4),
     **dict.fromkeys(("data_4", "data_5", "data_6"), 20),
-    **dict.fromkeys(("colon", "w8a"), 4),
+    **dict.fromkeys(("colon", "w8a", "mnist"), 4),
     **dict.fromkeys(("data_7", "data_8", "data_9"), 20),
     "covtype": 4,
+    "segment, 2310 rows": 4,
 }
 QUICK_SETS = ("fourclass", "diabetes", "vowel", "svm1", "german", "svm3", "segment", "sonar")
-_LARGE = ("magic", "poker", "letter", "ijcnn1", "shuttle", "a9a", "w8a", "covtype")
+_LARGE = ("magic", "poker", "letter", "ijcnn1", "shuttle", "a9a", "w8a", "mnist", "covtype")
 #: What takes long: many rows, or many features of which each step makes a matrix.
 _LEFT_OUT = {
     "covtype": ("ADAM", "F_hinge"),
