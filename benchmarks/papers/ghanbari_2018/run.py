@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.ghanbari_2018 import report
-from benchmarks.papers.ghanbari_2018.config import ARTIFICIAL, REAL, folds_of, seed_of, split_of
+from benchmarks.papers.ghanbari_2018.config import (
+    ARTIFICIAL,
+    REAL,
+    VARIANTS,
+    folds_of,
+    seed_of,
+    split_of,
+)
 from benchmarks.papers.ghanbari_2018.methods import METRICS, Outcome, outcomes_of
 from benchmarks.papers.ghanbari_2018.results import RECORD, Fold, cells, read
 
@@ -46,7 +53,7 @@ def main() -> None:
         print("\n".join(report.lines(folds)))
         return
     if not args.report:
-        measure_missing(RECORD, planned(args.sets or [*REAL, *ARTIFICIAL]), _rows)
+        measure_missing(RECORD, planned(args.sets or [*REAL, *VARIANTS, *ARTIFICIAL]), _rows)
     report.write(read())
 
 
