@@ -8,7 +8,8 @@ import pytest
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from directrix._normal import cdf, density, hazard, log_density, z_value
+from directrix._normal import cdf, density, hazard, hazard_slope, log_density, z_value
+from directrix.checks.risks import CENTRAL
 
 EPS = np.finfo(float).eps
 Z = [-40.0, -37.5, -20.0, -8.0, -2.5, -1.0, -1e-9, 0.0, 1e-9, 0.3, 1.0, 2.5, 8.0, 20.0, 37.5]
@@ -93,3 +94,19 @@ def test_hazard_at_the_ends():
 )
 def test_distance_in_deviations(distance, variance, z):
     assert z_value(distance, variance) == z
+
+
+@pytest.mark.parametrize("z", [-1e8, -1e3, -150.0, -101.0, -99.0, -30.0, -1.0, 0.0, 2.0, 9.0])
+def test_hazard_slope_is_the_derivative_of_the_hazard(z):
+    """By differences where they have digits; by the expansion −1 + 1/z² beyond."""
+    if z < -100:
+        assert hazard_slope(z) == pytest.approx(-1.0 + 1.0 / z**2, abs=7.0 / z**4 + 1e-15)
+        return
+    step = 1e-3
+    slope = sum(f * hazard(z + k * step) for k, f in CENTRAL.items()) / step
+    assert hazard_slope(z) == pytest.approx(slope, abs=1e-10)
+
+
+def test_hazard_slope_has_limits():
+    assert hazard_slope(-np.inf) == -1.0
+    assert hazard_slope(40.0) == pytest.approx(0.0, abs=1e-300)

@@ -1,14 +1,37 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import norm
 
 from benchmarks.studies.random_moments import random_moments
+from directrix import Moments, risks
+from directrix.checks.risks import CENTRAL, is_smooth
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
+from directrix.moments import project
 from directrix.objectives import DataObjective, MomentObjective
-from directrix.risks import CostRisk, RankingRisk
+from directrix.risks import (
+    AlarmAtRecall,
+    AveragePrecisionRisk,
+    CostRisk,
+    FBetaRisk,
+    FunctionRisk,
+    GMeanRisk,
+    ImprecisionAtQuota,
+    ImprecisionAtRecall,
+    MCCRisk,
+    MissAtFPR,
+    MissAtPrecision,
+    MissAtQuota,
+    PartialRankingRisk,
+    RankingRisk,
+)
 
 HOLDERS = {"dense": np.asarray, "sparse": sparse.csr_array, "sparse matrix": sparse.csr_matrix}
 every_holder = pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+
+
+def youden(tpr, fpr, prior):  # noqa: ARG001
+    return fpr - tpr
 
 
 def objective(loss, ridge, holder=np.asarray):
@@ -56,20 +79,77 @@ def test_sharpened_is_of_a_sharper_loss_and_else_the_same():
     assert sharp.ridge == 0.3
 
 
-@pytest.mark.parametrize("risk", [CostRisk(), RankingRisk()], ids=str)
+#: Every risk of the package, with a value for each parameter.
+EVERY_RISK = [
+    *(CostRisk(), CostRisk(fp=1.0, fn=20.0, balanced=True), RankingRisk(), PartialRankingRisk(0.1)),
+    *(FBetaRisk(2.0), MCCRisk(), GMeanRisk(), AveragePrecisionRisk(), MissAtPrecision(0.6)),
+    *(MissAtFPR(0.05), AlarmAtRecall(0.8), ImprecisionAtRecall(0.8), MissAtQuota(0.1)),
+    *(ImprecisionAtQuota(), FunctionRisk(youden)),
+]
+
+
+def test_every_risk_is_tested():
+    classes = {getattr(risks, name) for name in risks.__all__} - {risks.Risk, risks.RatesRisk}
+    assert {type(risk) for risk in EVERY_RISK} == classes
+
+
+@pytest.mark.parametrize("risk", EVERY_RISK, ids=lambda risk: type(risk).__name__)
 @pytest.mark.parametrize("penalty", [0.0, 1e-3])
 def test_objective_gradient_and_hessian_product(risk, penalty):
+    """Against central differences of seven points, of the value and of the gradient."""
     rng = np.random.default_rng(1)
+    smooth = 0
     for _ in range(5):
         moments = random_moments(rng, most_features=6)
         objective = MomentObjective(moments, risk, penalty)
         coef, along = rng.normal(size=(2, moments.n_features + 1))
-        step = 1e-5
-        ahead, behind = objective(coef + step * along), objective(coef - step * along)
-        slope = (ahead[0] - behind[0]) / (2 * step)
-        assert objective(coef)[1] @ along == pytest.approx(slope, abs=1e-7)
-        change = (ahead[1] - behind[1]) / (2 * step)
-        assert objective.hessian_product(coef, along) == pytest.approx(change, abs=1e-6)
-        if not penalty:  # a line has no length
+        numbers = project(moments, coef)
+        if not is_smooth(risk, numbers):
+            continue
+        smooth += 1
+        step = 1e-3 * np.sqrt(min(numbers.var_pos, numbers.var_neg)) / np.linalg.norm(along)
+        ends = {k: objective(coef + k * step * along) for k in CENTRAL}
+        slope = sum(CENTRAL[k] * value / step for k, (value, _) in ends.items())
+        change = sum(CENTRAL[k] * gradient / step for k, (_, gradient) in ends.items())
+        assert objective(coef)[1] @ along == pytest.approx(slope, abs=1e-9 * abs(slope) + 1e-10)
+        product = objective.hessian_product(coef, along)
+        size = np.abs(change).max() + np.abs(objective(coef)[1]).max() / step * 1e-3
+        # A function of the user has numerical slopes; everything else is closed.
+        near = 1e-4 if isinstance(risk, FunctionRisk) else 1e-8
+        assert product == pytest.approx(change, abs=near * size)
+        if not penalty:  # a line has no length, so ∇²F w = −∇F
             assert objective(coef)[1] @ coef == pytest.approx(0.0, abs=1e-12)
+            turned = objective.hessian_product(coef, coef)
+            assert turned == pytest.approx(-objective(coef)[1], abs=near * size)
+    assert smooth
     assert not objective.hessian_product(coef, np.zeros_like(coef)).any()
+
+
+def test_the_gradient_of_the_ranking_loss_is_minus_the_printed_one():
+    """Ghanbari, Li and Scheinberg 2019: eqs. 3.8 and 3.10 agree, and both are of the AUC."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        moments = random_moments(rng, most_features=6)
+        w = rng.normal(size=moments.n_features)
+        positive, negative = moments.positive, moments.negative
+        mu, sigma = negative.mean - positive.mean, negative.covariance + positive.covariance
+        mu_z, sigma_z = w @ mu, np.sqrt(w @ sigma @ w)
+        printed_value = 1.0 - norm.cdf(mu_z / sigma_z)  # (3.8)
+        printed_gradient = (  # (3.10)
+            -norm.pdf(mu_z / sigma_z) * (sigma_z * mu - mu_z / sigma_z * sigma @ w) / sigma_z**2
+        )
+        loss, gradient = MomentObjective(moments, RankingRisk())(np.append(w, 0.0))
+        assert loss == pytest.approx(1.0 - printed_value, abs=1e-15)
+        assert gradient[:-1] == pytest.approx(-printed_gradient, abs=1e-14)
+        assert gradient[-1] == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("risk", EVERY_RISK, ids=lambda risk: type(risk).__name__)
+def test_a_class_without_spread_has_a_finite_hessian_product(risk):
+    """Rows of a class are all equal, or both are, and differ along one feature at most."""
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [3.0, -1.0], [2.0, 2.0]])
+    for positive in ([1, 1, 0, 0, 0], [0, 0, 1, 1, 1]):
+        objective = MomentObjective(Moments.of(X, np.array(positive) == 1), risk)
+        for coef in ([1.0, 0.5, -1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]):
+            product = objective.hessian_product(np.array(coef), np.array([0.3, -1.0, 0.2]))
+            assert np.isfinite(product).all()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.moments import project, pullback
+from directrix.moments import Partials, project, pullback
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -52,18 +52,41 @@ class MomentObjective:
         return value + self.penalty * slack**2, gradient
 
     def hessian_product(self, coef: FloatArray, vector: FloatArray) -> FloatArray:
-        """Return the Hessian times a vector, by a central difference of two gradients.
+        r"""Return the Hessian at ``coef`` times a vector.
 
-        Exact second derivatives would need ten more formulas for every risk. Two gradients also
-        cost O(d²) and are accurate to about nine digits.
+        With :math:`s = (m_+, v_+, m_-, v_-)` and its Jacobian J by the coefficients,
+
+        .. math:: \nabla^2 F\, u = J^\top \nabla^2 R\; J u
+                  + 2 \sum_c \frac{\partial R}{\partial v_c} \Sigma_c u
+                  - 4 \lambda (1 - \|w\|^2)\, u + 8 \lambda (w \cdot u)\, w ,
+
+        the last three terms without the intercept. It costs O(d²), about as much as a gradient.
         """
-        length = float(np.linalg.norm(vector))
-        if length == 0:
-            return np.zeros_like(vector)
-        step = np.cbrt(np.finfo(float).eps) * max(1.0, float(np.linalg.norm(coef))) / length
-        ahead, behind = (self(coef + sign * step * vector)[1] for sign in (1.0, -1.0))
-        product: FloatArray = (ahead - behind) / (2.0 * step)
-        return product
+        scores = project(self.moments, coef)
+        partials = self.risk.value_and_grad(scores)[1]
+        weight, along = coef[:-1], vector[:-1]
+        both = np.column_stack([weight, along])
+        groups = (self.moments.positive, self.moments.negative)
+        products = [group.covariance @ both for group in groups]
+        change = np.array(
+            [
+                slope
+                for group, product in zip(groups, products, strict=True)
+                for slope in (group.mean @ along + vector[-1], 2.0 * (product[:, 0] @ along))
+            ]
+        )
+        turned = Partials(*(self.risk.hessian(scores) @ change))
+        result = np.empty(len(coef))
+        result[:-1] = (
+            turned.mean_pos * groups[0].mean
+            + turned.mean_neg * groups[1].mean
+            + 2.0 * (products[0] @ (turned.var_pos, partials.var_pos))
+            + 2.0 * (products[1] @ (turned.var_neg, partials.var_neg))
+        )
+        result[-1] = turned.mean_pos + turned.mean_neg
+        slack = 1.0 - float(weight @ weight)
+        result[:-1] += self.penalty * (8.0 * (weight @ along) * weight - 4.0 * slack * along)
+        return result
 
 
 @dataclass(frozen=True)

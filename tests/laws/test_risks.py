@@ -86,6 +86,12 @@ def test_partials_are_the_derivatives(risk, numbers):
 
 
 @every_risk
+@given(numbers=scores())
+def test_hessian_is_the_derivative(risk, numbers):
+    risks.hessian_is_the_derivative(risk, numbers)
+
+
+@every_risk
 @settings(max_examples=examples(50))
 @given(numbers=scores(ratio=2.0, reach=8.0))
 def test_scale_of_the_scores_does_not_count(risk, numbers):

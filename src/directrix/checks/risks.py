@@ -98,6 +98,31 @@ def partials_are_the_derivatives(risk: Risk, moments: ScoreMoments) -> None:
     require(off.max() <= 1e-7 * unit_of(risk), f"a partial derivative is off by {off.max():g}")
 
 
+def hessian_is_the_derivative(risk: Risk, moments: ScoreMoments) -> None:
+    """Require that the Hessian is that of differences of the partial derivatives, and symmetric.
+
+    It is compared by means and variances in units of the smaller deviation.
+    """
+    if not is_smooth(risk, moments):
+        return
+    hessian = risk.hessian(moments)
+    require(hessian.shape == (4, 4), f"the Hessian has the shape {hessian.shape}")
+    unit = np.sqrt(min(moments.var_pos, moments.var_neg))
+    units = unit ** np.array([1.0, 2.0, 1.0, 2.0])
+    measured = np.zeros((4, 4))
+    for k in range(4):
+        for offset, factor in CENTRAL.items():
+            near = np.array(moments)
+            near[k] += offset * STEP * units[k]
+            partials = risk.value_and_grad(ScoreMoments(*near.tolist()))[1]
+            measured[k] += factor * units * partials / STEP
+    scaled = hessian * np.outer(units, units)
+    off = np.abs(scaled - measured).max()
+    require(off <= 1e-7 * unit_of(risk), f"a second derivative is off by {off:g}")
+    size = np.abs(scaled).max()
+    require(np.abs(scaled - scaled.T).max() <= 1e-9 * size + 1e-13, "the Hessian is not symmetric")
+
+
 def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
     """Require that multiplying all scores by a positive number changes nothing."""
     value, partials = risk.value_and_grad(moments)

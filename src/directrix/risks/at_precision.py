@@ -11,6 +11,13 @@ from directrix._normal import cdf, hazard
 from directrix._typing import AnyArray, FloatArray
 from directrix.moments import Partials, ScoreMoments
 from directrix.risks.base import chained, through_classes, z_above
+from directrix.risks.curvature import (
+    OF_NEGATIVES,
+    OF_POSITIVES,
+    at_threshold,
+    of_log_rate,
+    of_rate,
+)
 from directrix.risks.operating_point import HALVINGS, STUCK, FixedPoint, opposed, z_values
 
 #: Thresholds through a class, for one classifier and for many.
@@ -91,3 +98,17 @@ class MissAtPrecision(FixedPoint):
             return cdf(-z_pos), STUCK
         # The miss rate moves with the mean of the positives, and with τ by h₊ / (h₊ − h₋) of that.
         return cdf(-z_pos), opposed(-by_mean * h_neg / (h_pos - h_neg), z_pos, z_neg, scores)
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        threshold = self.threshold(scores)
+        if not np.isfinite(threshold) or scores.var_pos <= 0 or scores.var_neg <= 0:
+            return np.zeros((4, 4))
+        z_pos, z_neg = z_values(scores, threshold)
+        caught = of_log_rate(z_pos, scores.var_pos).through(OF_POSITIVES)
+        alarms = of_log_rate(z_neg, scores.var_neg).through(OF_NEGATIVES)
+        excess = alarms.plus(caught.scaled(-1.0))
+        if not excess.gradient[[0, 2]].sum():  # the two curves touch, and the risk jumps
+            return np.zeros((4, 4))
+        miss = of_rate(z_pos, scores.var_pos).through(OF_POSITIVES).scaled(-1.0)
+        return at_threshold(miss, excess)

@@ -12,6 +12,7 @@ from scipy.special import erfcx, expit, log_ndtr, logit
 from directrix._typing import FloatArray
 from directrix.moments import Partials, ScoreMoments
 from directrix.risks.base import Risk
+from directrix.risks.curvature import by_variances, of_quadrature
 from directrix.risks.error import CostRisk
 
 _NODES = 128
@@ -35,6 +36,8 @@ class _Integrand(NamedTuple):
     precision : array
     slope : array
         Minus the derivative of the weighted precision by z.
+    bend : array
+        Minus its second derivative by z.
     """
 
     x: FloatArray
@@ -42,6 +45,7 @@ class _Integrand(NamedTuple):
     weight: FloatArray
     precision: FloatArray
     slope: FloatArray
+    bend: FloatArray
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class AveragePrecisionRisk(Risk):
 
     A threshold x standard deviations below the mean of the positives has the recall
     :math:`\Phi(x)` and the false-positive rate :math:`\Phi(z)`. With the precision p, its
-    derivative by z is :math:`-p (1 - p)\, \varphi(z) / \Phi(z)`. By Gauss-Legendre quadrature.
+    derivative by z is :math:`-p (1 - p)\, h` with :math:`h = \varphi(z) / \Phi(z)`, and the second
+    one :math:`p (1 - p)\, h\, (z + 2 (1 - p) h)`. By Gauss-Legendre quadrature.
     """
 
     shift_invariant = True
@@ -79,6 +84,17 @@ class AveragePrecisionRisk(Risk):
             -by_gap,
             by_sd_neg / (2.0 * sd_neg) if sd_neg == narrow else 0.0,
         )
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        gap, sd_pos = scores.mean_pos - scores.mean_neg, float(np.sqrt(scores.var_pos))
+        sd_neg = float(np.sqrt(scores.var_neg))
+        if not sd_pos and not sd_neg:
+            return np.zeros((4, 4))
+        narrow = max(sd_neg, _NARROW * sd_pos)
+        at = _integrand(gap, sd_pos, narrow, scores.prior)
+        by_deviations = of_quadrature(at.slope, at.bend, at.x, at.z, sign=-1.0, sd=narrow)
+        return by_variances(by_deviations, (sd_pos, sd_neg if sd_neg == narrow else 0.0))
 
     def _without_spread(self, gap: float, prior: float) -> float:
         """Return the risk if all scores of a class are equal: the limit of equal small spreads."""
@@ -109,7 +125,8 @@ def _integrand(gap: float, sd_pos: float, sd_neg: float, prior: float) -> _Integ
     precision = expit(odds)
     hazard = np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0))  # φ(z) / Φ(z), in both tails
     slope = weight * precision * expit(-odds) * hazard
-    return _Integrand(x, z, weight, precision, slope)
+    bend = -slope * (z + 2.0 * expit(-odds) * hazard)
+    return _Integrand(x, z, weight, precision, slope, bend)
 
 
 @cache

@@ -25,6 +25,7 @@ from scipy.special import ndtr
 
 from directrix._normal import cdf, density, z_value
 from directrix.moments import Partials, ScoreMoments
+from directrix.risks.curvature import by_differences, of_rate
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -35,6 +36,7 @@ _STEPS = 65
 _ROUNDS = 2
 _FINER = np.linspace(0.0, 1.0, 33)
 _FLAT = 1e-12  # a smaller decrease is rounding, not a slope towards a minimum
+_STEP = 1e-5  # of differences of the slopes of a risk by the rates
 
 
 class Risk(ABC):
@@ -66,6 +68,14 @@ class Risk(ABC):
     def value(self, scores: ScoreMoments) -> float:
         """Return the risk without its derivatives."""
         return self.value_and_grad(scores)[0]
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`.
+
+        The risks of this package have closed forms. This is what a new risk has without one:
+        differences of the partial derivatives.
+        """
+        return by_differences(self.value_and_grad, scores)
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -119,6 +129,23 @@ class RatesRisk(Risk):
     def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
         """Return the derivatives of the risk by ``tpr`` and ``fpr``."""
 
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``.
+
+        Without a closed form they are differences of the slopes inside the unit square.
+        """
+        by_rate = []
+        for tpr_step, fpr_step in ((_STEP, 0.0), (0.0, _STEP)):
+            ends = [
+                (min(max(tpr + s * tpr_step, 0.0), 1.0), min(max(fpr + s * fpr_step, 0.0), 1.0))
+                for s in (-1.0, 1.0)
+            ]
+            width = sum(ends[1]) - sum(ends[0])
+            low, high = (np.array(self.slopes(*rates, prior)) for rates in ends)
+            by_rate.append((high - low) / width)
+        mixed = (by_rate[0][1] + by_rate[1][0]) / 2.0
+        return float(by_rate[0][0]), float(mixed), float(by_rate[1][1])
+
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
         """Return the risk and its four partial derivatives."""
         z_pos = z_value(scores.mean_pos, scores.var_pos)
@@ -128,6 +155,30 @@ class RatesRisk(Risk):
         return float(self.of_rates(tpr, fpr, scores.prior)), Partials(
             *chained(by_tpr, z_pos, scores.var_pos), *chained(by_fpr, z_neg, scores.var_neg)
         )
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        r"""Return the second derivatives by the four numbers, in the order of `Partials`.
+
+        .. math:: \nabla^2 R = \sum_c M_c \nabla^2 \Phi(z_c)
+                  + \sum_{c, c'} M_{c c'} \nabla \Phi(z_c) \nabla \Phi(z_{c'})^\top
+
+        They are zero where the derivatives by the rates overflow: there no row is on one side.
+        """
+        z_pos = z_value(scores.mean_pos, scores.var_pos)
+        z_neg = z_value(scores.mean_neg, scores.var_neg)
+        rates = cdf(z_pos), cdf(z_neg), scores.prior
+        t, f = of_rate(z_pos, scores.var_pos), of_rate(z_neg, scores.var_neg)
+        hessian = np.zeros((4, 4))
+        if not t.gradient.any() and not f.gradient.any():
+            return hessian
+        by_tpr, by_fpr = self.slopes(*rates)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            twice_tpr, mixed, twice_fpr = self.bends(*rates)
+            hessian[:2, :2] = by_tpr * t.hessian + np.outer(twice_tpr * t.gradient, t.gradient)
+            hessian[2:, 2:] = by_fpr * f.hessian + np.outer(twice_fpr * f.gradient, f.gradient)
+            hessian[:2, 2:] = np.outer(mixed * t.gradient, f.gradient)
+        hessian[2:, :2] = hessian[:2, 2:].T
+        return np.where(np.isfinite(hessian), hessian, 0.0)
 
     def threshold(self, scores: ScoreMoments) -> float:
         """Return the best threshold; infinite if always predicting one class is as good."""

@@ -33,6 +33,16 @@ class FBetaRisk(RatesRisk):
         by_tpr = -factor * (self.beta**2 * prior + (1.0 - prior) * fpr)
         return by_tpr, factor * (1.0 - prior) * tpr
 
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
+        below, caught, rest = self._below(tpr, fpr, prior), prior * tpr, 1.0 - prior
+        factor = (1.0 + self.beta**2) * prior / below**3
+        return (
+            2.0 * factor * prior * (below - caught),
+            factor * rest * (below - 2.0 * caught),
+            -2.0 * factor * tpr * rest**2,
+        )
+
     def _below(self, tpr: Any, fpr: Any, prior: float) -> Any:
         return self.beta**2 * prior + prior * tpr + (1.0 - prior) * fpr
 
@@ -70,6 +80,22 @@ class MCCRisk(RatesRisk):
         by_share = (tpr - fpr) * (1.0 - 2.0 * share) / (2.0 * square)
         return -scale * (1.0 - by_share * prior), scale * (1.0 + by_share * (1.0 - prior))
 
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
+        share, rest = prior * tpr + (1.0 - prior) * fpr, 1.0 - prior
+        square = share * (1.0 - share)
+        if square <= 0:
+            return 0.0, 0.0, 0.0
+        scale = np.sqrt(prior * rest / square)
+        # Of one over the root of q (1 − q), in units of its value: once and twice by q.
+        once = -(1.0 - 2.0 * share) / (2.0 * square)
+        twice = (tpr - fpr) / square * (0.75 * (1.0 - 2.0 * share) ** 2 / square + 1.0)
+        return (
+            float(-scale * prior * (2.0 * once + prior * twice)),
+            float(-scale * ((rest - prior) * once + prior * rest * twice)),
+            float(-scale * rest * (-2.0 * once + rest * twice)),
+        )
+
 
 @dataclass(frozen=True)
 class GMeanRisk(RatesRisk):
@@ -83,6 +109,14 @@ class GMeanRisk(RatesRisk):
         """Return the derivatives by ``tpr`` and ``fpr``; 0 where the root is not differentiable."""
         root = np.sqrt(tpr * (1.0 - fpr))
         return (-(1.0 - fpr) / (2.0 * root), tpr / (2.0 * root)) if root > 0 else (0.0, 0.0)
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:  # noqa: ARG002
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
+        root = np.sqrt(tpr * (1.0 - fpr))
+        if not root:
+            return 0.0, 0.0, 0.0
+        mixed = 0.25 / root
+        return float(mixed * (1.0 - fpr) / tpr), float(mixed), float(mixed * tpr / (1.0 - fpr))
 
 
 @dataclass(frozen=True)

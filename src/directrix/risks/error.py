@@ -52,6 +52,10 @@ class CostRisk(RatesRisk):
         miss, alarm = self._costs(prior)
         return -miss, alarm
 
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:  # noqa: ARG002
+        """Return the second derivatives: none."""
+        return 0.0, 0.0, 0.0
+
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:

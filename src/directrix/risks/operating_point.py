@@ -22,6 +22,14 @@ from directrix._normal import cdf, densities, z_value
 from directrix._typing import FloatArray
 from directrix.moments import Partials, ScoreMoments
 from directrix.risks.base import Risk, chained
+from directrix.risks.curvature import (
+    OF_NEGATIVE_SPREAD,
+    OF_NEGATIVES,
+    OF_POSITIVES,
+    at_threshold,
+    of_quantile,
+    of_rate,
+)
 
 HALVINGS = 60  # enough to narrow a bracket of a few standard deviations to the last bit
 _LAST_BITS = 1e-15
@@ -61,6 +69,13 @@ class MissAtFPR(FixedPoint):
         by_var_neg = by_mean * float(ndtri(self.fpr)) / (2.0 * deviation) if deviation else 0.0
         return cdf(-z), Partials(by_mean, by_variance, -by_mean, float(by_var_neg))
 
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        z = z_value(scores.mean_pos - self.threshold(scores), scores.var_pos)
+        miss = of_rate(z, scores.var_pos).through(OF_POSITIVES).scaled(-1.0)
+        limit = of_quantile(float(ndtri(self.fpr)), scores.var_neg).through(OF_NEGATIVES)
+        return at_threshold(miss, limit)
+
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
@@ -97,6 +112,12 @@ class AlarmAtRecall(FixedPoint):
         value, by = risk.value_and_grad(mirrored)
         return value, Partials(-by.mean_neg, by.var_neg, -by.mean_pos, by.var_pos)
 
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        risk, mirrored = self._mirrored(scores)
+        exchanged = np.roll(risk.hessian(mirrored), 2, axis=(0, 1))
+        return exchanged * np.outer((-1.0, 1.0, -1.0, 1.0), (-1.0, 1.0, -1.0, 1.0))
+
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
@@ -123,6 +144,14 @@ class ImprecisionAtRecall(AlarmAtRecall):
         caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * fpr
         slope = (1.0 - scores.prior) * caught / (caught + wrong) ** 2
         return wrong / (caught + wrong), Partials(*(slope * partial for partial in by))
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        fpr, by = super().value_and_grad(scores)
+        caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * fpr
+        slope = (1.0 - scores.prior) * caught / (caught + wrong) ** 2
+        bend = -2.0 * slope * (1.0 - scores.prior) / (caught + wrong)
+        return slope * super().hessian(scores) + bend * np.outer(by, by)
 
     def _of_alarm(self, fpr: FloatArray, prior: float) -> FloatArray:
         wrong = (1.0 - prior) * fpr
@@ -174,6 +203,23 @@ class MissAtQuota(FixedPoint):
             return cdf(-z_pos), STUCK
         # A shift of the positives moves τ by their share of the density; the rest remains.
         return cdf(-z_pos), opposed(miss_by_mean * in_negatives / density, z_pos, z_neg, scores)
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        stuck, prior = np.zeros((4, 4)), scores.prior
+        if scores.var_pos <= 0:
+            if not any(self._without_spread(scores)[1]):
+                return stuck
+            z = z_value(scores.mean_neg - scores.mean_pos, scores.var_neg)
+            negatives = of_rate(z, scores.var_neg).through(OF_NEGATIVE_SPREAD)
+            return (1.0 - prior) / prior * negatives.hessian
+        z_pos, z_neg = z_values(scores, self.threshold(scores))
+        caught = of_rate(z_pos, scores.var_pos).through(OF_POSITIVES)
+        alarms = of_rate(z_neg, scores.var_neg).through(OF_NEGATIVES)
+        if not alarms.gradient.any():  # τ follows the positives alone, of which none is missed
+            return stuck
+        share = caught.scaled(prior).plus(alarms.scaled(1.0 - prior))
+        return at_threshold(caught.scaled(-1.0), share)
 
     def _without_spread(self, scores: ScoreMoments) -> tuple[float, Partials]:
         """Return the risk of positives with equal scores, from the negatives above them."""
@@ -233,6 +279,10 @@ class ImprecisionAtQuota(MissAtQuota):
         miss, by = super().value_and_grad(scores)
         factor = scores.prior / self._quota(scores)
         return 1.0 - factor * (1.0 - miss), Partials(*(factor * partial for partial in by))
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        return scores.prior / self._quota(scores) * super().hessian(scores)
 
     def _of_miss(self, miss: FloatArray, prior: float, quota: float) -> FloatArray:
         return 1.0 - prior / quota * (1.0 - miss)

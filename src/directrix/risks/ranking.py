@@ -12,6 +12,14 @@ from directrix._normal import cdf, z_value
 from directrix._typing import FloatArray
 from directrix.moments import Partials, ScoreMoments
 from directrix.risks.base import Risk, chained, share_above
+from directrix.risks.curvature import (
+    OF_DIFFERENCES,
+    OF_NEGATIVE_SPREAD,
+    Derivatives,
+    by_variances,
+    of_quadrature,
+    of_rate,
+)
 from directrix.risks.error import CostRisk
 
 _NODES = 64
@@ -34,8 +42,8 @@ class RankingRisk(_RankingRisk):
 
     .. math:: R = \Phi\left( - \frac{m_+ - m_-}{\sqrt{v_+ + v_-}} \right)
 
-    Ghanbari, Li and Scheinberg 2019, eq. 3.8, as printed there, is the AUC itself; this is the
-    loss, with which the sign of their eq. 3.10 agrees. Both variances have the same weight, so
+    Ghanbari, Li and Scheinberg 2019 print the AUC as the loss: eq. 3.8 is 1 − R, and eq. 3.10 is
+    its gradient, so the gradient of R is minus eq. 3.10. Both variances have the same weight, so
     the best direction is :math:`(\Sigma_+ + \Sigma_-)^{-1} (\mu_+ - \mu_-)` (Su and Liu 1993).
     """
 
@@ -47,6 +55,12 @@ class RankingRisk(_RankingRisk):
         z = z_value(scores.mean_neg - scores.mean_pos, variance)
         by_mean, by_variance = chained(1.0, z, variance)
         return cdf(z), Partials(-by_mean, by_variance, by_mean, by_variance)
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        variance = scores.var_pos + scores.var_neg
+        z = z_value(scores.mean_neg - scores.mean_pos, variance)
+        return of_rate(z, variance).through(OF_DIFFERENCES).hessian
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -87,6 +101,24 @@ class PartialRankingRisk(_RankingRisk):
         by_var_pos = float(slope @ z / (2.0 * scores.var_pos))
         by_var_neg = float(-(slope @ quantile) / (2.0 * sd_neg * sd_pos)) if sd_neg else 0.0
         return float(weight @ ndtr(-z)), Partials(-by_gap, by_var_pos, by_gap, by_var_neg)
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        gap, sd_pos = scores.mean_pos - scores.mean_neg, float(np.sqrt(scores.var_pos))
+        sd_neg = float(np.sqrt(scores.var_neg))
+        if not sd_pos:
+            ahead = z_value(-gap, scores.var_neg)
+            factor = 1.0 / self.max_fpr if cdf(ahead) < self.max_fpr else 0.0
+            spread = of_rate(ahead, scores.var_neg).through(OF_NEGATIVE_SPREAD)
+            return factor * spread.hessian
+        quantile, weight = self._nodes(gap, sd_pos, sd_neg)
+        z = (gap + sd_neg * quantile) / sd_pos
+        # Each term is the weight times Φ(−z), whose derivatives are −φ(z) and z φ(z).
+        slope = -weight * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+        gradient, hessian = of_quadrature(slope, -slope * z, quantile, z, sign=1.0, sd=sd_pos)
+        order = [0, 2, 1]  # the deviation below the fraction is that of the positives
+        by_deviations = Derivatives(gradient[order], hessian[np.ix_(order, order)])
+        return by_variances(by_deviations, (sd_pos, sd_neg))
 
     def _without_spread(self, gap: float, var_neg: float) -> tuple[float, Partials]:
         """Return the risk of positives with equal scores, from the negatives above them."""

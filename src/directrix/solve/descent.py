@@ -24,8 +24,8 @@ def descent(
 ) -> Solution:
     """Minimise by gradient steps, shortened until the value decreases enough.
 
-    A trial is rejected where ``F(trial) > F(w) − c α ‖∇F‖²``; Algorithm 1 of the paper
-    prints this test without the value F(w).
+    A trial is rejected where ``F(trial) > F(w) − c α ‖∇F‖²``. Algorithm 1 of the paper prints
+    ``+ c α ‖∇F‖²``, with which the value may rise.
 
     Parameters
     ----------
