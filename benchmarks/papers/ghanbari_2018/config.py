@@ -34,10 +34,11 @@ _EXPECTED = Path(__file__).with_name("expected.csv")
 
 
 class Printed(NamedTuple):
-    """A mean of 20 runs as printed, and their standard deviation."""
+    """A mean of 20 runs as printed, their standard deviation, and seconds of a run if printed."""
 
     value: float
     deviation: float
+    seconds: float
 
 
 def expected() -> dict[tuple[str, str, str], Printed]:

@@ -103,6 +103,10 @@ class Results:
         order = ARTIFICIAL if artificial else REAL
         return [name for name in order if (metric, name) in self._folds]
 
+    def has(self, metric: str, name: str) -> bool:
+        """Return whether a set, or a variant of one, was measured."""
+        return (metric, name) in self._folds
+
     def folds(self, metric: str, name: str) -> int:
         """Return how many folds were measured."""
         return len(self._folds[metric, name])
@@ -132,6 +136,12 @@ class Results:
     def time_ratio(self, metric: str, name: str, method: str = "surrogate") -> float:
         """Return CPU time in units of the descent on moments: the median of the folds."""
         return float(np.median([outcomes[method].time for outcomes in self._folds[metric, name]]))
+
+    def iterations(self, metric: str, name: str, method: str) -> float:
+        """Return the mean number of iterations."""
+        return float(
+            np.mean([outcomes[method].iterations for outcomes in self._folds[metric, name]])
+        )
 
     def evaluation_ratio(self, metric: str, name: str, first: str, second: str) -> float:
         """Return evaluations of one descent over those of another, summed over folds."""

@@ -113,6 +113,17 @@ class Results:
         )
         return above / below
 
+    def iterations(self, name: str, metric: str, method: str) -> float:
+        """Return the mean number of iterations, or NaN where nothing was measured."""
+        counts = [fit.iterations for fit in self.fits.get((name, metric, method), {}).values()]
+        return float(np.mean(counts)) if counts else float("nan")
+
+    def moment_share(self, name: str, metric: str, method: str) -> float:
+        """Return the share of the class moments in the CPU time of a method, or NaN."""
+        fits = list(self.fits.get((name, metric, method), {}).values())
+        total = sum(fit.time + fit.moment_time for fit in fits)
+        return sum(fit.moment_time for fit in fits) / total if total else float("nan")
+
     def cell(self, name: str, metric: str, method: str) -> str:
         """Return mean and deviation as the paper prints them; a single fit has no deviation."""
         values = self.values(name, metric, method)
@@ -151,6 +162,18 @@ class Paper:
         moments = self.number(table, name, f"{fast} moment time")
         below = solver + (0.0 if np.isnan(moments) else moments)
         return self.number(table, name, f"{slow} time") / below if below else float("nan")
+
+    def moment_share(self, table: str, name: str, method: str) -> float:
+        """Return the share of the class moments in the printed seconds of a method, or NaN."""
+        solver, moments = (
+            self.number(table, name, f"{method} {what}") for what in ("time", "moment time")
+        )
+        return moments / (solver + moments) if solver + moments else float("nan")
+
+
+def count(value: float) -> str:
+    """Return a mean count as a whole number, a dash where there is none."""
+    return "-" if np.isnan(value) else f"{value:.0f}"
 
 
 def ratio(value: float) -> str:

@@ -1,9 +1,9 @@
 """Second-order methods against L-BFGS on the risks of moments: "Alternative methods" of §4.
 
 ``python -m benchmarks.papers.ghanbari_2019.second_order`` appends the sets that
-``second_order.csv`` lacks. Both solvers start at the paper's point and stop at a gradient of 1e-4 or
-after 500 iterations, with λ = 1e-3, on the moments of the training rows of the first fold. CPU time
-is the least of three runs, in units of that of L-BFGS; the moments are not counted.
+``second_order.csv`` lacks. Both solvers start at the paper's point and stop at a gradient of 1e-4
+or after 500 iterations, with λ = 1e-3, on the moments of the training rows of the first fold. CPU
+time is the least of three runs, in units of that of L-BFGS; the moments are not counted.
 
 * ``L-BFGS``: that of the paper, `papers_lbfgs`.
 * ``Newton-CG``: `newton_cg`, conjugate gradients in a trust region with exact Hessian products.
@@ -30,7 +30,7 @@ from benchmarks.papers.ghanbari_2019.methods import (
     WithoutIntercept,
     normalized,
 )
-from benchmarks.papers.ghanbari_2019.run import REPEATS, Unit
+from benchmarks.papers.ghanbari_2019.plan import REPEATS, Unit
 from directrix import Moments
 from directrix._typing import FloatArray
 from directrix.objectives import MomentObjective

@@ -67,7 +67,8 @@ def test_the_tables_are_made_of_the_tracked_folds():
 
 def test_printed_numbers_are_those_of_the_paper():
     printed = config.expected()
-    assert printed["accuracy", "fourclass", "moments"] == (0.8782, 0.0162)
-    assert printed["AUC", "mnist", "surrogate"] == (0.9933, 0.0009)
-    assert printed["accuracy", "data9", "LDA"] == (0.8371, 0.0149)
+    assert printed["accuracy", "fourclass", "moments"] == (0.8782, 0.0162, 0.02)
+    assert printed["AUC", "mnist", "surrogate"] == (0.9933, 0.0009, 28410.2393)
+    assert printed["accuracy", "data9", "LDA"][:2] == (0.8371, 0.0149)
+    assert np.isnan(printed["accuracy", "data9", "LDA"].seconds)  # Table 11 has no times
     assert {name for _, name, _ in printed} >= config.REAL.keys() | config.ARTIFICIAL.keys()

@@ -1,0 +1,76 @@
+"""What a gradient costs as rows become more: of risks of moments, and of losses of rows.
+
+``python -m benchmarks.papers.ghanbari_2019.cost_of_rows`` writes ``cost_of_rows.csv``: CPU time of
+a gradient, in units of that of the same objective on the fewest rows. Rows are normal, of two
+classes and 50 features; the least time of five runs of 20 gradients each is taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.harness.record import Record, parse
+from benchmarks.papers.ghanbari_2019.methods import LOSSES, RISKS, normalized
+from benchmarks.papers.ghanbari_2019.results import PAIRS
+from directrix import Moments
+from directrix.objectives import DataObjective, MomentObjective
+
+ROWS = (2_000, 20_000, 200_000)
+_FEATURES, _RUNS, _GRADIENTS = 50, 5, 20
+
+
+class Cost(NamedTuple):
+    """CPU time of a gradient, in units of that on the fewest rows."""
+
+    objective: str
+    rows: int
+    time: float
+
+
+RECORD = Record(Path(__file__).with_name("cost_of_rows.csv"), Cost._fields)
+
+
+def measured() -> list[Cost]:
+    """Measure all objectives on all numbers of rows."""
+    seconds: dict[tuple[str, int], float] = {}
+    for rows in ROWS:
+        rng = np.random.default_rng(0)
+        y = rng.random(rows) < 0.3
+        X = rng.standard_normal((rows, _FEATURES)) + 0.2 * y[:, None]
+        moments = normalized(Moments.of(X, y))
+        coef = np.append(rng.standard_normal(_FEATURES), 0.0)
+        for metric, (risk, loss) in PAIRS.items():
+            objectives = {
+                risk: MomentObjective(moments, RISKS[metric]),
+                loss: DataObjective(X, y, np.ones(rows), LOSSES[metric]),
+            }
+            for name, objective in objectives.items():
+                least = np.inf
+                for _ in range(_RUNS):
+                    begun = process_time()
+                    for _ in range(_GRADIENTS):
+                        objective(coef)
+                    least = min(least, process_time() - begun)
+                seconds[name, rows] = least
+    return [
+        Cost(name, rows, spent / seconds[name, ROWS[0]]) for (name, rows), spent in seconds.items()
+    ]
+
+
+def growth() -> dict[str, float]:
+    """Return by objective how many times a gradient costs on the most rows."""
+    costs = [parse(row, Cost) for row in RECORD.rows()]
+    return {cost.objective: cost.time for cost in costs if cost.rows == ROWS[-1]}
+
+
+def main() -> None:
+    """Measure anew."""
+    RECORD.write((cost.objective, cost.rows, f"{cost.time:.3g}") for cost in measured())
+
+
+if __name__ == "__main__":
+    main()
