@@ -26,6 +26,9 @@ from benchmarks.arena.everything import (
 from benchmarks.arena.protocol import SETS
 from benchmarks.arena.tables.picture import SHOWN as IN_PICTURE
 from benchmarks.harness.markdown import bold_if, header, line
+from benchmarks.papers import ghanbari_2018, ghanbari_2019
+from benchmarks.papers.claims import Claim
+from benchmarks.papers.ghanbari_2018.verdicts import table
 from benchmarks.rivals import LINEAR, TUNED
 from benchmarks.rivals.on_tables import EBM, LINE
 
@@ -288,6 +291,14 @@ def boosting_ahead(arena: Everything) -> list[str]:
 
 
 #: By page and name of the block.
+# ── papers ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def paper_claims(_: Everything, claims: Callable[[], list[Claim]]) -> list[str]:
+    """Return the verdict on each claim of a paper's abstract."""
+    return table(claims())
+
+
 BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("README.md", "picture"): under_the_picture,
     ("README.md", "tables"): card_rows,
@@ -303,4 +314,8 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/scorecard.md", "means"): card_means,
     ("docs/smooth-classifier.md", "usual"): partial(against_usual, ours="smooth"),
     ("docs/smooth-classifier.md", "one percent"): at_one_percent,
+    ("docs/theory/moment-descent.md", "claims"): partial(paper_claims, claims=ghanbari_2018.claims),
+    ("docs/theory/moment-training.md", "claims"): partial(
+        paper_claims, claims=ghanbari_2019.claims
+    ),
 }

@@ -1,4 +1,4 @@
-"""What the documentation says of the arenas, written from the tracked files.
+"""What the documentation says of the arenas and of papers, written from the tracked files.
 
 ``python -m benchmarks.arena.pages`` writes ``docs/evidence.md`` with its picture, the picture of
 README, and the blocks between two comments each in other pages. It measures nothing. A test

@@ -31,6 +31,10 @@ ROOMS = {
     "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
     "directrix.losses": ("Losses", "Metrics of all scores, smoothed."),
     "directrix.risks": ("Risks", "Metrics as functions of the means and variances of scores."),
+    "directrix.objectives": (
+        "Objectives",
+        "Risks and losses as functions of the coefficients, with gradients and Hessian products.",
+    ),
     "directrix.solve": ("Solvers", "Minimisers of objectives."),
     "directrix.checks": ("Checks", "Laws that new losses and metrics must keep."),
 }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from directrix.moments import Moments
     from directrix.risks import Risk
 
+__all__ = ["DataObjective", "MomentObjective"]
+
 
 @dataclass(frozen=True)
 class MomentObjective:

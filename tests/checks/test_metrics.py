@@ -125,6 +125,10 @@ def scaled_partials(self, scores):
     return value, Partials(*(1.001 * p for p in partials))
 
 
+def scaled_hessian(self, scores):
+    return 1.001 * super(type(self), self).hessian(scores)
+
+
 class AwareOfScale(RankingRisk):
     def value_and_grad(self, scores):
         value, partials = super().value_and_grad(scores)
@@ -209,6 +213,7 @@ BROKEN = [
     (NoLabel(), "declares what it is"),
     (NotFrozen(), "is a value"),
     (with_risk(AUC, value_and_grad=scaled_partials), "risk: partial derivatives"),
+    (with_risk(AUC, hessian=scaled_hessian), "risk: second derivatives"),
     (carrying(AUC, AwareOfScale()), "risk: scale"),
     (carrying(AUC, AwareOfShift()), "risk: shift"),
     (carrying(AUC, OutOfRange()), "risk: range"),

@@ -88,7 +88,7 @@ def test_partials_are_the_derivatives(risk, numbers):
 @every_risk
 @given(numbers=scores())
 def test_hessian_is_the_derivative(risk, numbers):
-    risks.hessian_is_the_derivative(risk, numbers)
+    risks.hessian_is_the_derivative(risk, numbers, tolerance=1e-7)
 
 
 @every_risk

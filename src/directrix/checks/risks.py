@@ -98,10 +98,20 @@ def partials_are_the_derivatives(risk: Risk, moments: ScoreMoments) -> None:
     require(off.max() <= 1e-7 * unit_of(risk), f"a partial derivative is off by {off.max():g}")
 
 
-def hessian_is_the_derivative(risk: Risk, moments: ScoreMoments) -> None:
+def hessian_is_the_derivative(
+    risk: Risk, moments: ScoreMoments, *, tolerance: float = 1e-5
+) -> None:
     """Require that the Hessian is that of differences of the partial derivatives, and symmetric.
 
     It is compared by means and variances in units of the smaller deviation.
+
+    Parameters
+    ----------
+    risk : Risk
+    moments : ScoreMoments
+    tolerance : float
+        Largest error, relative to the highest value or the largest second derivative; a risk
+        without closed second derivatives has differences.
     """
     if not is_smooth(risk, moments):
         return
@@ -118,9 +128,11 @@ def hessian_is_the_derivative(risk: Risk, moments: ScoreMoments) -> None:
             measured[k] += factor * units * partials / STEP
     scaled = hessian * np.outer(units, units)
     off = np.abs(scaled - measured).max()
-    require(off <= 1e-7 * unit_of(risk), f"a second derivative is off by {off:g}")
     size = np.abs(scaled).max()
-    require(np.abs(scaled - scaled.T).max() <= 1e-9 * size + 1e-13, "the Hessian is not symmetric")
+    message = f"a second derivative is off by {off:g}"
+    require(off <= tolerance * max(unit_of(risk), size), message)
+    uneven = np.abs(scaled - scaled.T).max()
+    require(uneven <= 1e-9 * size + 1e-13, "the Hessian is not symmetric")
 
 
 def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from directrix.risks.base import RatesRisk
 
 _STEP = 1e-6  # of the numerical derivative of a user's function
+_WIDE_STEP = 3e-5  # of the second one, which divides by its square
 
 
 @dataclass(frozen=True)
@@ -153,3 +154,16 @@ class FunctionRisk(RatesRisk):
         by_tpr = self.of_rates(high_t, fpr, prior) - self.of_rates(low_t, fpr, prior)
         by_fpr = self.of_rates(tpr, high_f, prior) - self.of_rates(tpr, low_f, prior)
         return by_tpr / (high_t - low_t), by_fpr / (high_f - low_f)
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives, as differences around a point inside the unit square."""
+        t = min(max(tpr, _WIDE_STEP), 1.0 - _WIDE_STEP)
+        f = min(max(fpr, _WIDE_STEP), 1.0 - _WIDE_STEP)
+        near = (-_WIDE_STEP, 0.0, _WIDE_STEP)
+        at = [[float(self.of_rates(t + dt, f + df, prior)) for df in near] for dt in near]
+        square = _WIDE_STEP**2
+        return (
+            (at[0][1] - 2.0 * at[1][1] + at[2][1]) / square,
+            (at[2][2] - at[2][0] - at[0][2] + at[0][0]) / (4.0 * square),
+            (at[1][0] - 2.0 * at[1][1] + at[1][2]) / square,
+        )

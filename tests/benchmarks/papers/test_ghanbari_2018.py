@@ -1,10 +1,13 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from benchmarks.harness.data import Split
+from benchmarks.papers import ghanbari_2018
 from benchmarks.papers.ghanbari_2018 import config, report
 from benchmarks.papers.ghanbari_2018.methods import METRICS, outcomes_of
-from benchmarks.papers.ghanbari_2018.results import Fold, read
+from benchmarks.papers.ghanbari_2018.results import Fold, Results, read
 from directrix import MomentClassifier
 from directrix.frontier import Frontier
 
@@ -72,3 +75,37 @@ def test_printed_numbers_are_those_of_the_paper():
     assert printed["accuracy", "data9", "LDA"][:2] == (0.8371, 0.0149)
     assert np.isnan(printed["accuracy", "data9", "LDA"].seconds)  # Table 11 has no times
     assert {name for _, name, _ in printed} >= config.REAL.keys() | config.ARTIFICIAL.keys()
+
+
+def test_every_claim_of_the_abstract_has_a_verdict():
+    claims = ghanbari_2018.claims()
+    assert {claim.verdict for claim in claims} <= {"holds", "does not hold"}
+    assert {claim.paper for claim in claims} == {"Ghanbari and Scheinberg 2018"}
+    assert all(any(letter.isdigit() for letter in claim.figure) for claim in claims)
+
+
+def test_the_theory_page_says_what_was_measured():
+    page = Path(__file__).parents[3] / "docs" / "theory" / "moment-descent.md"
+    text, results = page.read_text(encoding="utf-8"), Results(read())
+    better, level = {}, {}
+    for metric, ending in (("accuracy", ", intercept"), ("AUC", "")):
+        sets = results.sets(metric)
+        words = list(results.words(metric, sets, "ours", f"moments{ending}").values())
+        assert "worse" not in words
+        better[metric], level[metric] = words.count("better"), len(sets)
+    assert len(set(level.values())) == 1
+    assert (
+        f"better than this descent on {better['accuracy']} data sets for accuracy and "
+        f"{better['AUC']} for AUC, level on the others, and worse on none of {level['AUC']}."
+    ) in text
+    counts, of = report.readings(results)
+    assert (
+        f"with an intercept, {counts['(1 + A) / 2, intercept']} of {of} are within two standard "
+        f"deviations of that value, and {counts['A, intercept']} are within"
+    ) in text
+    assert f"all means are within {report.effect_of_the_slip(results):.4f}." in text
+    (rows_of_segment,) = (line for line in report.lines(read()) if "rows of segment" in line)
+    assert "of 210 rows for accuracy of moments, accuracy of surrogate, accuracy of LDA;" in (
+        rows_of_segment
+    )
+    assert "rows of the file for AUC of moments, AUC of surrogate." in rows_of_segment

@@ -1,13 +1,19 @@
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.harness.data import folder
-from benchmarks.papers.ghanbari_2019 import report
+from benchmarks.papers import ghanbari_2019
+from benchmarks.papers.ghanbari_2018.config import expected as printed_in_2018
+from benchmarks.papers.ghanbari_2019 import cost_of_rows, report, second_order
 from benchmarks.papers.ghanbari_2019.config import ARTIFICIAL, EXPECTED, Printed, expected
 from benchmarks.papers.ghanbari_2019.plan import REPEATS, Unit, planned
 from benchmarks.papers.ghanbari_2019.results import BASE, RECORD, Paper, Results, read
 from benchmarks.papers.ghanbari_2019.run import measured
+from benchmarks.papers.ghanbari_2019.segment import least_deviation, possible
+from benchmarks.studies import descents
 
 #: What another BLAS may change: a row or two, and as much of the ranking.
 TOLERANCE = {"accuracy": 0.002, "AUC": 1e-3}
@@ -102,3 +108,78 @@ def test_every_tracked_fit_is_planned():
 def test_the_report_is_made_of_the_tracked_fits():
     text = report.REPORT.read_text(encoding="utf-8")
     assert text.splitlines() == report.lines(Results(), Paper())
+
+
+def test_every_claim_of_the_abstract_has_a_verdict():
+    claims = ghanbari_2019.claims()
+    assert {claim.verdict for claim in claims} <= {"holds", "does not hold"}
+    assert {claim.paper for claim in claims} == {"Ghanbari, Li and Scheinberg 2019"}
+    assert all(any(letter.isdigit() for letter in claim.figure) for claim in claims)
+
+
+def test_some_printed_accuracies_of_segment_cannot_be_of_210_rows():
+    """Twenty folds of 42 rows, by brute force over up to three errors in any folds."""
+    assert least_deviation(1.0 - 2 / 840) == pytest.approx(np.std([1, 1] + [0] * 18) / 42)
+    assert least_deviation(1.0 - 21 / 840) == pytest.approx(np.std([2] + [1] * 19) / 42)
+    assert least_deviation(0.9978) == np.inf  # 1.85 errors
+    assert not possible(0.9978, 0.0022)
+    assert possible(0.9617, 0.0331)
+
+
+def test_the_lda_column_is_that_of_the_earlier_report():
+    same = {"svm1": "svmguide1", "svm3": "svmguide3", "magic": "magic04"}
+    same |= {"satimage": "landsat satellite", "colon": "colon cancer"}
+    before = printed_in_2018()
+    for (table, name, method), cell in expected().items():
+        if (table, method) == ("4.7", "LDA") and name != "covtype":
+            printed = before["accuracy", same.get(name, name), "LDA"]
+            assert cell == f"{printed.value:.4f}±{printed.deviation:.4f}", name
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "AUC"])
+def test_second_order_figures_are_found_again(metric):
+    try:
+        folder()
+    except FileNotFoundError:
+        pytest.skip("the data folder is not here")
+    known = second_order.read()["fourclass", metric]
+    for run in second_order.measured("fourclass", metric):
+        assert run.value == pytest.approx(known[run.solver].value, abs=1e-5)
+        assert run.iterations == pytest.approx(known[run.solver].iterations, abs=2)
+
+
+def test_costs_are_in_units_of_the_fewest_rows():
+    first = [row for row in cost_of_rows.RECORD.rows() if int(row["rows"]) == cost_of_rows.ROWS[0]]
+    assert {float(row["time"]) for row in first} == {1.0}
+    assert cost_of_rows.growth().keys() == {"F_n01", "F_nrank", "F_log", "F_hinge"}
+
+
+def test_the_theory_page_says_what_was_measured():
+    docs = Path(__file__).parents[3] / "docs"
+    text = (docs / "theory" / "moment-training.md").read_text(encoding="utf-8")
+    results = Results()
+    alone, chosen = (
+        results.values("covtype", "accuracy", method).mean()
+        for method in ("frontier", "moments and rows")
+    )
+    assert f"increases the accuracy from {alone:.3f} to {chosen:.3f}." in text
+    rows = descents.RECORD.rows()
+    above = {
+        str(metric): np.mean(
+            [
+                float(row["papers"]) - float(row["descents"]) > 1e-4
+                for row in rows
+                if row["metric"] == str(metric)
+            ]
+        )
+        for metric in descents.METRICS
+    }
+    problems = len({row["problem"] for row in rows})
+    assert f"On {problems:,} random problems, the single descent of the paper ended" in text
+    assert (
+        f"the best of {rows[0]['starts']} descents in up to {max(above.values()):.0%}".replace(
+            "%", " %"
+        )
+        in text
+    )
+    assert f"at least {least_deviation(0.9978, half_unit=6.5e-4):.4f}." in text
