@@ -153,3 +153,18 @@ def test_a_class_without_spread_has_a_finite_hessian_product(risk):
         for coef in ([1.0, 0.5, -1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]):
             product = objective.hessian_product(np.array(coef), np.array([0.3, -1.0, 0.2]))
             assert np.isfinite(product).all()
+
+
+def test_hessian_products_of_an_operator_over_rows_are_those_of_the_matrix():
+    """More than 5,000 features have no matrix of covariances."""
+    rng = np.random.default_rng(4)
+    X = sparse.random(60, 5_200, density=0.002, random_state=rng, format="csr")
+    y = np.arange(60) % 3 == 0
+    moments = Moments.of(X, y)
+    assert not isinstance(moments.positive.covariance, np.ndarray)
+    objective = MomentObjective(moments, CostRisk(), 1e-3)
+    coef, along = rng.normal(size=(2, 5_201))
+    step = 1e-4 / np.linalg.norm(along)
+    change = sum(f * objective(coef + k * step * along)[1] / step for k, f in CENTRAL.items())
+    size = np.abs(change).max()
+    assert objective.hessian_product(coef, along) == pytest.approx(change, abs=1e-6 * size)

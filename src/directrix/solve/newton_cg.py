@@ -30,6 +30,9 @@ def newton_cg(
 ) -> Solution:
     """Minimise with SciPy's truncated Newton method in a trust region.
 
+    A second-order method based on Hessian-vector products, as Ghanbari, Li and Scheinberg 2019
+    compare with L-BFGS (§4, alternative methods).
+
     Parameters
     ----------
     objective : callable
