@@ -1,6 +1,6 @@
 """Smoothing with L-BFGS against BMRM: objective and test metric against CPU time.
 
-The experiment of Zhang, Saha and Vishwanathan 2012 (§4), for precision-recall break-even and for
+The experiment of Zhang, Saha and Vishwanathan 2011 (§4), for precision-recall break-even and for
 ROC area.
 
 * J is the objective *without* smoothing, and has the paper's values. `SmoothedROCArea` has the
