@@ -25,6 +25,7 @@ from directrix.losses import (
     Ramp,
     RecallTop,
     Sigmoid,
+    SmoothedROCArea,
     SquaredHinge,
     TopNegatives,
     ZeroOne,
@@ -55,7 +56,16 @@ OF_ROW = {
     OneMinusTanh: lambda loss, z: 0.5 * (1.0 - np.tanh(loss.gamma * z)),
     ZeroOne: lambda _, z: 1.0 * (z <= 0.0),
 }
+
+
+def best_beta(apart, mu_m):
+    """Return the maximum over β from −1 to 1 of β(d − ½) − (μm / 2) β², pair by pair."""
+    beta = np.clip((apart - 0.5) / mu_m, -1.0, 1.0) if mu_m else np.sign(apart - 0.5)
+    return beta * (apart - 0.5) - mu_m / 2.0 * beta**2
+
+
 OF_PAIR = {
+    SmoothedROCArea: lambda loss, d: 0.5 - d + best_beta(d, 2.0 * loss.epsilon),
     PairwiseHinge: lambda loss, d: corner(loss.margin - d, loss.kappa),
     PairwiseSquaredHinge: lambda loss, d: np.maximum(loss.margin - d, 0.0) ** 2,
     PairwiseSquare: lambda loss, d: (loss.margin - d) ** 2,

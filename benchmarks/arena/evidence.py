@@ -393,7 +393,7 @@ LINKS = (
     ("benchmarks/studies/monitoring/checks.md", "monitored days: coverage, false alarms, drift"),
     (f"{_PAPERS}/ghanbari_2019/tables.md", "training from moments (Ghanbari and others 2019)"),
     (f"{_PAPERS}/ghanbari_2018/tables.md", "descents on risks (Ghanbari and Scheinberg 2018)"),
-    (f"{_PAPERS}/zhang_2012/figures.md", "smoothed losses (Zhang and others 2012)"),
+    (f"{_PAPERS}/zhang_2012/figures.md", "smoothed losses (Zhang and others 2011)"),
     (f"{_PAPERS}/zhang_2012/trajectories.md", "their metrics along the way"),
     (f"{_PAPERS}/hasan_pal_2015/tables.md", "Beta-Bernoulli models (Hasan and Pal)"),
     (f"{_PAPERS}/hasan_pal_2015/kernels.md", "their kernels and support vectors"),

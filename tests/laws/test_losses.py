@@ -30,6 +30,7 @@ from directrix.losses import (
     Ramp,
     RecallTop,
     Sigmoid,
+    SmoothedROCArea,
     TopNegatives,
     ZeroOne,
 )
@@ -44,6 +45,8 @@ LOSSES = {loss.name: loss for row in TABLE for loss in row.losses} | {
     "beta_bernoulli, uneven": BetaBernoulli(mixing=0.4, prior_mean=0.8, gamma=2.0),
     "pairwise_hinge with its corner": PairwiseHinge(kappa=0.0),
     "pairwise_hinge, wide": PairwiseHinge(kappa=1.5, margin=0.5),
+    "smoothed_roc_area with its corner": SmoothedROCArea(epsilon=0.0),
+    "smoothed_roc_area, wide": SmoothedROCArea(epsilon=0.2),
     "pairwise_square, half": PairwiseSquare(margin=0.5),
     "break_even with its corners": BreakEven(kappa=0.0),
     "break_even, wide": BreakEven(kappa=1.0, margin=2.0),

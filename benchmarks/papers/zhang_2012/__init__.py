@@ -1,1 +1,6 @@
-"""Zhang, Saha and Vishwanathan 2012: smoothing metrics that have corners, against BMRM."""
+"""Zhang, Saha and Vishwanathan 2011: smoothing metrics that have corners, against BMRM.
+
+The folder has the year of the paper's number in arXiv, 1202.3776.
+"""
+
+from benchmarks.papers.zhang_2012.verdicts import claims as claims

@@ -1,15 +1,16 @@
 """Smoothing with L-BFGS against BMRM: objective and test metric against CPU time.
 
-The experiment of Zhang, Saha and Vishwanathan 2012 (§4), for precision-recall break-even and for
+The experiment of Zhang, Saha and Vishwanathan 2011 (§4), for precision-recall break-even and for
 ROC area.
 
-* J is the objective *without* smoothing. In our units margins are one, so λ is multiplied by
-  (n / 2n₊)² for break-even and by 1/4 for ROC area; then J has the paper's values. λ in the files
-  is the paper's. The paper tunes λ on validation rows and does not print it: in the trajectories it
-  is 1e-3 and 1e-5.
-* μ̂ = ε/D as in the paper, ε = 1e-3 and D = n/2 or m/2: κ is 0.002 n₊/n or 0.002 times μ/μ̂. All
-  start at zero. L-BFGS remembers 6 steps as there; its Nesterov rival has 100 μ̂, once with
-  backtracking and restarts, once with the constant step of the paper's bound on L.
+* J is the objective *without* smoothing, and has the paper's values. `SmoothedROCArea` has the
+  paper's units; in those of `BreakEven` the margin is one, so λ is multiplied by (n / 2n₊)² for it.
+  λ in the files is the paper's. The paper tunes λ on validation rows and does not print it: in the
+  trajectories it is 1e-3 and 1e-5.
+* μ̂ = ε/D as in the paper, ε = 1e-3 and D = n/2 or m/2, and prox-functions are the paper's: half
+  the square of β, from 0 to 1 for break-even (so that κ is 0.002 n₊/n times μ/μ̂) and from -1 to 1
+  for ROC area. All start at zero. L-BFGS remembers 6 steps as there; its Nesterov rival has 100 μ̂,
+  once with backtracking and restarts, once with the constant step of the paper's bound on L.
 * An evaluation is one pass for value and gradient. Time is CPU of one thread, without what is done
   for the record; in the file its unit is one evaluation of L-BFGS with μ̂ on the same problem. A run
   ends where it converged, or after its seconds.
@@ -19,7 +20,7 @@ ROC area.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf
 from time import process_time
@@ -31,7 +32,7 @@ from benchmarks.harness.data import Rows
 from benchmarks.papers.zhang_2012.config import EPSILON
 from benchmarks.papers.zhang_2012.results import Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import BreakEven, Loss, PairwiseHinge
+from directrix.losses import BreakEven, Loss, SmoothedROCArea
 from directrix.metrics import AUC, PRBEP, Metric
 from directrix.objectives import DataObjective
 from directrix.solve import bundle, lbfgs, nesterov
@@ -44,7 +45,7 @@ _STEPS = 12
 
 
 class Objectives:
-    """A problem in our units: what is minimised, and what is measured on the way.
+    """A problem in the units of its loss: what is minimised, and what is measured on the way.
 
     Parameters
     ----------
@@ -54,27 +55,28 @@ class Objectives:
 
     def __init__(self, problem: Problem, train: Rows, test: Rows) -> None:
         self.train, self.test = train, test
-        share = float(train.y.mean())
-        loss: Loss
         self.metric: Metric
         if problem.loss == "prbep":
-            self._unit, unit_of_ridge, steep = 2.0 * EPSILON * share, 0.5 / share, 1.0 / share
-            loss, self.metric = BreakEven(kappa=0.0), PRBEP()
+            share = float(train.y.mean())
+            self._width, unit_of_ridge, steep = 2.0 * EPSILON * share, 0.5 / share, 1.0 / share
+            self._loss: Callable[[float], Loss] = BreakEven
+            self.metric = PRBEP()
         else:
-            self._unit, unit_of_ridge, steep = 2.0 * EPSILON, 0.5, 4.0
-            loss, self.metric = PairwiseHinge(kappa=0.0), AUC()
+            self._width, unit_of_ridge, steep = EPSILON, 1.0, 2.0
+            self._loss = SmoothedROCArea
+            self.metric = AUC()
         self.ridge = problem.penalty * unit_of_ridge**2
         ones = np.ones(len(train.y))
-        self.exact = DataObjective(train.X, train.y, ones, loss, self.ridge)
+        self.exact = DataObjective(train.X, train.y, ones, self._loss(0.0), self.ridge)
         self._steep = steep * float(train.X.multiply(train.X).sum(axis=1).max())
 
     def smoothed(self, times: float) -> DataObjective:
         """Return the objective with so many times μ̂."""
-        return replace(self.exact, loss=replace(self.exact.loss, kappa=times * self._unit))
+        return replace(self.exact, loss=self._loss(times * self._width))
 
     def lipschitz(self, times: float) -> float:
         """Return the paper's bound on L: ‖A‖² / μ, with ‖A‖ from the longest row, and λ."""
-        return self._steep / (times * self._unit) + self.ridge
+        return self._steep / (times * self._width) + self.ridge
 
     def bound(self, times: float, coef: FloatArray) -> float:
         """Return a lower bound of J: the smoothed one is below it, and curved by λ at least."""

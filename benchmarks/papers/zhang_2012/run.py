@@ -8,11 +8,16 @@ test metric of six methods against CPU time, on four sets at two fixed λ.
 lacks, then writes ``figures.md`` and ``figure_1.png`` to ``figure_4.png`` anew: Figures 1 to 4 of
 the paper, with the λ that is best on validation rows.
 
+``python -m benchmarks.papers.zhang_2012.run claims`` prints the verdict on each claim of the
+paper's abstract as CSV; it measures nothing.
+
 ``--quick`` runs some rows of a9a and writes nothing; ``--report`` measures nothing.
 """
 
 from __future__ import annotations
 
+import csv
+import sys
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
@@ -21,6 +26,7 @@ from math import inf
 
 from benchmarks.harness.data import Rows
 from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.papers.claims import Claim
 from benchmarks.papers.zhang_2012 import figures, trajectories
 from benchmarks.papers.zhang_2012.config import (
     LOSSES,
@@ -48,6 +54,7 @@ from benchmarks.papers.zhang_2012.results import (
     read_choices,
     read_trajectories,
 )
+from benchmarks.papers.zhang_2012.verdicts import claims
 
 SECONDS, SECONDS_OF_FIGURES, SECONDS_OF_CHOICE = 15.0, 8.0, 2.0
 _QUICK_SECONDS, _QUICK_ROWS = 0.5, 2000
@@ -134,8 +141,11 @@ def quick_figures() -> list[str]:
 def main() -> None:
     """Run and report."""
     parser = option_parser(__doc__, "half a minute; writes nothing")
-    parser.add_argument("experiment", choices=("trajectories", "figures"))
+    parser.add_argument("experiment", choices=("trajectories", "figures", "claims"))
     args = parser.parse_args()
+    if args.experiment == "claims":
+        csv.writer(sys.stdout, lineterminator="\n").writerows([Claim._fields, *claims()])
+        return
     of_figures = args.experiment == "figures"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # solvers that stop early are what is measured

@@ -35,11 +35,12 @@ _TARGETS = {"relative": "(1 + 1e-3) J*", "absolute": "J* + 1e-3"}
 _INTRODUCTION = """\
 # Smoothing with L-BFGS against BMRM
 
-The experiment of Zhang, Saha and Vishwanathan 2012, §4, on data sets at hand. J is the objective
+The experiment of Zhang, Saha and Vishwanathan 2011, §4, on data sets at hand. J is the objective
 without smoothing, J* the least of it that any run found. Evaluations and CPU time to reach
 (1 + 1e-3) J* and J* + 1e-3; "-" is never. The unit of time is one evaluation of L-BFGS with μ̂ on
-the same problem, in the same run; evaluations mean more. λ is in the paper's units. A run was
-stopped after 15 s of CPU. How: see `methods.py`. The same as a figure: `trajectories.png`."""
+the same problem, in the same run; evaluations mean more. λ is in the paper's units, and μ̂ = ε/D
+with its prox-functions, for the ROC area on [-1, 1]^m. A run was stopped after 15 s of CPU. How:
+see `methods.py`. The same as a figure: `trajectories.png`."""
 
 
 class Group(Curves):
@@ -89,15 +90,28 @@ def write(runs: dict[Run, Trajectory]) -> None:
 def lines(runs: dict[Run, Trajectory]) -> list[str]:
     """Return the report."""
     groups = groups_of(runs)
-    claims = (_faster, _identical, _within, _worse, _rate, _generalisation)
     text = [*_INTRODUCTION.splitlines(), "", "## Which of the paper's claims hold", ""]
-    for number, claim in enumerate(claims, 1):
-        first, *rest = claim(groups)
+    for number, (first, *rest) in enumerate(_judged(groups), 1):
         text += [f"{number}. {first}", *(f"   * {detail}" for detail in rest)]
     text += ["", "## What the claims are judged by", "", *_comparison(groups)]
     for group in groups:
         text += ["", *_table(group)]
     return text
+
+
+def short_table(runs: dict[Run, Trajectory]) -> list[str]:
+    """Return the claims of §4.1 with verdict and first detail, for the page of losses."""
+    rows = header("the paper says", "here")
+    for first, detail, *_ in _judged(groups_of(runs)):
+        title, outcome = first.removeprefix("**").split("** ")
+        rows.append(line(title.rstrip("."), f"{outcome} {detail}"))
+    return rows
+
+
+def _judged(groups: list[Group]) -> list[list[str]]:
+    """Return for each claim of §4.1 its title and verdict, and the details."""
+    claims = (_faster, _identical, _within, _worse, _rate, _generalisation)
+    return [claim(groups) for claim in claims]
 
 
 def _title(problem: Problem) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
     from directrix.losses.quota import RecallTop as RecallTop
     from directrix.losses.ramp import Ramp as Ramp
     from directrix.losses.roc_area import PairwiseHinge as PairwiseHinge
+    from directrix.losses.roc_area import SmoothedROCArea as SmoothedROCArea
 
     def __getattr__(name: str) -> Any:
         """Let a type checker accept a loss that is not listed above."""

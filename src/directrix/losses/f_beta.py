@@ -97,7 +97,7 @@ class FBetaEnvelope(_FBeta):
               - \frac\kappa{2n} \sum_i \omega_i \beta_i^2 \Big], \qquad
               b = \sum_{i \in P} \omega_i \beta_i, \quad c = \sum_{j \in N} \omega_j \beta_j
 
-    (Zhang, Saha and Vishwanathan 2012, eq. 2, 8 and 13, for F_β, which they leave open.) b and c
+    (Zhang, Saha and Vishwanathan 2011, eq. 2, 8 and 13, for F_β, which they leave open.) b and c
     are the misses and false alarms. One minus F_β is convex in b, so its greatest mean over
     labellings is not a function of b and c; with r = n₊ − b and K = 1 + β² the least concave
     function above it is
@@ -201,7 +201,7 @@ class FBetaIsotonic(_FBeta):
               - \frac\kappa{2n} \sum_i \omega_i \beta_i^2 \Big], \qquad
               \Delta(b, c) = \frac{\beta^2 b + c}{(1 + \beta^2) n_+ - b + c}
 
-    (Zhang, Saha and Vishwanathan 2012, eq. 2, 8 and 13, for F_β, which they leave open.) The
+    (Zhang, Saha and Vishwanathan 2011, eq. 2, 8 and 13, for F_β, which they leave open.) The
     positives are missed in the order of their scores, :math:`b_k` are their cumulative weights and
     :math:`p_k` the chance that just the lowest k are; only the false alarms are replaced by their
     mean. For a given ν it is an isotonic regression. Never above `FBetaEnvelope`, never below the

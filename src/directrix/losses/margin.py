@@ -143,7 +143,7 @@ class SquaredHinge(_WithoutLevel):
 
 @dataclass(frozen=True)
 class Hinge(MarginLoss):
-    r"""Hinge with a rounded corner (Zhang, Saha and Vishwanathan 2012, in units of the score).
+    r"""Hinge with a rounded corner (Zhang, Saha and Vishwanathan 2011, in units of the score).
 
     .. math:: \phi(z) = h_\kappa(m - z), \qquad
               h_\kappa(u) = \begin{cases} 0 & u \le 0 \\ u^2 / 2\kappa & 0 \le u \le \kappa \\

@@ -35,7 +35,7 @@ class TopNegatives(Loss):
     quantile, and convex where the quantile is not. α = 0 would be the top negative alone; all of
     them, their mean. It is below the unsmoothed loss by at most κ.
 
-    A limit on the false positives inside the labellings of Zhang, Saha and Vishwanathan (2012, eq.
+    A limit on the false positives inside the labellings of Zhang, Saha and Vishwanathan (2011, eq.
     2) would do the opposite: it charges the top negatives, whose errors are allowed.
 
     Its `Ramp` tends to one minus the recall at the threshold c, the *mean* of the top negatives.

@@ -92,7 +92,7 @@ class BreakEven(_Top):
               \qquad 0 \le \beta \le 1, \quad
               \sum_{i \in P} \omega_i \beta_i = \sum_{j \in N} \omega_j \beta_j
 
-    (Zhang, Saha and Vishwanathan 2012, eq. 2, 8 and 13, in units of the score, so that the margin
+    (Zhang, Saha and Vishwanathan 2011, eq. 2, 8 and 13, in units of the score, so that the margin
     is the same at any prior.) β is the chance of a wrong label; only as many positives as
     negatives may be wrong, so the box of eq. 8 is cut by a plane. That makes the prox-function
     smaller than theirs: the loss is below the unsmoothed one by at most
@@ -147,7 +147,7 @@ class PrecisionTop(_TopK):
               - \frac\kappa2 \sum_i \omega_i (\pi_i - \bar y_i)^2 \Big], \qquad
               0 \le \pi \le 1, \quad \omega \cdot \pi = k
 
-    (Zhang, Saha and Vishwanathan 2012, eq. 2 and 13, for precision at k.) With the labels y
+    (Zhang, Saha and Vishwanathan 2011, eq. 2 and 13, for precision at k.) With the labels y
     instead of ȳ it would bound nothing where k is not n₊, as y is no choice of k rows, and an
     intercept could lower it without end. ȳ is the mean of all perfect choices:
     :math:`\min(1, k/n_+)` of a positive and :math:`\max(0, (k - n_+)/n_-)` of a negative.

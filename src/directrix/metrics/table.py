@@ -77,6 +77,7 @@ _MARGIN: tuple[Loss, ...] = (
 )
 _PAIRWISE: tuple[Loss, ...] = (
     losses.PairwiseHinge(),
+    losses.SmoothedROCArea(),
     losses.PairwiseSquaredHinge(),
     losses.PairwiseSquare(),
     losses.PairwiseLogistic(),

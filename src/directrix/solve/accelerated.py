@@ -27,7 +27,7 @@ def nesterov(
               y_{k+1} = w_{k+1} + \frac{a_k - 1}{a_{k+1}} (w_{k+1} - w_k), \qquad
               a_{k+1} = \tfrac12 \big(1 + \sqrt{1 + 4 a_k^2}\big)
 
-    This is the method of Zhang, Saha and Vishwanathan 2012 (§1.1 and appendix A) for their smoothed
+    This is the method of Zhang, Saha and Vishwanathan 2011 (§1.1 and appendix A) for their smoothed
     risks, where :math:`L = \|A\|^2 / \mu + \lambda`. That constant is far too large in practice,
     so by default L is determined by backtracking: doubled until
     :math:`F(w_{k+1}) \le F(y_k) - \|\nabla F(y_k)\|^2 / 2L`, and lowered by a tenth before each

@@ -31,7 +31,7 @@ def bundle(
     .. math:: J(w) = R(w) + \tfrac\lambda2 \|w\|^2, \qquad
               w_{k+1} = \arg\min_w\ \max_{i \le k}\, [g_i \cdot w + b_i] + \tfrac\lambda2 \|w\|^2
 
-    This is the bundle method of Teo and others (2010), with which Zhang, Saha and Vishwanathan 2012
+    This is the bundle method of Teo and others (2010), with which Zhang, Saha and Vishwanathan 2011
     compare. The planes lie below R, so the minimum of the model is a lower bound of J, returned as
     ``lower_bound``; the best J so far is above the optimum by at most the gap between them. The
     program is solved in its dual, :math:`\max_\alpha b \cdot \alpha - \frac{1}{2\lambda} \|G^\top

@@ -1,7 +1,14 @@
+"""The experiment of Zhang, Saha and Vishwanathan: its objectives, records, reports and claims."""
+
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy import sparse
 
-from benchmarks.papers.zhang_2012 import figures, trajectories
+from benchmarks.harness.data import Rows
+from benchmarks.papers.zhang_2012 import claims, figures, trajectories, verdicts
 from benchmarks.papers.zhang_2012.config import (
     LOSSES,
     METHODS_OF_FIGURES,
@@ -23,6 +30,56 @@ from benchmarks.papers.zhang_2012.results import (
     relative,
 )
 from benchmarks.papers.zhang_2012.run import best_of
+from directrix.losses import SmoothedROCArea
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def small_problem(loss):
+    """Return λ, eight rows, coefficients in the paper's units, and the objectives."""
+    rng = np.random.default_rng(1)
+    rows = Rows(sparse.csr_array(rng.normal(size=(8, 2))), np.array([1, 0, 0, 1, 0, 0, 1, 0]) > 0)
+    return 0.3, rows, rng.normal(size=2), Objectives(Problem("", loss, 0.3), rows, rows)
+
+
+def test_objective_of_break_even_is_that_of_the_paper():
+    ridge, rows, coef, task = small_problem("prbep")
+    labels = 2.0 * rows.y - 1.0
+    scores, n, n_pos = rows.X @ coef, len(rows.y), rows.y.sum()
+    risks = [
+        (z[rows.y] < 0).sum() / n_pos + scores @ (z - labels) / n  # eq. 2
+        for z in (np.array(z) for z in product((-1.0, 1.0), repeat=n))
+        if (z[rows.y] < 0).sum() == (z[~rows.y] > 0).sum()
+    ]
+    in_units = np.append(coef * 2.0 * n_pos / n, 0.0)
+    value = max(risks) + ridge / 2.0 * coef @ coef
+    assert task.exact(in_units)[0] == pytest.approx(value, abs=1e-12)
+    # Smoothing lowers it by μD = ε at most.
+    assert 0.0 < task.exact(in_units)[0] - task.smoothed(100.0)(in_units)[0] <= 0.1
+
+
+def test_objective_of_the_roc_area_is_that_of_the_paper():
+    ridge, rows, coef, task = small_problem("auc")
+    m = rows.y.sum() * (~rows.y).sum()
+    assert task.smoothed(100.0).loss == SmoothedROCArea.from_mu(100.0 * 0.001 / (m / 2.0), m)
+    scores = rows.X @ coef
+    apart = np.subtract.outer(scores[rows.y], scores[~rows.y])
+    # Eq. 3, less the mean of w·(x_i − x_j), which it lacks.
+    value = np.maximum(apart, 1.0 - apart).mean() - apart.mean() + ridge / 2.0 * coef @ coef
+    assert task.exact(np.append(coef, 0.0))[0] == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_gradient_changes_faster_than_the_bound_of_the_paper(loss):
+    task = small_problem(loss)[-1]
+    rng = np.random.default_rng(2)
+    for times in (1.0, 100.0, 1000.0):
+        smooth = task.smoothed(times)
+        for size in (1e-3, 0.1, 1.0):
+            a, step = rng.normal(size=3), size * rng.normal(size=3)
+            step[-1] = 0.0
+            change = np.linalg.norm(smooth(a + step)[1] - smooth(a)[1])
+            assert change <= task.lipschitz(times) * np.linalg.norm(step) * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -92,3 +149,45 @@ def test_ratios_of_known_curves():
     assert figures.metric_ratio(curves, "lbfgs 1") == (10.0, False)
     curves["bmrm"][-1] = Point(20, 40.0, 0.2, 0.8)
     assert figures.objective_ratio(curves, "lbfgs 1") == (10.0, True)
+
+
+def test_claims_of_known_curves():
+    fast = [Point(1, 1.0, 0.9, 0.5), Point(4, 4.0, 0.1, 0.8)]
+    slow = [Point(1, 2.0, 0.95, 0.4), Point(40, 40.0, 0.1005, 0.8)]
+    fixed = {
+        Problem("a9a", "auc", ridge): Curves(
+            {
+                "lbfgs 1": fast,
+                "lbfgs 100": fast,
+                "bmrm": slow,
+                "nesterov 100": [Point(count, float(count), 0.1, 0.8)],
+            }
+        )
+        for ridge, count in ((1e-3, 10), (1e-5, 60))
+    }
+    words = [claim.verdict for claim in verdicts.judged([*fixed.values()], fixed)]
+    assert words == ["holds"] * 5
+    for curves in fixed.values():
+        curves["bmrm"] = [Point(4, 2.0, 0.1, 0.9)]
+    fixed[Problem("a9a", "auc", 1e-5)]["nesterov 100"] = [Point(110, 110.0, 0.1, 0.8)]
+    fixed[Problem("a9a", "auc", 1e-5)]["bmrm"] = [Point(500, 2.0, 0.1, 0.9)]
+    words = [claim.verdict for claim in verdicts.judged([*fixed.values()], fixed)]
+    assert words == ["does not hold"] * 5
+
+
+def test_every_claim_has_a_verdict_and_a_figure():
+    for claim in claims():
+        assert claim.verdict in ("holds", "does not hold")
+        assert claim.figure[-1] not in ".,"
+        assert "nan" not in claim.figure
+        assert "not measured" not in claim.figure
+
+
+def test_the_page_on_the_paper_has_the_verdicts_of_the_tracked_runs():
+    text = (DOCS / "theory" / "smoothing.md").read_text(encoding="utf-8")
+    assert "\n".join(verdicts.table()) in text
+
+
+def test_the_page_of_losses_has_the_verdicts_of_the_tracked_runs():
+    text = (DOCS / "losses.md").read_text(encoding="utf-8")
+    assert "\n".join(trajectories.short_table(read_trajectories())) in text
