@@ -20,13 +20,11 @@ from directrix.classifiers.beta_bernoulli.plateaus import (
     pair_of,
     probability,
 )
-from directrix.classifiers.beta_bernoulli.state import (
-    kernel_facts,
-    prior_facts,
-    restored_attributes,
-)
+from directrix.classifiers.beta_bernoulli.state import prior_facts, restored_attributes
 from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.kernels.scoring import expansion_scores, kernel_units, refuse_formula
+from directrix.classifiers.kernels.state import expansion_arrays, kernel_facts
 from directrix.classifiers.smooth.initialization import validate_grid
 from directrix.classifiers.state import Facts
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
@@ -264,12 +262,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         check_is_fitted(self)
         if self._kernel is None:
             return super().decision_function(X)
-        X = self._validated_features(X)
-        centers = self._units.rows(self.support_vectors_)
-        scores: FloatArray = np.full(X.shape[0], self.intercept_[0])
-        if self.n_support_:
-            scores += self._kernel(self._units.rows(X), centers) @ self.dual_coef_[0]
-        return scores
+        return expansion_scores(self, self._validated_features(X))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the more probable class of each row.
@@ -303,12 +296,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         """Return what this classifier computes for a row; raise ValueError with a kernel."""
         check_is_fitted(self)
         if self._kernel is not None:
-            msg = (
-                "a model with a kernel is a sum over rows and has no coefficients of features, so "
-                "it has no form in SQL, ONNX, JSON or Python: keep it with directrix.export.save, "
-                "or put sklearn.kernel_approximation.Nystroem before a classifier without kernel"
-            )
-            raise ValueError(msg)
+            refuse_formula()
         even = even_score(self.loss_)
         return replace(
             super().scoring_formula(),
@@ -321,12 +309,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         arrays = {"intercept": self.intercept_, "support": support}
         if self._kernel is None:
             return arrays | super()._state_arrays()
-        return arrays | {
-            "dual_coef": self.dual_coef_,
-            "unit_mean": self._units.mean,
-            "unit_scale": self._units.scale,
-            "rows": self.support_vectors_,
-        }
+        return arrays | expansion_arrays(self)
 
     def _state_facts(self) -> Facts:
         return Facts(
@@ -350,9 +333,10 @@ class BetaBernoulliClassifier(LinearClassifier):
 
 
 def _units_for(recipe: Recipe, X: Any, weight: FloatArray) -> Standardization:
-    """Return the standardisation of the features: none for kernels of features as given."""
-    if recipe.kernel is not None and recipe.kernel.as_given:
-        return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    """Return the standardisation of the features: by quartiles for linear models and L-BFGS."""
     linear = recipe.kernel is None or recipe.kernel.name == "linear"
-    robust = linear and recipe.solver == "lbfgs"
-    return (Standardization.robust if robust else Standardization.of)(X, weight)
+    if linear and recipe.solver == "lbfgs":
+        return Standardization.robust(X, weight)
+    if recipe.kernel is None:
+        return Standardization.of(X, weight)
+    return kernel_units(recipe.kernel, X, weight)

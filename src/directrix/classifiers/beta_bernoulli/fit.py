@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
@@ -12,8 +12,6 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd
-from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, LinearColumns
 from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, learn
 from directrix.classifiers.beta_bernoulli.penalized_intercept import (
     PenalizedInterceptObjective,
@@ -24,6 +22,9 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, p
 from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.kernels.expansion import KernelExpansion, LinearColumns
+from directrix.classifiers.kernels.kernel import Kernel
+from directrix.classifiers.kernels.sgd import kernel_sgd
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 
@@ -96,20 +97,13 @@ class Recipe:
     @classmethod
     def of(cls, classifier: Any) -> Recipe:
         """Return the recipe of a classifier's parameters; raise ValueError for invalid ones."""
-        kernel, params = classifier.kernel, classifier.kernel_params
-        if not (params is None or isinstance(params, Mapping)):
-            msg = f"kernel_params must be a dict, not {params!r}"
-            raise ValueError(msg)
-        if kernel is None and params:
-            msg = f"kernel_params={params!r} without a kernel: name one"
-            raise ValueError(msg)
         plateaus = checked_plateaus(classifier.plateaus)
         learned = _checked_names(classifier.learn)
         if isinstance(plateaus, str) and plateaus == "learned":
             learned |= {"mixing", "prior_mean"}
         recipe = cls(
             plateaus,
-            None if kernel is None else Kernel(kernel, dict(params or {})),
+            Kernel.of(classifier.kernel, classifier.kernel_params),
             classifier.prior,
             tuple(name for name in LEARNABLE if name in learned),
             classifier.solver,

@@ -1,4 +1,4 @@
-"""Kernels, and the coordinates in which a kernel expansion is a linear model."""
+"""The coordinates in which a kernel expansion is a linear model."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import linalg, sparse
-from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
+from scipy import linalg
 
 from directrix.moments import as_rows, row_hash
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-
-KERNELS = ("linear", "rbf", "polynomial", "min")
+    from directrix.classifiers.kernels.kernel import Kernel
 
 # A matrix of 20,000² numbers takes 3 GB, and its eigenvectors an hour.
 _MOST_ROWS = 20_000
@@ -22,67 +20,6 @@ _MOST_ROWS = 20_000
 _LEAST_EIGENVALUE = 1e-12
 # A negative eigenvalue beyond this share of the largest is no rounding error: it is not a kernel.
 _MOST_NEGATIVE = 1e-6
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel by name or as a function of two vectors.
-
-    Parameters
-    ----------
-    name : "linear", "rbf", "polynomial", "min" or callable
-    params : dict, optional
-        Parameters of scikit-learn's kernel of this name, or of the function.
-    """
-
-    name: Any
-    params: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        if not (callable(self.name) or self.name in KERNELS):
-            msg = (
-                f"kernel must be None, {', '.join(map(repr, KERNELS))} or a function of two "
-                f"vectors, not {self.name!r}"
-            )
-            raise ValueError(msg)
-
-    @property
-    def as_given(self) -> bool:
-        """Whether features are not standardised: centring would spoil counts and shares."""
-        return callable(self.name) or self.name == "min"
-
-    def __call__(self, rows: Any, others: Any) -> FloatArray:
-        """Return the kernel of each row and each of the others."""
-        if isinstance(self.name, str) and self.name == "min":
-            return intersection(rows, others)
-        if callable(self.name):
-            # scikit-learn calls functions with dense vectors only.
-            rows, others = (X.toarray() if sparse.issparse(X) else X for X in (rows, others))
-        matrix: FloatArray = pairwise_kernels(rows, others, metric=self.name, **self.params or {})
-        return matrix
-
-
-def intersection(rows: Any, others: Any) -> FloatArray:
-    r"""Return the intersection kernel of rows without negative features.
-
-    .. math:: K(x, y) = \sum_k \min(x_k, y_k)
-              = \tfrac12 \big(\|x\|_1 + \|y\|_1 - \|x - y\|_1\big)
-    """
-    for X in (rows, others):
-        if X.min() < 0:
-            msg = "kernel='min' is for features that are never negative: counts or shares"
-            raise ValueError(msg)
-    sums = (np.asarray(X.sum(axis=1)).reshape(-1) for X in (rows, others))
-    apart = manhattan_distances(*(_short_indices(X) for X in (rows, others)))
-    matrix: FloatArray = 0.5 * (np.add.outer(*sums) - apart)
-    return matrix
-
-
-def _short_indices(X: Any) -> Any:
-    """Return sparse rows with 32-bit indices, which scikit-learn's distance needs."""
-    if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
-        return X
-    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd, row_slope
-from directrix.classifiers.beta_bernoulli.kernels import Kernel
+from directrix.classifiers.kernels.kernel import Kernel
+from directrix.classifiers.kernels.sgd import kernel_sgd, row_slope
 from directrix.losses.beta_bernoulli import BetaBernoulli
 
 
