@@ -69,8 +69,8 @@ class KernelExpansion:
         Index of each row's center.
     rows : array or sparse matrix of shape (m, d)
         The centers.
-    columns : array of shape (n, m)
-        Kernels of all rows with the centers.
+    matrix : array of shape (m, m)
+        Kernels of the centers.
     X : array of shape (n, r)
         Φ.
     inverse : array of shape (m, r)
@@ -81,29 +81,14 @@ class KernelExpansion:
     centers: IntArray
     center_index: IntArray
     rows: Any
-    columns: FloatArray
+    matrix: FloatArray
     X: FloatArray
     inverse: FloatArray
 
     @classmethod
     def from_rows(cls, kernel: Kernel, rows: Any) -> KernelExpansion:
         """Return the expansion on the kernels of some rows."""
-        # Sorted by content, so that a row of weight k gives what k rows give, in any order.
-        _, centers, center_index = np.unique(
-            row_hash(as_rows(rows)), return_index=True, return_inverse=True
-        )
-        if len(centers) > _MOST_ROWS:
-            msg = (
-                f"{len(centers)} rows are too many for a kernel expansion, which needs the kernel "
-                f"of all pairs (at most {_MOST_ROWS} rows): put "
-                "sklearn.kernel_approximation.Nystroem before a classifier without kernel in a "
-                "pipeline"
-            )
-            raise ValueError(msg)
-        matrix = kernel(rows[centers], rows[centers])
-        if not np.isfinite(matrix).all():
-            msg = "the kernel is not finite for all pairs of rows: scale the features"
-            raise ValueError(msg)
+        centers, center_index, matrix = _kernel_matrix(kernel, rows)
         size, vectors = linalg.eigh(0.5 * (matrix + matrix.T))
         largest = float(np.abs(size).max())
         if size[0] < -_MOST_NEGATIVE * largest:
@@ -120,10 +105,15 @@ class KernelExpansion:
             centers,
             center_index,
             rows[centers],
-            matrix[center_index],
+            matrix,
             X[center_index],
             inverse,
         )
+
+    @property
+    def columns(self) -> FloatArray:
+        """Kernels of all rows with the centers, of shape (n, m)."""
+        return self.matrix[self.center_index]
 
     def coefficients(self, weight: FloatArray) -> FloatArray:
         """Return the coefficients a of the kernels from those of ``X``."""
@@ -132,3 +122,69 @@ class KernelExpansion:
     def columns_for(self, rows: Any) -> FloatArray:
         """Return the kernels of other rows with the centers."""
         return self.kernel(rows, self.rows)
+
+
+@dataclass(frozen=True)
+class KernelColumns:
+    r"""The kernels of some rows as the columns of a linear model, with the ridge |a|².
+
+    .. math:: f(x) = \sum_j a_j K(x, x_j), \qquad \frac{\alpha}{2} \sum_j a_j^2
+
+    It is the model of Hasan and Pal 2015 (eq. 36–39), with a Gaussian prior on each coefficient;
+    `KernelExpansion` has the norm of the function instead. It has the same interface.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    centers : array of int of shape (m,)
+        Indices of the distinct rows.
+    rows : array or sparse matrix of shape (m, d)
+        The centers.
+    X : array of shape (n, m)
+        Kernels of all rows with the centers.
+    """
+
+    kernel: Kernel
+    centers: IntArray
+    rows: Any
+    X: FloatArray
+
+    @classmethod
+    def from_rows(cls, kernel: Kernel, rows: Any) -> KernelColumns:
+        """Return the columns of the kernels of some rows."""
+        centers, center_index, matrix = _kernel_matrix(kernel, rows)
+        return cls(kernel, centers, rows[centers], matrix[center_index])
+
+    @property
+    def columns(self) -> FloatArray:
+        """The columns that the coefficients multiply."""
+        return self.X
+
+    def coefficients(self, weight: FloatArray) -> FloatArray:
+        """Return the coefficients of the columns from those of ``X``."""
+        return weight
+
+    def columns_for(self, rows: Any) -> FloatArray:
+        """Return the kernels of other rows with the centers."""
+        return self.kernel(rows, self.rows)
+
+
+def _kernel_matrix(kernel: Kernel, rows: Any) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the indices of distinct rows, the index of each row's, and the kernels of these."""
+    # Sorted by content, so that a row of weight k gives what k rows give, in any order.
+    _, centers, center_index = np.unique(
+        row_hash(as_rows(rows)), return_index=True, return_inverse=True
+    )
+    if len(centers) > _MOST_ROWS:
+        msg = (
+            f"{len(centers)} rows are too many for a kernel expansion, which needs the kernel "
+            f"of all pairs (at most {_MOST_ROWS} rows): put "
+            "sklearn.kernel_approximation.Nystroem before a classifier without kernel in a "
+            "pipeline"
+        )
+        raise ValueError(msg)
+    matrix = kernel(rows[centers], rows[centers])
+    if not np.isfinite(matrix).all():
+        msg = "the kernel is not finite for all pairs of rows: scale the features"
+        raise ValueError(msg)
+    return centers, center_index, matrix

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.kernels.kernel import KERNELS, Kernel
-from directrix.classifiers.state import Facts, StateArrays, is_number, require
+from directrix.classifiers.state import Facts, ModelState, StateArrays, is_number, require
 
 _KERNEL_PARAMS = ("coef0", "degree", "gamma")
 
@@ -64,6 +64,16 @@ def expansion_attributes(arrays: StateArrays, n_features: int) -> dict[str, Any]
     attributes["_units"] = Standardization(mean, scale)
     attributes["support_vectors_"] = arrays.take("rows", (n_rows, n_features), "float32", "float64")
     return attributes
+
+
+def restored_expansion(state: ModelState) -> dict[str, Any]:
+    """Return the attributes of a kernel expansion with its kernel, after checking the arrays."""
+    arrays = StateArrays(state.arrays)
+    attributes = expansion_attributes(arrays, state.n_features)
+    arrays.require_empty()
+    kernel = restored_kernel(state.facts.get("kernel"))
+    require_matching_kernel(attributes, kernel)
+    return attributes | {"_kernel": kernel}
 
 
 def support_attributes(arrays: StateArrays) -> dict[str, Any]:
