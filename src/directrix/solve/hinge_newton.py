@@ -262,8 +262,10 @@ def _minimize_rounded(
     for _ in range(_MOST_STEPS):
         step = problem.newton_step(state, width)
         decrease = -float(step @ state.grad)
-        if decrease <= _ROUNDING:
-            break
-        coef = coef + problem.line_search(coef, step, width) * step
+        last = decrease <= _ROUNDING
+        # The last step no longer lowers the value, but doubles the digits of the coefficients.
+        coef = coef + (1.0 if last else problem.line_search(coef, step, width)) * step
         state = problem.state(coef, width)
+        if last:
+            break
     return coef, state

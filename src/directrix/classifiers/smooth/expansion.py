@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from directrix.classifiers.kernels.kernel import Kernel
     from directrix.solve import Solution
 
+# Share of the trace that is added to a kernel matrix, so that nearly equal rows do no harm.
+_LEAST_EIGENVALUE = 1e-12
+
 
 def expand(kernel: Kernel, rows: TrainingRows) -> tuple[Standardization, KernelExpansion]:
     """Return the units of the features, and the kernel expansion of the rows in these units.
@@ -62,6 +65,7 @@ def expansion_model(
     """
     if solution.dual is None:
         coefficients = space.coefficients(line)
+        kept = np.flatnonzero(coefficients)
     else:
         weight = solution.coef[:-1]
         length = float(weight @ weight)
@@ -69,6 +73,18 @@ def expansion_model(
         center = space.center_index[keyed.index]
         sums = np.bincount(center, solution.dual, len(space.centers))
         coefficients = factor * sums.astype(np.float64)
-    kept = np.flatnonzero(coefficients)
+        kept = np.flatnonzero(coefficients)
+        coefficients[kept] += _correction(space, kept, coefficients[kept], line)
     kept = kept[np.argsort(space.centers[kept])]
     return coefficients[kept], space.centers[kept]
+
+
+def _correction(
+    space: KernelExpansion, kept: IntArray, coefficients: FloatArray, line: FloatArray
+) -> FloatArray:
+    """Return what coefficients of rows lack of a line: slopes in a narrow corner lose digits."""
+    centers = space.X[space.centers[kept]]
+    matrix = space.matrix[np.ix_(kept, kept)].copy()
+    matrix[np.diag_indices(len(kept))] += _LEAST_EIGENVALUE * float(np.trace(matrix))
+    lacking = centers @ (line - coefficients @ centers)
+    return np.asarray(np.linalg.solve(matrix, lacking), dtype=np.float64)
