@@ -181,7 +181,6 @@ TESTED_THROUGH_OTHERS = {
     "_discovery.py",
     "_typing.py",
     "checks/check.py",
-    "classifiers/beta_bernoulli/fit.py",
     "classifiers/fitting/choice.py",
     "classifiers/fitting/folds.py",
     "classifiers/smooth/initialization.py",

@@ -41,6 +41,7 @@ from directrix.classifiers.fitting.operating_point import aligned as aligned
 from directrix.classifiers.fitting.operating_point import predicted_rates as predicted_rates
 from directrix.classifiers.fitting.solvers import solver_for as solver_for
 from directrix.classifiers.fitting.standardization import Standardization as Standardization
+from directrix.classifiers.kernels.kernel import alpha_from_svc, gamma_from_bandwidth
 from directrix.classifiers.moment.classifier import MomentClassifier
 from directrix.classifiers.positive import ending_with as ending_with
 from directrix.classifiers.positive import positive_of as positive_of
@@ -76,5 +77,7 @@ __all__ = [
     "PointsToDoubleOdds",
     "ScorecardClassifier",
     "SmoothClassifier",
+    "alpha_from_svc",
     "diagnose",
+    "gamma_from_bandwidth",
 ]

@@ -154,6 +154,8 @@ class Loss(ABC):
             names += ["nesterov", "bundle"] if self.exact else ["nesterov"]
         if self.tight and self.sharpness is not None:
             names += ["sla", "slam"]
+        if self.separable:
+            names.append("sgd")
         return tuple(names)
 
     def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002

@@ -84,8 +84,9 @@ class Ramp(Loss):
 
     @property
     def solvers(self) -> tuple[str, ...]:
-        """Descent, and the convex-concave procedure."""
-        return ("lbfgs", "descent", "cccp")
+        """Descent, the convex-concave procedure, and stochastic gradients of a mean over rows."""
+        names = ("lbfgs", "descent", "cccp")
+        return (*names, "sgd") if self.separable else names
 
     @property
     def worst(self) -> float:

@@ -14,6 +14,8 @@ Public names
     The minimum of a quadratic function whose coefficients keep given signs.
 `bundle`, `cccp`
     Solvers for convex risks with corners, and for differences of convex functions.
+`hinge_newton`
+    The hinge with a ridge, to any accuracy and with a lower bound: a support vector machine.
 `sla`, `slam`, `Tuned`
     Continuation from a smooth to a sharp loss, and the choice of its constants on held-out rows.
 `vertex_search`, `zero_one_lower_bound`, `Certificate`
@@ -29,6 +31,7 @@ from directrix.solve.bundle import bundle
 from directrix.solve.cccp import cccp
 from directrix.solve.continuation import sla
 from directrix.solve.descent import descent
+from directrix.solve.hinge_newton import hinge_newton
 from directrix.solve.hitting_set import Certificate, zero_one_lower_bound
 from directrix.solve.lbfgs import lbfgs, stop_after
 from directrix.solve.newton_cg import newton_cg
@@ -49,6 +52,7 @@ __all__ = [
     "bundle",
     "cccp",
     "descent",
+    "hinge_newton",
     "lbfgs",
     "nesterov",
     "newton_cg",

@@ -44,6 +44,8 @@ class Solution(NamedTuple):
         Value at the start and after each iteration.
     lower_bound : float
         Lower bound of the objective; −∞ if the solver computes none.
+    dual : array of shape (n,), optional
+        Coefficient of each row in the expansion of the solution, if the solver computes them.
     """
 
     coef: FloatArray
@@ -53,6 +55,7 @@ class Solution(NamedTuple):
     converged: bool
     history: tuple[float, ...]
     lower_bound: float = -inf
+    dual: FloatArray | None = None
 
 
 class Path:

@@ -275,12 +275,10 @@ WRONG = {
     "kernel must be None, 'linear', 'rbf'": {"kernel": "sigmoid"},
     "without a kernel": {"kernel_params": {"gamma": 1.0}},
     "kernel_params must be a dict": {"kernel": "rbf", "kernel_params": 3.0},
-    "prior must be one of 'gaussian', 'gaussian-laplace'": {"prior": "laplace"},
+    "prior must be one of 'gaussian', 'gaussian-coefficients'": {"prior": "laplace"},
     "solver must be one of 'lbfgs', 'sgd'": {"solver": "newton"},
-    "'sgd' needs a kernel": {"solver": "sgd"},
-    "'slam' takes no kernel": {"solver": "slam", "kernel": "rbf"},
     "'sla' learns no plateaus": {"solver": "sla", "plateaus": "learned"},
-    "'sgd' learns no plateaus and has the prior 'gaussian' only": {
+    "'sgd' learns no plateaus and has no prior 'gaussian-laplace'": {
         "solver": "sgd",
         "kernel": "rbf",
         "prior": "gaussian-laplace",

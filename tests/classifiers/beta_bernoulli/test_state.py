@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.kernels import Kernel
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
-from directrix.classifiers.beta_bernoulli.state import kernel_facts, prior_facts
+from directrix.classifiers.beta_bernoulli.state import prior_facts
 from directrix.classifiers.state import Facts, StateError
 from directrix.losses import Logistic
 
@@ -26,17 +25,10 @@ def refused(state, words, **facts):
         BetaBernoulliClassifier.from_state(changed)
 
 
-def test_a_kernel_and_a_prior_are_facts():
-    assert kernel_facts(None) is prior_facts(None) is None
-    assert kernel_facts(Kernel("rbf")) == Facts(name="rbf", params=Facts())
+def test_a_prior_is_facts():
+    assert prior_facts(None) is None
     prior = GaussianLaplace(0.5, 2.0, 0.1)
     assert prior_facts(prior) == {"share": 0.5, "variance": 2.0, "scale": 0.1}
-
-
-@pytest.mark.parametrize("kernel", [Kernel(np.dot), Kernel("rbf", {"n_jobs": 1})])
-def test_a_kernel_that_is_code_or_has_other_parameters_is_no_fact(kernel):
-    with pytest.raises(TypeError, match="the kernel must be one of"):
-        kernel_facts(kernel)
 
 
 def test_facts_are_checked(state):

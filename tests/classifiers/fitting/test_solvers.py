@@ -32,6 +32,8 @@ GOES_TOGETHER = {
     "slam": [Sigmoid()],
     "cccp": [Ramp(), Ramp(gamma=2.0)],
     "vertex": [ZeroOne()],
+    "newton": [Hinge(), Hinge(margin=0.5)],
+    "sgd": [Logistic(), Hinge(), Sigmoid(), BetaBernoulli(), Ramp()],
 }
 pairs = pytest.mark.parametrize(
     ("name", "loss"),
@@ -73,13 +75,20 @@ def test_each_solver_lowers_the_objective_it_is_given(name, loss, holder):
     assert after < before
     assert solution.coef.shape == (3,)
     assert len(seen) == solution.n_iter > 0
-    if name not in ("sla", "slam", "bundle"):  # theirs are of a sharper loss than was given
+    if name not in (
+        "sla",
+        "slam",
+        "bundle",
+        "newton",
+    ):  # theirs are of a sharper loss than was given
         assert solution.value == pytest.approx(after, rel=1e-9)
         coef, value = seen[-1]
         assert value == pytest.approx(function(coef)[0], rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["lbfgs", "nesterov", "descent", "cccp", "bundle", "vertex"])
+@pytest.mark.parametrize(
+    "name", ["lbfgs", "nesterov", "descent", "cccp", "bundle", "vertex", "newton", "sgd"]
+)
 def test_a_callback_stops_a_solver(name):
     loss = GOES_TOGETHER[name][0]
     start, seen = np.array([-0.5, 0.5, 0.1]), []
@@ -152,9 +161,12 @@ def test_who_can_take_what():
     able = {
         loss: set(loss.solvers) for loss in (Logistic(), Sigmoid(), Ramp(), ZeroOne(), BreakEven())
     }
-    assert able[Logistic()] == able[BreakEven()] == {"lbfgs", "nesterov", "bundle", "descent"}
-    assert able[Sigmoid()] == {"lbfgs", "descent", "sla", "slam"}
-    assert able[Ramp()] == {"lbfgs", "descent", "cccp"}
+    assert able[BreakEven()] == {"lbfgs", "nesterov", "bundle", "descent"}
+    assert able[Logistic()] == able[BreakEven()] | {"sgd"}
+    assert able[Sigmoid()] == {"lbfgs", "descent", "sla", "slam", "sgd"}
+    assert able[Ramp()] == {"lbfgs", "descent", "cccp", "sgd"}
+    assert set(Hinge().solvers) == able[Logistic()] | {"newton"}
+    assert set(Ramp(PairwiseHinge()).solvers) == {"lbfgs", "descent", "cccp"}
     assert able[ZeroOne()] == {"vertex"}
 
 
@@ -164,8 +176,28 @@ def test_a_loss_names_solvers_that_exist(loss):
 
 
 def test_an_unknown_solver_is_told_the_known_ones():
-    with pytest.raises(ValueError, match="no solver named 'newton': give one of 'lbfgs', 'nest"):
-        solver_for("newton", Logistic())
+    with pytest.raises(
+        ValueError, match="no solver named 'simplex': give 'auto' or one of 'lbfgs'"
+    ):
+        solver_for("simplex", Logistic())
+
+
+@pytest.mark.parametrize(
+    ("loss", "kernel", "name"),
+    [
+        (Hinge(), True, "newton"),
+        (Hinge(), False, "lbfgs"),
+        (Logistic(), True, "lbfgs"),
+        (ZeroOne(), False, "vertex"),
+    ],
+)
+def test_the_default_solver_depends_on_the_loss_and_the_kernel(loss, kernel, name):
+    assert solver_for("auto", loss, kernel=kernel) is SOLVERS[name]
+
+
+def test_newton_without_a_ridge_is_refused():
+    with pytest.raises(ValueError, match="solver='newton' needs a ridge: give alpha above zero"):
+        SOLVERS["newton"].run(objective(Hinge(), 0.0), np.zeros(3), np.random.default_rng(0), None)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -10,9 +10,7 @@ from warnings import warn
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
 from directrix.classifiers.beta_bernoulli.plateaus import (
     PlateauResponse,
@@ -20,13 +18,11 @@ from directrix.classifiers.beta_bernoulli.plateaus import (
     pair_of,
     probability,
 )
-from directrix.classifiers.beta_bernoulli.state import (
-    kernel_facts,
-    prior_facts,
-    restored_attributes,
-)
+from directrix.classifiers.beta_bernoulli.state import prior_facts, restored_attributes
 from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.kernels.scoring import KernelScoring, kernel_units
+from directrix.classifiers.kernels.state import expansion_arrays, kernel_facts
 from directrix.classifiers.smooth.initialization import validate_grid
 from directrix.classifiers.state import Facts
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
@@ -42,7 +38,7 @@ _ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _FOLDS = 5
 
 
-class BetaBernoulliClassifier(LinearClassifier):
+class BetaBernoulliClassifier(KernelScoring):
     r"""Logistic regression with plateaus: its probabilities never reach 0 or 1.
 
     .. math:: \min_{w, b}\ -\sum_i \omega_i \log p(y_i \mid x_i) + \frac{\alpha}{2} \|w\|^2,
@@ -61,7 +57,8 @@ class BetaBernoulliClassifier(LinearClassifier):
 
     With a kernel, :math:`f(x) = \sum_j a_j K(x, x_j) + b` (eq. 36–38) and the penalty is
     :math:`\frac{\alpha}{2} a^\top K a`, the norm of f, by the representer theorem; the paper puts
-    :math:`|a|^2` there.
+    :math:`|a|^2` there, which is ``prior="gaussian-coefficients"``. The paper's KBBLR is that with
+    ``solver="sla"`` or ``"slam"``.
 
     Parameters
     ----------
@@ -82,17 +79,21 @@ class BetaBernoulliClassifier(LinearClassifier):
         "min" is the intersection kernel, the sum of the lesser of both features, for features
         that are never negative. Features are not standardised for it and for functions.
     kernel_params : dict, optional
-        Parameters of scikit-learn's kernel, such as ``{"gamma": 0.1}``, or of the function.
-    prior : "gaussian" or "gaussian-laplace"
-        Prior of the coefficients: the ridge, or the mixture (eq. 41), under which most
-        coefficients become zero, those of features or with a kernel those of rows. The mixture is
-        fitted to the coefficients, starting from those of the ridge.
+        Parameters of scikit-learn's kernel, such as ``{"gamma": 0.1}``, or of the function. For
+        "rbf" the bandwidth τ may be given instead, ``{"bandwidth": 2.0}``: gamma is 1 / (2 τ²).
+    prior : "gaussian", "gaussian-coefficients" or "gaussian-laplace"
+        "gaussian" is the ridge, with a kernel the norm of the function; "gaussian-coefficients" is
+        the sum of the squared coefficients, with a kernel those of rows, as in the paper;
+        "gaussian-laplace" is the mixture (eq. 41), under which most coefficients become zero, those
+        of features or with a kernel those of rows. The mixture is fitted to the coefficients,
+        starting from those of the ridge.
     learn : sequence of "mixing", "prior_mean" and "gamma"
         Parameters of the loss to learn as well, starting from the values of `plateaus`.
     solver : "lbfgs", "sgd", "sla" or "slam"
-        "sgd" is for kernels, and unstable unless alpha is small. "sla" and "slam" are the paper's
-        searches for the least training error, with γ of maximum likelihood; "slam" also chooses
-        the ridge, and with "empirical" is the paper's BBLR³. Keep "lbfgs" if unsure.
+        "sgd" takes one row at a time; with a kernel it is unstable unless alpha is small. "sla" and
+        "slam" are the paper's searches for the least training error, with γ of maximum likelihood;
+        "slam" also chooses the ridge, and with "empirical" is the paper's BBLR³. Keep "lbfgs" if
+        unsure.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
@@ -141,8 +142,6 @@ class BetaBernoulliClassifier(LinearClassifier):
     alpha_: float
     held_out_: dict[float, float]
     prior_: GaussianLaplace | None
-    support_: AnyArray
-    n_support_: int
     n_iter_: int
 
     def __init__(  # noqa: PLR0913 - ten parameters of an estimator
@@ -218,15 +217,13 @@ class BetaBernoulliClassifier(LinearClassifier):
 
     def _set_model(self, X: Any, fitted: FittedModel) -> None:
         """Store a model, its scores shifted to be zero where both classes are equally probable."""
+        self._forget_model()
         self.loss_, self.plateaus_ = fitted.loss, pair_of(fitted.loss)
         self.n_iter_, self.prior_ = fitted.n_iter, fitted.prior
         self.support_, self.n_support_ = fitted.support, len(fitted.support)
         self._shift = even_score(fitted.loss)
         if isinf(self._shift):
             self._shift = self._one_class_shift(fitted.scores)
-        # From a fit with another kernel.
-        for name in ("coef_", "feature_scales_", "dual_coef_", "support_vectors_"):
-            self.__dict__.pop(name, None)
         coef = fitted.coef
         if self._kernel is None:
             coef = self._units.line_back(coef)
@@ -249,27 +246,6 @@ class BetaBernoulliClassifier(LinearClassifier):
         )
         reach = float(np.ptp(scores)) or 1.0
         return float(scores.min() - reach if above else scores.max() + reach)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: above zero the last class is more probable.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        check_is_fitted(self)
-        if self._kernel is None:
-            return super().decision_function(X)
-        X = self._validated_features(X)
-        centers = self._units.rows(self.support_vectors_)
-        scores: FloatArray = np.full(X.shape[0], self.intercept_[0])
-        if self.n_support_:
-            scores += self._kernel(self._units.rows(X), centers) @ self.dual_coef_[0]
-        return scores
 
     def predict(self, X: Any) -> AnyArray:
         """Return the more probable class of each row.
@@ -301,17 +277,10 @@ class BetaBernoulliClassifier(LinearClassifier):
 
     def scoring_formula(self) -> ScoringFormula:
         """Return what this classifier computes for a row; raise ValueError with a kernel."""
-        check_is_fitted(self)
-        if self._kernel is not None:
-            msg = (
-                "a model with a kernel is a sum over rows and has no coefficients of features, so "
-                "it has no form in SQL, ONNX, JSON or Python: keep it with directrix.export.save, "
-                "or put sklearn.kernel_approximation.Nystroem before a classifier without kernel"
-            )
-            raise ValueError(msg)
+        formula = super().scoring_formula()
         even = even_score(self.loss_)
         return replace(
-            super().scoring_formula(),
+            formula,
             response=PlateauResponse.of(self.loss_, float(self._shift)),
             always=int(even < 0) if isinf(even) else None,
         )
@@ -321,12 +290,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         arrays = {"intercept": self.intercept_, "support": support}
         if self._kernel is None:
             return arrays | super()._state_arrays()
-        return arrays | {
-            "dual_coef": self.dual_coef_,
-            "unit_mean": self._units.mean,
-            "unit_scale": self._units.scale,
-            "rows": self.support_vectors_,
-        }
+        return arrays | expansion_arrays(self)
 
     def _state_facts(self) -> Facts:
         return Facts(
@@ -343,16 +307,12 @@ class BetaBernoulliClassifier(LinearClassifier):
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
         return restored_attributes(state)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "min"
-        return tags
-
 
 def _units_for(recipe: Recipe, X: Any, weight: FloatArray) -> Standardization:
-    """Return the standardisation of the features: none for kernels of features as given."""
-    if recipe.kernel is not None and recipe.kernel.as_given:
-        return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    """Return the standardisation of the features: by quartiles for linear models and L-BFGS."""
     linear = recipe.kernel is None or recipe.kernel.name == "linear"
-    robust = linear and recipe.solver == "lbfgs"
-    return (Standardization.robust if robust else Standardization.of)(X, weight)
+    if linear and recipe.solver == "lbfgs":
+        return Standardization.robust(X, weight)
+    if recipe.kernel is None:
+        return Standardization.of(X, weight)
+    return kernel_units(recipe.kernel, X, weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
@@ -12,8 +12,6 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd
-from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, LinearColumns
 from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, learn
 from directrix.classifiers.beta_bernoulli.penalized_intercept import (
     PenalizedInterceptObjective,
@@ -24,14 +22,19 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, p
 from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.classifiers.kernels.expansion import KernelColumns, KernelExpansion, LinearColumns
+from directrix.classifiers.kernels.kernel import Kernel
+from directrix.classifiers.kernels.sgd import kernel_sgd, linear_sgd
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
 
+    Columns = LinearColumns | KernelColumns | KernelExpansion
+
 _SOLVERS = ("lbfgs", "sgd", "sla", "slam")
-_PRIORS = ("gaussian", "gaussian-laplace")
+_PRIORS = ("gaussian", "gaussian-coefficients", "gaussian-laplace")
 _EXACT = {"tol": 1e-9, "ftol": 1e-14, "max_iter": 2000}
 # Accurate enough for starting points and for comparing ridges.
 _ROUGH = {"tol": 1e-6, "ftol": 1e-9, "max_iter": 2000}
@@ -96,20 +99,13 @@ class Recipe:
     @classmethod
     def of(cls, classifier: Any) -> Recipe:
         """Return the recipe of a classifier's parameters; raise ValueError for invalid ones."""
-        kernel, params = classifier.kernel, classifier.kernel_params
-        if not (params is None or isinstance(params, Mapping)):
-            msg = f"kernel_params must be a dict, not {params!r}"
-            raise ValueError(msg)
-        if kernel is None and params:
-            msg = f"kernel_params={params!r} without a kernel: name one"
-            raise ValueError(msg)
         plateaus = checked_plateaus(classifier.plateaus)
         learned = _checked_names(classifier.learn)
         if isinstance(plateaus, str) and plateaus == "learned":
             learned |= {"mixing", "prior_mean"}
         recipe = cls(
             plateaus,
-            None if kernel is None else Kernel(kernel, dict(params or {})),
+            Kernel.of(classifier.kernel, classifier.kernel_params),
             classifier.prior,
             tuple(name for name in LEARNABLE if name in learned),
             classifier.solver,
@@ -127,15 +123,11 @@ class Recipe:
                 raise ValueError(msg)
         if self.solver == "lbfgs":
             return
-        if self.learn or self.prior != "gaussian":
+        if self.learn or self.prior == "gaussian-laplace":
             msg = (
-                f"solver={self.solver!r} learns no plateaus and has the prior 'gaussian' only: "
+                f"solver={self.solver!r} learns no plateaus and has no prior 'gaussian-laplace': "
                 "give solver='lbfgs'"
             )
-            raise ValueError(msg)
-        if (self.solver == "sgd") != (self.kernel is not None):
-            needs = "needs a kernel" if self.solver == "sgd" else "takes no kernel"
-            msg = f"solver={self.solver!r} {needs}: give solver='lbfgs'"
             raise ValueError(msg)
 
     def fit(self, rows: TrainingRows, alpha: float) -> FittedModel:
@@ -146,15 +138,17 @@ class Recipe:
         """
         return self._fit(self._space(rows), rows, alpha, exact=True)
 
-    def _space(self, rows: TrainingRows) -> LinearColumns | KernelExpansion:
+    def _space(self, rows: TrainingRows) -> Columns:
         """Return the columns of the model; with a kernel this is the expensive part."""
         if self.kernel is None:
             return LinearColumns(rows.X)
+        if self.prior == "gaussian-coefficients":
+            return KernelColumns.from_rows(self.kernel, rows.X)
         return KernelExpansion.from_rows(self.kernel, rows.X)
 
     def _fit(
         self,
-        space: LinearColumns | KernelExpansion,
+        space: Columns,
         rows: TrainingRows,
         alpha: float,
         *,
@@ -171,16 +165,13 @@ class Recipe:
         start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_ROUGH).coef  # type: ignore[arg-type]
         loss = loss_of(self.plateaus, rows.positive, rows.weight, logistic.scores(start))
         objective = replace(logistic, loss=loss)
-        if self.solver == "sgd" and isinstance(space, KernelExpansion):
-            solution = kernel_sgd(
-                space.columns,
-                space.center_index,
-                rows.positive,
-                rows.weight,
-                loss,
-                alpha=alpha,
-                rng=np.random.RandomState(self.seed),
-            )
+        if self.solver == "sgd":
+            rng = np.random.RandomState(self.seed)
+            if isinstance(space, KernelExpansion):
+                by_rows = replace(objective, X=space.columns)
+                solution = kernel_sgd(by_rows, space.center_index, rng, alpha=alpha)
+            else:
+                solution = linear_sgd(objective, rng)
             coef, n_iter = solution.coef, solution.n_iter
         else:
             solution_coef, loss, n_iter = self._minimize(objective, start, exact=exact)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from directrix.classifiers.kernels.sgd import kernel_sgd, linear_sgd
 from directrix.losses import Loss, ZeroOne
 from directrix.metrics import metric_for, resolve_loss
 from directrix.moments import (
@@ -22,7 +23,17 @@ from directrix.moments import (
     stratified_folds,
 )
 from directrix.objectives import DataObjective
-from directrix.solve import bundle, cccp, descent, lbfgs, nesterov, sla, slam, vertex_search
+from directrix.solve import (
+    bundle,
+    cccp,
+    descent,
+    hinge_newton,
+    lbfgs,
+    nesterov,
+    sla,
+    slam,
+    vertex_search,
+)
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -68,6 +79,52 @@ def _bundle(
         # Nothing bounds the intercept: penalised too, it stays at zero, where it costs nothing.
         penalised, start = np.ones(len(start), dtype=bool), np.append(start[:-1], 0.0)
     return bundle(risk, start, ridge=objective.ridge, penalised=penalised, callback=callback)
+
+
+def _newton(
+    objective: DataObjective, start: FloatArray, _: Any, callback: Callback | None
+) -> Solution:
+    if objective.ridge <= 0:
+        msg = "solver='newton' needs a ridge: give alpha above zero"
+        raise ValueError(msg)
+    loss: Any = objective.loss
+    return hinge_newton(
+        objective.X,
+        objective.positive,
+        start,
+        ridge=objective.ridge,
+        weight=objective.weight,
+        margin=loss.margin,
+        callback=callback,
+    )
+
+
+def _sgd(
+    objective: DataObjective, _: FloatArray, rng: np.random.Generator, callback: Callback | None
+) -> Solution:
+    return linear_sgd(objective, rng, callback=callback)
+
+
+def _kernel_sgd(
+    objective: DataObjective, _: FloatArray, rng: np.random.Generator, callback: Callback | None
+) -> Solution:
+    """Run stochastic gradients in the coefficients of the rows, whose kernels are XXᵀ."""
+    X = objective.X
+
+    def in_coordinates(point: FloatArray) -> FloatArray:
+        return np.append(X.T @ point[:-1], point[-1])
+
+    def report(point: FloatArray, value: float) -> bool:
+        return callback is not None and bool(callback(in_coordinates(point), value))
+
+    solution = kernel_sgd(
+        replace(objective, X=X @ X.T),
+        np.arange(len(X)),
+        rng,
+        alpha=objective.ridge,
+        callback=report,
+    )
+    return solution._replace(coef=in_coordinates(solution.coef), dual=solution.coef[:-1])
 
 
 def _cccp(
@@ -197,15 +254,30 @@ SOLVERS: dict[str, Solver] = {
     "slam": Solver(_slam, "a loss that sharpens to the error, as 'sigmoid'"),
     "cccp": Solver(_cccp, "a Ramp"),
     "vertex": Solver(_vertex, "loss='zero_one'"),
+    "newton": Solver(_newton, "loss='hinge'"),
+    "sgd": Solver(_sgd, "a loss that is a mean over rows, with a slope"),
 }
+#: Solvers that are others in the coordinates of a kernel expansion.
+_KERNEL_SOLVERS: dict[str, Solver] = {"sgd": replace(SOLVERS["sgd"], run=_kernel_sgd)}
 
 
-def solver_for(name: str, loss: Loss) -> Solver:
-    """Return a solver by name; raise ValueError if there is none or it cannot take the loss."""
+def solver_for(name: str, loss: Loss, *, kernel: bool = False) -> Solver:
+    """Return a solver by name; raise ValueError if there is none or it cannot take the loss.
+
+    Parameters
+    ----------
+    name : str
+        "auto" is Newton's method for the hinge with a kernel, else L-BFGS for a loss with a slope.
+    loss : Loss
+    kernel : bool
+        Whether features are the coordinates of a kernel expansion.
+    """
+    if name == "auto":
+        name = "newton" if kernel and "newton" in loss.solvers else loss.solvers[0]
     if name not in SOLVERS:
-        msg = f"no solver named {name!r}: give one of {', '.join(map(repr, SOLVERS))}"
+        msg = f"no solver named {name!r}: give 'auto' or one of {', '.join(map(repr, SOLVERS))}"
         raise ValueError(msg)
-    solver = SOLVERS[name]
+    solver = _KERNEL_SOLVERS.get(name, SOLVERS[name]) if kernel else SOLVERS[name]
     if name not in loss.solvers:
         able = ", ".join(repr(other) for other in SOLVERS if other in loss.solvers)
         msg = f"solver={name!r} needs {solver.needs}; for {loss!r} give one of {able}"

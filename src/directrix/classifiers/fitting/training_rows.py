@@ -239,9 +239,26 @@ class Prepared(NamedTuple):
     seen: TrainingRows
 
 
-def prepare(keyed: KeyedRows, label: Any, n_folds: int, most: int) -> Prepared:
-    """Standardise rows and assign folds; see `KeyedRows.training_rows`."""
+def prepare(
+    keyed: KeyedRows,
+    label: Any,
+    n_folds: int,
+    most: int | None,
+    units: Standardization | None = None,
+) -> Prepared:
+    """Standardise rows and assign folds; see `KeyedRows.training_rows`.
+
+    Parameters
+    ----------
+    keyed, label, n_folds, most
+        As in `KeyedRows.training_rows`.
+    units : Standardization, optional
+        Units of rows that are not to be standardised: the coordinates of a kernel expansion.
+    """
     seen = keyed.training_rows(label, n_folds, most)
+    if units is not None:
+        same = len(seen.positive) == len(keyed.index)
+        return Prepared(units, seen if same else keyed.all_rows(label), seen)
     if len(seen.positive) == len(keyed.index):
         units = Standardization.of(seen.X, seen.weight)
         seen = seen._replace(X=units.rows(seen.X))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -18,44 +19,58 @@ from directrix.classifiers.fitting.progress import (
 )
 from directrix.classifiers.fitting.solvers import keeps_intercept, solver_for
 from directrix.classifiers.fitting.training_rows import Prepared, prepare
+from directrix.classifiers.kernels.kernel import Kernel
+from directrix.classifiers.kernels.scoring import KernelScoring
+from directrix.classifiers.kernels.state import (
+    expansion_arrays,
+    kernel_facts,
+    restored_expansion,
+)
+from directrix.classifiers.smooth.expansion import (
+    check_kernel_start,
+    expand,
+    expansion_model,
+    identity_units,
+)
 from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
-from directrix.classifiers.smooth.initialization import start_of, validate_grid
-from directrix.classifiers.state import Facts, restored_loss_fit
+from directrix.classifiers.smooth.initialization import start_of
+from directrix.classifiers.smooth.recipes import check_without_folds, recipes_for
+from directrix.classifiers.state import Facts, require, restored_loss_fit
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.frontier import (
     FIRST_ROWS,
-    GAMMAS,
     MOST_ROWS,
-    RIDGES,
-    Recipe,
     RowCandidate,
     RowFrontier,
     compare,
-    cost_sweep,
-    path,
     ranking_continuation,
 )
 from directrix.losses import Loss
-from directrix.metrics import resolve, resolve_loss
+from directrix.metrics import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from directrix._typing import FloatArray
+    from directrix.classifiers.fitting.training_rows import KeyedRows
+    from directrix.classifiers.kernels.expansion import KernelExpansion
+    from directrix.classifiers.state import ModelState
     from directrix.metrics import Metric
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 
 
 class _Sweep(NamedTuple):
-    """A frontier with its fitted candidates, and the rows in standardised units."""
+    """A frontier with its fitted candidates, the rows in standardised units, and their kernels."""
 
     prepared: Prepared
     frontier: RowFrontier
+    keyed: KeyedRows
+    space: KernelExpansion | None
 
 
-class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
-    r"""A linear classifier trained for a metric on the scores of all rows.
+class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier):
+    r"""A classifier, linear or with a kernel, trained for a metric on the scores of all rows.
 
     .. math:: \min_{w, b}\ L_\rho(X w + b) + \frac{\alpha}{2} \|w\|^2
 
@@ -67,7 +82,12 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     with one exception: for the error, ``loss="zero_one"`` is the metric itself and its minimum
     includes the intercept, so the intercept of the solver is kept and `predict` makes the training
     errors that the solver reports. ``operating_point_`` has the rates of such lines on held-out
-    rows.
+    rows. With ``cv=None`` no rows are held out, and the model is the minimum of the loss as it is.
+
+    With a kernel the score is :math:`f(x) = \sum_j a_j K(x, x_j) + b` and the penalty
+    :math:`\frac\alpha2 a^\top K a`, the norm of f: by the representer theorem (Chuang 2017) the
+    best of all functions. ``SmoothClassifier(loss="hinge", kernel="rbf", alpha=..., cv=None)`` is
+    the support vector machine; `directrix.classifiers.alpha_from_svc` converts its C to alpha.
 
     Parameters
     ----------
@@ -86,21 +106,32 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     levels : "auto" or sequence of float
         Factors by which the loss is sharpened, one after the other. For the cost sweep: the
         sharpness of its robust loss, which follows the logistic loss.
+    kernel : None, "linear", "rbf", "polynomial", "min" or callable
+        None is a linear classifier. "min" is the intersection kernel, the sum of the lesser of both
+        features, for features that are never negative. Features are not standardised for it and for
+        functions of two vectors.
+    kernel_params : dict, optional
+        Parameters of scikit-learn's kernel, such as ``{"gamma": 0.1}``, or of the function. For
+        "rbf" the bandwidth τ may be given instead, ``{"bandwidth": 2.0}``: gamma is 1 / (2 τ²).
     start : "moments", "zero", "previous" or array of shape (d + 1,)
         Where the descent of a loss starts: the best line of the moments, zero, the line of the
         last fit, or a line, intercept last. The cost sweep begins with a convex loss, for which
-        the start does not matter.
+        the start does not matter. With a kernel every descent starts from zero.
     solver : str
-        "lbfgs", "nesterov", "bundle", "descent", "sla", "slam", "cccp" or "vertex"; the cost sweep
-        uses "lbfgs".
-    cv : int, splitter or splits
+        "auto", "lbfgs", "nesterov", "bundle", "descent", "newton", "sgd", "sla", "slam", "cccp" or
+        "vertex". "auto", the default, is "newton" for the hinge with a kernel, which minimises the
+        hinge itself and not its rounded form, "vertex" for the zero-one loss, else "lbfgs".
+    cv : int, splitter, splits or None
         Folds of held-out rows, which choose the candidate and the threshold. A number stratifies
         by class and assigns copies of equal rows like independent rows. Or a splitter of
-        scikit-learn or its splits, which test each row once.
+        scikit-learn or its splits, which test each row once. With None no rows are held out: give a
+        loss and one alpha. Scores are then those of the minimum with its intercept, unscaled (a
+        loss without an intercept has the best threshold of the training rows), and the rates are
+        those of the training rows, which are too good for new ones.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
-        Seed of the solver "vertex".
+        Seed of the solvers "sgd" and "vertex".
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
         candidate. The model is the same. See "Progress, threads and time" in the user guide.
@@ -108,7 +139,12 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     Attributes
     ----------
     coef_ : array of shape (1, d)
+        Without a kernel.
     intercept_ : array of shape (1,)
+    dual_coef_, support_vectors_ : arrays of shape (1, m) and (m, d)
+        With a kernel: the coefficients a, and the rows they belong to.
+    support_, n_support_ : array of int and int
+        With a kernel: indices of these rows, among those of weight above zero, and their number.
     classes_ : array of shape (2,)
     loss_, alpha_ : Loss and float
         Of the chosen candidate.
@@ -141,7 +177,7 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
     history_: tuple[Step, ...]
     certified_gap_: float | None
 
-    def __init__(  # noqa: PLR0913 - ten parameters of an estimator
+    def __init__(  # noqa: PLR0913 - parameters of an estimator
         self,
         metric: str | Metric = "error",
         *,
@@ -149,8 +185,10 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         loss: str | Loss | None = None,
         alpha: str | float | Sequence[float] = "auto",
         levels: str | Sequence[float] = "auto",
+        kernel: Any = None,
+        kernel_params: dict[str, Any] | None = None,
         start: Any = "moments",
-        solver: str = "lbfgs",
+        solver: str = "auto",
         cv: Any = 5,
         class_weight: Any = None,
         random_state: Any = None,
@@ -161,6 +199,8 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         self.loss = loss
         self.alpha = alpha
         self.levels = levels
+        self.kernel = kernel
+        self.kernel_params = kernel_params
         self.start = start
         self.solver = solver
         self.cv = cv
@@ -223,15 +263,31 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
 
     def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], progress: Progress) -> _Sweep:
         """Fit the candidates to rows, labels, weights and groups."""
-        keyed = self._prepare_rows(*rows, cv=self.cv)
-        self._set_feature_scales(keyed)
+        kernel, held_out = Kernel.of(self.kernel, self.kernel_params), self.cv is not None
+        recipes = recipes_for(self, metric)
+        if not held_out:
+            check_without_folds(self, recipes, rows[-1])
+        # Before _forget_model, since the line of the last fit may be the start.
+        keyed = self._prepare_rows(*rows, **({"cv": self.cv} if held_out else {}))
         keyed = keyed.weighted(self.class_weight, self.classes_)
-        n_folds = int(self.cv) if keyed.fold is None else 0
+        n_folds = int(self.cv) if keyed.fold is None and held_out else 0
         used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
         purpose = "a cost sweep" if self.loss is None else metric.label
-        progress.report_rows(keyed.X, used_folds, purpose)
-        prepared = prepare(keyed, self.positive_, n_folds, MOST_ROWS)
-        start = start_of(self.start, self, metric, prepared.units)
+        progress.report_rows(keyed.X, used_folds or None, purpose)
+        space, most = None, MOST_ROWS if held_out else None
+        if kernel is None:
+            prepared = prepare(keyed, self.positive_, n_folds, most)
+            start = start_of(self.start, self, metric, prepared.units)
+        else:
+            check_kernel_start(self.start)
+            self._units, space = expand(kernel, keyed.all_rows(self.positive_))
+            coordinates = replace(keyed, X=space.X)
+            units, start = identity_units(space.X), None
+            prepared = prepare(coordinates, self.positive_, n_folds, None, units)
+        self._kernel = kernel
+        self._forget_model()
+        if kernel is None:
+            self._set_feature_scales(keyed)
         seen = prepared.seen
         frontier = RowFrontier(
             seen.X,
@@ -243,9 +299,9 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             progress=progress.report_candidate,
             keep_intercept=keeps_intercept(self.loss, metric),
         )
-        for candidate in frontier.plan(self._recipes(metric)):
+        for candidate in frontier.plan(recipes):
             candidate.fit()
-        return _Sweep(prepared, frontier)
+        return _Sweep(prepared, frontier, keyed, space)
 
     def _choose(self, metric: Metric, sweep: _Sweep, progress: Progress) -> None:
         """Choose a candidate, fit it to all rows, and set its threshold."""
@@ -256,13 +312,16 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             CandidateRecord(*candidate.recipe.key, float(value))
             for candidate, value in zip(candidates, comparison.values, strict=True)
         )
-        chosen = candidates[comparison.best]
+        chosen = candidates[comparison.best if self.cv is not None else -1]
         history = History(metric, rows.first(FIRST_ROWS))
         refit = chosen.traced_refit(rows.X, rows.positive, rows.weight, history)
         self.history_, self.n_iter_ = tuple(history.steps), refit.solution.n_iter
         self.loss_, self.alpha_ = chosen.recipe.loss, chosen.recipe.ridge
         self.certified_gap_ = certified_gap(refit.objective, refit.solution)
-        if frontier.keep_intercept:
+        if self.cv is None and not self.loss_.shift_invariant:
+            line, scores = refit.solution.coef, refit.objective.scores(refit.solution.coef)
+            fitted = finalize_on_rows(metric, seen, units.line_back(line), scores)
+        elif frontier.keep_intercept:
             line = units.line_back(refit.line)
             fitted = finalize_on_rows(metric, seen, line, chosen.scores)
         else:
@@ -270,10 +329,19 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             lines = Lines(refit.line, chosen.fold_lines)
             fitted = finalize(metric, selection, lines, units=units).fitted
         self._set_lines([fitted])
+        if sweep.space is not None:
+            self._set_expansion(sweep.space, refit.solution, sweep.keyed)
         progress.stage(
             f"chosen from {len(candidates)} candidates: {chosen.name}; {metric.label} "
             f"{comparison.values[comparison.best]:.4f} on held-out rows"
         )
+
+    def _set_expansion(self, space: KernelExpansion, solution: Solution, keyed: KeyedRows) -> None:
+        """Replace the line of the coordinates by the coefficients of rows."""
+        dual, self.support_ = expansion_model(space, solution, self.coef_[0], keyed)
+        del self.coef_
+        self.dual_coef_, self.n_support_ = dual[None], len(self.support_)
+        self.support_vectors_ = keyed.X[self.support_]
 
     def _candidates(self, metric: Metric, frontier: RowFrontier) -> list[RowCandidate]:
         """Return all candidates; for a ranking the cost sweep continues with pairwise losses."""
@@ -284,24 +352,6 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
             for candidate in frontier.plan(ranking_continuation(ridges, best.recipe)):
                 candidate.fit()
         return frontier.fitted
-
-    def _recipes(self, metric: Metric) -> list[Recipe]:
-        """Return how the candidates are made; refuse parameters that do not go together."""
-        ridges = validate_grid(self.alpha, RIDGES, "alpha")
-        if self.loss is None:
-            if self.solver != "lbfgs":
-                msg = (
-                    f"solver={self.solver!r} needs a loss: without one, lines of a sweep are made "
-                    "with 'lbfgs'. For the least training error give loss='zero_one' and "
-                    "solver='vertex'."
-                )
-                raise ValueError(msg)
-            return cost_sweep(ridges, gammas=validate_grid(self.levels, GAMMAS, "levels"))
-        loss = resolve_loss(self.loss, metric)
-        solver_for(self.solver, loss)
-        if not loss.penalized:
-            ridges = (0.0,)
-        return path(loss, ridges, validate_grid(self.levels, (1.0,), "levels"))
 
     def _solver(
         self,
@@ -314,15 +364,29 @@ class SmoothClassifier(CallbackSupportMixin, ThresholdClassifier):
         def solve(
             objective: DataObjective, start: FloatArray, callback: Callback | None = None
         ) -> Solution:
-            solver = solver_for(self.solver, objective.loss)
+            solver = solver_for(self.solver, objective.loss, kernel=self.kernel is not None)
             return solver.run(objective, start, np.random.default_rng(seed), callback)
 
         return solve
 
+    def _state_arrays(self) -> dict[str, Any]:
+        if self._kernel is None:
+            return super()._state_arrays()
+        support = np.asarray(self.support_, dtype=np.int64)
+        return {"intercept": self.intercept_, "support": support} | expansion_arrays(self)
+
     def _state_facts(self) -> Facts:
-        return Facts(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
+        facts = Facts(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
+        return facts if self._kernel is None else Facts(facts, kernel=kernel_facts(self._kernel))
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        if "rows" in state.arrays:
+            return restored_expansion(state)
+        require("kernel" not in state.facts, "its kernel does not match its arrays")
+        return super()._restored_scoring(state)
 
     @classmethod
     def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
-        facts.require_names("alpha", "loss", "n_iter")
+        facts.require_names("alpha", "loss", "n_iter", *({"kernel"} & set(facts)))
         return restored_loss_fit(facts)

@@ -1,4 +1,4 @@
-"""Kernels, and the coordinates in which a kernel expansion is a linear model."""
+"""The coordinates in which a kernel expansion is a linear model."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import linalg, sparse
-from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
+from scipy import linalg
 
 from directrix.moments import as_rows, row_hash
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-
-KERNELS = ("linear", "rbf", "polynomial", "min")
+    from directrix.classifiers.kernels.kernel import Kernel
 
 # A matrix of 20,000² numbers takes 3 GB, and its eigenvectors an hour.
 _MOST_ROWS = 20_000
@@ -22,67 +20,6 @@ _MOST_ROWS = 20_000
 _LEAST_EIGENVALUE = 1e-12
 # A negative eigenvalue beyond this share of the largest is no rounding error: it is not a kernel.
 _MOST_NEGATIVE = 1e-6
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel by name or as a function of two vectors.
-
-    Parameters
-    ----------
-    name : "linear", "rbf", "polynomial", "min" or callable
-    params : dict, optional
-        Parameters of scikit-learn's kernel of this name, or of the function.
-    """
-
-    name: Any
-    params: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        if not (callable(self.name) or self.name in KERNELS):
-            msg = (
-                f"kernel must be None, {', '.join(map(repr, KERNELS))} or a function of two "
-                f"vectors, not {self.name!r}"
-            )
-            raise ValueError(msg)
-
-    @property
-    def as_given(self) -> bool:
-        """Whether features are not standardised: centring would spoil counts and shares."""
-        return callable(self.name) or self.name == "min"
-
-    def __call__(self, rows: Any, others: Any) -> FloatArray:
-        """Return the kernel of each row and each of the others."""
-        if isinstance(self.name, str) and self.name == "min":
-            return intersection(rows, others)
-        if callable(self.name):
-            # scikit-learn calls functions with dense vectors only.
-            rows, others = (X.toarray() if sparse.issparse(X) else X for X in (rows, others))
-        matrix: FloatArray = pairwise_kernels(rows, others, metric=self.name, **self.params or {})
-        return matrix
-
-
-def intersection(rows: Any, others: Any) -> FloatArray:
-    r"""Return the intersection kernel of rows without negative features.
-
-    .. math:: K(x, y) = \sum_k \min(x_k, y_k)
-              = \tfrac12 \big(\|x\|_1 + \|y\|_1 - \|x - y\|_1\big)
-    """
-    for X in (rows, others):
-        if X.min() < 0:
-            msg = "kernel='min' is for features that are never negative: counts or shares"
-            raise ValueError(msg)
-    sums = (np.asarray(X.sum(axis=1)).reshape(-1) for X in (rows, others))
-    apart = manhattan_distances(*(_short_indices(X) for X in (rows, others)))
-    matrix: FloatArray = 0.5 * (np.add.outer(*sums) - apart)
-    return matrix
-
-
-def _short_indices(X: Any) -> Any:
-    """Return sparse rows with 32-bit indices, which scikit-learn's distance needs."""
-    if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
-        return X
-    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 @dataclass(frozen=True)
@@ -132,8 +69,8 @@ class KernelExpansion:
         Index of each row's center.
     rows : array or sparse matrix of shape (m, d)
         The centers.
-    columns : array of shape (n, m)
-        Kernels of all rows with the centers.
+    matrix : array of shape (m, m)
+        Kernels of the centers.
     X : array of shape (n, r)
         Φ.
     inverse : array of shape (m, r)
@@ -144,29 +81,14 @@ class KernelExpansion:
     centers: IntArray
     center_index: IntArray
     rows: Any
-    columns: FloatArray
+    matrix: FloatArray
     X: FloatArray
     inverse: FloatArray
 
     @classmethod
     def from_rows(cls, kernel: Kernel, rows: Any) -> KernelExpansion:
         """Return the expansion on the kernels of some rows."""
-        # Sorted by content, so that a row of weight k gives what k rows give, in any order.
-        _, centers, center_index = np.unique(
-            row_hash(as_rows(rows)), return_index=True, return_inverse=True
-        )
-        if len(centers) > _MOST_ROWS:
-            msg = (
-                f"{len(centers)} rows are too many for a kernel expansion, which needs the kernel "
-                f"of all pairs (at most {_MOST_ROWS} rows): put "
-                "sklearn.kernel_approximation.Nystroem before a classifier without kernel in a "
-                "pipeline"
-            )
-            raise ValueError(msg)
-        matrix = kernel(rows[centers], rows[centers])
-        if not np.isfinite(matrix).all():
-            msg = "the kernel is not finite for all pairs of rows: scale the features"
-            raise ValueError(msg)
+        centers, center_index, matrix = _kernel_matrix(kernel, rows)
         size, vectors = linalg.eigh(0.5 * (matrix + matrix.T))
         largest = float(np.abs(size).max())
         if size[0] < -_MOST_NEGATIVE * largest:
@@ -183,10 +105,15 @@ class KernelExpansion:
             centers,
             center_index,
             rows[centers],
-            matrix[center_index],
+            matrix,
             X[center_index],
             inverse,
         )
+
+    @property
+    def columns(self) -> FloatArray:
+        """Kernels of all rows with the centers, of shape (n, m)."""
+        return self.matrix[self.center_index]
 
     def coefficients(self, weight: FloatArray) -> FloatArray:
         """Return the coefficients a of the kernels from those of ``X``."""
@@ -195,3 +122,69 @@ class KernelExpansion:
     def columns_for(self, rows: Any) -> FloatArray:
         """Return the kernels of other rows with the centers."""
         return self.kernel(rows, self.rows)
+
+
+@dataclass(frozen=True)
+class KernelColumns:
+    r"""The kernels of some rows as the columns of a linear model, with the ridge |a|².
+
+    .. math:: f(x) = \sum_j a_j K(x, x_j), \qquad \frac{\alpha}{2} \sum_j a_j^2
+
+    It is the model of Hasan and Pal 2015 (eq. 36–39), with a Gaussian prior on each coefficient;
+    `KernelExpansion` has the norm of the function instead. It has the same interface.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    centers : array of int of shape (m,)
+        Indices of the distinct rows.
+    rows : array or sparse matrix of shape (m, d)
+        The centers.
+    X : array of shape (n, m)
+        Kernels of all rows with the centers.
+    """
+
+    kernel: Kernel
+    centers: IntArray
+    rows: Any
+    X: FloatArray
+
+    @classmethod
+    def from_rows(cls, kernel: Kernel, rows: Any) -> KernelColumns:
+        """Return the columns of the kernels of some rows."""
+        centers, center_index, matrix = _kernel_matrix(kernel, rows)
+        return cls(kernel, centers, rows[centers], matrix[center_index])
+
+    @property
+    def columns(self) -> FloatArray:
+        """The columns that the coefficients multiply."""
+        return self.X
+
+    def coefficients(self, weight: FloatArray) -> FloatArray:
+        """Return the coefficients of the columns from those of ``X``."""
+        return weight
+
+    def columns_for(self, rows: Any) -> FloatArray:
+        """Return the kernels of other rows with the centers."""
+        return self.kernel(rows, self.rows)
+
+
+def _kernel_matrix(kernel: Kernel, rows: Any) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the indices of distinct rows, the index of each row's, and the kernels of these."""
+    # Sorted by content, so that a row of weight k gives what k rows give, in any order.
+    _, centers, center_index = np.unique(
+        row_hash(as_rows(rows)), return_index=True, return_inverse=True
+    )
+    if len(centers) > _MOST_ROWS:
+        msg = (
+            f"{len(centers)} rows are too many for a kernel expansion, which needs the kernel "
+            f"of all pairs (at most {_MOST_ROWS} rows): put "
+            "sklearn.kernel_approximation.Nystroem before a classifier without kernel in a "
+            "pipeline"
+        )
+        raise ValueError(msg)
+    matrix = kernel(rows[centers], rows[centers])
+    if not np.isfinite(matrix).all():
+        msg = "the kernel is not finite for all pairs of rows: scale the features"
+        raise ValueError(msg)
+    return centers, center_index, matrix

@@ -1,0 +1,1 @@
+"""Kernels, kernel expansions as linear models, and stochastic gradient descent."""

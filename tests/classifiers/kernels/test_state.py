@@ -1,0 +1,19 @@
+import numpy as np
+import pytest
+
+from directrix.classifiers.kernels.kernel import Kernel
+from directrix.classifiers.kernels.state import kernel_facts, restored_kernel
+from directrix.classifiers.state import Facts
+
+
+def test_a_kernel_is_facts_and_comes_back_from_them():
+    assert kernel_facts(None) is restored_kernel(None) is None
+    assert kernel_facts(Kernel("rbf")) == Facts(name="rbf", params=Facts())
+    kernel = Kernel("polynomial", {"degree": 2, "coef0": 0.5})
+    assert restored_kernel(kernel_facts(kernel)) == kernel
+
+
+@pytest.mark.parametrize("kernel", [Kernel(np.dot), Kernel("rbf", {"n_jobs": 1})])
+def test_a_kernel_that_is_code_or_has_other_parameters_is_no_fact(kernel):
+    with pytest.raises(TypeError, match="the kernel must be one of"):
+        kernel_facts(kernel)
