@@ -18,6 +18,7 @@ from benchmarks.papers.ghanbari_2019.methods import LOSSES, RISKS, normalized
 from benchmarks.papers.ghanbari_2019.results import PAIRS
 from directrix import Moments
 from directrix.objectives import DataObjective, MomentObjective
+from directrix.solve import Objective
 
 ROWS = (2_000, 20_000, 200_000)
 _FEATURES, _RUNS, _GRADIENTS = 50, 5, 20
@@ -44,7 +45,7 @@ def measured() -> list[Cost]:
         moments = normalized(Moments.of(X, y))
         coef = np.append(rng.standard_normal(_FEATURES), 0.0)
         for metric, (risk, loss) in PAIRS.items():
-            objectives = {
+            objectives: dict[str, Objective] = {
                 risk: MomentObjective(moments, RISKS[metric]),
                 loss: DataObjective(X, y, np.ones(rows), LOSSES[metric]),
             }

@@ -13,7 +13,7 @@ from benchmarks.harness.markdown import header, line
 from benchmarks.papers.ghanbari_2019.results import Paper, Results
 
 _FOLDS, _TEST_ROWS = 20, 42
-_FEW, _MANY = "segment", "segment, 2310 rows"
+FEW, MANY = "segment", "segment, 2310 rows"
 _CELLS = {
     "accuracy": (("4.5", "F_n01"), ("4.5", "F_log"), ("4.7", "LDA"), ("4.7", "ADAM")),
     "AUC": (("4.6", "F_nrank"), ("4.6", "F_hinge")),
@@ -44,7 +44,7 @@ def possible(mean: float, deviation: float) -> bool:
 
 def lines(results: Results, paper: Paper) -> list[str]:
     """Return the part of ``tables.md`` on the rows of segment."""
-    if not results.has(_MANY, "accuracy", "F_n01"):
+    if not results.has(MANY, "accuracy", "F_n01"):
         return []
     text = ["", "## How many rows has segment?", ""]
     text += header(
@@ -59,7 +59,7 @@ def lines(results: Results, paper: Paper) -> list[str]:
             if metric == "accuracy":
                 can = "yes" if possible(mean, deviation) else "no"
                 impossible += [method] * (can == "no")
-            both = (results.cell(name, metric, method) for name in (_FEW, _MANY))
+            both = (results.cell(name, metric, method) for name in (FEW, MANY))
             text.append(line(table, method, printed, *both, can))
     text += [
         "",

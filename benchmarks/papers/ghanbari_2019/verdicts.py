@@ -16,6 +16,7 @@ from benchmarks.papers.ghanbari_2019.config import REAL
 from benchmarks.papers.ghanbari_2019.cost_of_rows import ROWS, growth
 from benchmarks.papers.ghanbari_2019.results import PAIRS, Results
 from benchmarks.papers.ghanbari_2019.second_order import Verdict, read
+from benchmarks.papers.ghanbari_2019.segment import FEW, MANY
 
 PAPER = "Ghanbari, Li and Scheinberg 2019"
 _MOST = 0.75
@@ -90,12 +91,18 @@ def _quality(results: Results, metric: str) -> Claim:
     gaps = [float(results.gap(name, metric, ours, rival).mean()) for name in names]
     good = sum(gap >= -_SIMILAR for gap in gaps)
     worst = int(np.argmin(gaps))
+    # Segment is 210 rows or 2,310, and a verdict may depend on which.
+    other = [MANY if name == FEW else name for name in names]
+    good_of_other = sum(
+        results.gap(name, metric, ours, rival).mean() >= -_SIMILAR for name in other
+    )
     return Claim(
         PAPER,
         f"Test {metric} is similar to or better than that of state-of-the-art approaches",
         holds(good >= _MOST * len(gaps)),
         f"{ours} is at most {_SIMILAR} below {rival} on {good} of {len(gaps)} real sets; at worst "
-        f"{gaps[worst]:+.3f} ({names[worst]})",
+        f"{gaps[worst]:+.3f} ({names[worst]}). With all 2,310 rows of segment: on {good_of_other}, "
+        f"so that it {holds(good_of_other >= _MOST * len(gaps))}",
     )
 
 
