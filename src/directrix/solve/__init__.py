@@ -16,8 +16,9 @@ Public names
     Solvers for convex risks with corners, and for differences of convex functions.
 `hinge_newton`
     The hinge with a ridge, to any accuracy and with a lower bound: a support vector machine.
-`sla`, `slam`, `Tuned`
-    Continuation from a smooth to a sharp loss, and the choice of its constants on held-out rows.
+`sla`, `slam`, `Tuned`, `sharpness_levels`
+    Continuation from a smooth to a sharp loss, the choice of its constants on held-out rows, and
+    the sharpnesses that it goes through.
 `vertex_search`, `zero_one_lower_bound`, `Certificate`
     Search for the least zero-one loss, and lower bounds for it.
 `part_of_mean`, `stop_after`
@@ -29,7 +30,7 @@ from directrix.solve.accelerated import nesterov
 from directrix.solve.batched_lbfgs import BatchSolution, batched_lbfgs
 from directrix.solve.bundle import bundle
 from directrix.solve.cccp import cccp
-from directrix.solve.continuation import sla
+from directrix.solve.continuation import sharpness_levels, sla
 from directrix.solve.descent import descent
 from directrix.solve.hinge_newton import hinge_newton
 from directrix.solve.hitting_set import Certificate, zero_one_lower_bound
@@ -58,6 +59,7 @@ __all__ = [
     "newton_cg",
     "papers_lbfgs",
     "part_of_mean",
+    "sharpness_levels",
     "signed_quadratic",
     "sla",
     "slam",

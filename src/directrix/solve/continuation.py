@@ -79,18 +79,17 @@ def sla(  # noqa: PLR0913
         )
         raise ValueError(msg)
     coef = np.array(start, dtype=np.float64)
-    gamma = gamma_min
-    objective = objective_at(gamma)
+    objective = objective_at(gamma_min)
     best, value = coef, exact(coef) if exact else objective(coef)[0]
     norm = inf
     path, all_stationary = Path(value, callback), True
-    while gamma <= gamma_max * (1.0 + 1e-9) and not path.stopped:
+    for gamma in sharpness_levels(gamma_min, gamma_max, growth):
         objective = objective_at(gamma)
         steps = np.arange(1, int(radius / spacing + 1e-9) + 1) * spacing
         offsets = np.column_stack([steps, -steps]).ravel()
         stationary = False
         for _ in range(max_sweeps):
-            coef, level_value, norm = _descend(objective, coef, tol)
+            coef, level_value, norm = gradient_descent(objective, coef, tol)
             coef, decrease = _probe_all(objective, coef, level_value, offsets, tol, gamma, probe)
             current = exact(coef) if exact else level_value - decrease
             if exact is None or current < value:
@@ -99,14 +98,39 @@ def sla(  # noqa: PLR0913
             if not path.record(best, value) or stationary:
                 break
         all_stationary &= stationary
-        gamma, radius, spacing = gamma * growth, radius * shrink, spacing * shrink
+        if path.stopped:
+            break
+        radius, spacing = radius * shrink, spacing * shrink
     return Solution(best, value, norm, path.n_iter, all_stationary, tuple(path.values))
 
 
-def _descend(
+def sharpness_levels(
+    gamma_min: float = 2.0, gamma_max: float = 200.0, growth: float = 10.0
+) -> tuple[float, ...]:
+    """Return the sharpnesses γ_min, r γ_min, … up to γ_max that `sla` goes through."""
+    levels = [gamma_min]
+    while levels[-1] * growth <= gamma_max * (1.0 + 1e-9):
+        levels.append(levels[-1] * growth)
+    return tuple(levels)
+
+
+def gradient_descent(
     objective: Objective, coef: FloatArray, tol: float, max_iter: int = 200
 ) -> tuple[FloatArray, float, float]:
-    """Descend until a step gains little; return coefficients, value and gradient norm."""
+    """Gradient descent with backtracking, until a step gains little.
+
+    Returns the coefficients, their value and the norm of the gradient.
+
+    Parameters
+    ----------
+    objective : callable
+    coef : array
+        Initial coefficients.
+    tol : float
+        Decrease, relative to the value, below which the descent stops.
+    max_iter : int
+        Largest number of steps.
+    """
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))
     length = 1.0  # of a step, so the first trial does not depend on the units of the value

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from directrix.classifiers.beta_bernoulli.error_search import Found, search
 from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, learn
 from directrix.classifiers.beta_bernoulli.penalized_intercept import (
     PenalizedInterceptObjective,
@@ -20,7 +20,6 @@ from directrix.classifiers.beta_bernoulli.penalized_intercept import (
 from directrix.classifiers.beta_bernoulli.plateaus import checked_plateaus, loss_of
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, prune
 from directrix.classifiers.fitting.progress import Progress
-from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.kernels.expansion import KernelColumns, KernelExpansion, LinearColumns
 from directrix.classifiers.kernels.kernel import Kernel
@@ -59,6 +58,8 @@ class FittedModel(NamedTuple):
         Scores of the rows.
     columns_for : callable
         Returns the columns that the coefficients multiply, for other rows.
+    alpha : float
+        The ridge: with SLAM the one that it chose.
     """
 
     coef: FloatArray
@@ -69,6 +70,7 @@ class FittedModel(NamedTuple):
     prior: GaussianLaplace | None
     scores: FloatArray
     columns_for: Any
+    alpha: float
 
     def turned(self) -> FittedModel:
         """Return the model of the other class: with scores of the other sign."""
@@ -123,12 +125,22 @@ class Recipe:
                 raise ValueError(msg)
         if self.solver == "lbfgs":
             return
-        if self.learn or self.prior == "gaussian-laplace":
+        if self.solver == "sgd" and (self.learn or self.sparse):
             msg = (
-                f"solver={self.solver!r} learns no plateaus and has no prior 'gaussian-laplace': "
+                "solver='sgd' learns no plateaus and has no prior 'gaussian-laplace': "
                 "give solver='lbfgs'"
             )
             raise ValueError(msg)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the prior makes coefficients zero."""
+        return self.prior == "gaussian-laplace"
+
+    @property
+    def searches_errors(self) -> bool:
+        """Whether the solver searches for the least training error."""
+        return self.solver in ("sla", "slam")
 
     def fit(self, rows: TrainingRows, alpha: float) -> FittedModel:
         """Fit to rows, starting from logistic regression with the same ridge.
@@ -155,7 +167,7 @@ class Recipe:
         exact: bool,
     ) -> FittedModel:
         """Fit to rows whose columns have been computed."""
-        if self.prior == "gaussian-laplace" and alpha <= 0:
+        if self.sparse and not self.searches_errors and alpha <= 0:
             msg = "prior='gaussian-laplace' starts from a ridge: give alpha above zero"
             raise ValueError(msg)
         ridge = alpha / float(rows.weight.sum())
@@ -165,6 +177,7 @@ class Recipe:
         start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_ROUGH).coef  # type: ignore[arg-type]
         loss = loss_of(self.plateaus, rows.positive, rows.weight, logistic.scores(start))
         objective = replace(logistic, loss=loss)
+        prior, kept = None, None
         if self.solver == "sgd":
             rng = np.random.RandomState(self.seed)
             if isinstance(space, KernelExpansion):
@@ -174,32 +187,54 @@ class Recipe:
                 solution = linear_sgd(objective, rng)
             coef, n_iter = solution.coef, solution.n_iter
         else:
-            solution_coef, loss, n_iter = self._minimize(objective, start, exact=exact)
-            coef = np.append(space.coefficients(solution_coef[:-1]), solution_coef[-1])
-        kept: AnyArray = np.arange(len(coef) - 1)
-        prior = None
-        if self.prior == "gaussian-laplace":
-            without_ridge = replace(objective, X=space.columns, loss=loss, ridge=0.0)
-            coef, kept, prior, n_iter = prune(without_ridge, coef, 1.0 / alpha)
+            found = self._minimize(space, objective, start, exact=exact)
+            coef, loss, n_iter = found.coef, found.loss, found.n_iter
+            prior, kept = found.prior, found.kept
+            if self.solver == "slam":
+                alpha = found.ridge * float(rows.weight.sum())
+        if kept is None:
+            kept = np.arange(len(coef) - 1)
         scores = space.columns @ coef[:-1] + coef[-1]
         support = space.centers[kept]
-        return FittedModel(coef, loss, n_iter, kept, support, prior, scores, space.columns_for)
+        return FittedModel(
+            coef, loss, n_iter, kept, support, prior, scores, space.columns_for, alpha
+        )
 
     def _minimize(
-        self, objective: PenalizedInterceptObjective, start: FloatArray, *, exact: bool
-    ) -> tuple[FloatArray, BetaBernoulli, int]:
-        """Return the coefficients, their loss, and the number of iterations."""
+        self,
+        space: Columns,
+        objective: PenalizedInterceptObjective,
+        start: FloatArray,
+        *,
+        exact: bool,
+    ) -> Found:
+        """Return the coefficients of the columns, their loss, and what else was found."""
         loss: Any = objective.loss
-        if self.learn:
+        columns = replace(objective, X=space.columns)
+
+        def of_columns(coef: FloatArray) -> FloatArray:
+            return np.append(space.coefficients(coef[:-1]), coef[-1])
+
+        if self.searches_errors and self.sparse:
+            return search(columns, of_columns(start), self.solver, self.learn, sparse=True)
+        if self.searches_errors:
+            found = search(objective, start, self.solver, self.learn)
+        elif self.learn:
             learned = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
-            return learned.coef, learned.loss, learned.solution.n_iter
-        if self.solver == "lbfgs":
+            found = Found(learned.coef, learned.loss, objective.ridge, learned.solution.n_iter)
+        else:
             solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
             coef = newton_refine(objective, solution.coef) if exact else solution.coef
-            return coef, loss, solution.n_iter
-        rng = np.random.default_rng(self.seed)
-        solution = solver_for(self.solver, loss).run(objective, start, rng, None)
-        return solution.coef, _most_likely_gamma(objective, solution.coef), solution.n_iter
+            found = Found(coef, loss, objective.ridge, solution.n_iter)
+        found = found._replace(coef=of_columns(found.coef))
+        if not self.sparse:
+            return found
+        without_ridge = replace(columns, loss=found.loss, ridge=0.0)
+        least = 1.0 / (objective.ridge * float(objective.weight.sum()))
+        pruned = prune(without_ridge, found.coef, least)
+        return found._replace(
+            coef=pruned.coef, kept=pruned.kept, prior=pruned.prior, n_iter=pruned.n_rounds
+        )
 
     def held_out_losses(
         self, rows: TrainingRows, alphas: Sequence[float], progress: Progress
@@ -245,23 +280,3 @@ def _checked_names(learned: Any) -> set[str]:
         msg = f"learn may name {choices}, not {learned!r}"
         raise ValueError(msg)
     return names
-
-
-def _most_likely_gamma(objective: PenalizedInterceptObjective, coef: FloatArray) -> BetaBernoulli:
-    """Return the loss with the sharpness γ of maximum likelihood at these coefficients.
-
-    A search for the least error sharpens the loss until the norm of the coefficients has no
-    meaning.
-    """
-    loss: Any = objective.loss
-    scores = objective.scores(coef)
-    middle = -np.log(max(float(np.median(np.abs(scores))), 1e-300))
-
-    def cost(log_gamma: float) -> float:
-        sharp = replace(loss, gamma=float(np.exp(log_gamma)))
-        value: float = sharp.value_and_grad(objective.positive, scores, objective.weight)[0]
-        return value
-
-    best = minimize_scalar(cost, bounds=(middle - 10.0, middle + 10.0), method="bounded")
-    most_likely: BetaBernoulli = replace(loss, gamma=float(np.exp(best.x)))
-    return most_likely
