@@ -26,7 +26,7 @@ from benchmarks.arena.everything import (
 from benchmarks.arena.protocol import SETS
 from benchmarks.arena.tables.picture import SHOWN as IN_PICTURE
 from benchmarks.harness.markdown import bold_if, header, line
-from benchmarks.papers import ghanbari_2018, ghanbari_2019
+from benchmarks.papers import ghanbari_2018, ghanbari_2019, hasan_pal_2015, zhang_2012
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.ghanbari_2018.verdicts import table
 from benchmarks.rivals import LINEAR, TUNED
@@ -290,7 +290,6 @@ def boosting_ahead(arena: Everything) -> list[str]:
     return lines
 
 
-#: By page and name of the block.
 # ── papers ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -299,6 +298,14 @@ def paper_claims(_: Everything, claims: Callable[[], list[Claim]]) -> list[str]:
     return table(claims())
 
 
+def every_claim(_: Everything) -> list[str]:
+    """Return the verdicts on the claims of all papers."""
+    papers = (ghanbari_2018, ghanbari_2019, zhang_2012, hasan_pal_2015)
+    lines = header("paper", "claim", "verdict", "figure")
+    return lines + [line(*claim) for paper in papers for claim in paper.claims()]
+
+
+#: By page and name of the block.
 BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("README.md", "picture"): under_the_picture,
     ("README.md", "tables"): card_rows,
@@ -311,6 +318,7 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/from-optbinning.md", "weights of evidence"): partial(cards_against, rival=EVIDENCE),
     ("docs/imbalance.md", "rare classes"): rare_classes,
     ("docs/moment-classifier.md", "usual"): partial(against_usual, ours="moment"),
+    ("docs/papers.md", "claims"): every_claim,
     ("docs/scorecard.md", "means"): card_means,
     ("docs/smooth-classifier.md", "usual"): partial(against_usual, ours="smooth"),
     ("docs/smooth-classifier.md", "one percent"): at_one_percent,

@@ -190,7 +190,7 @@ def test_previous_is_zero_at_first():
         ({"cv": 1}, "cv must be a number of folds, 2 or more, .* not 1"),
         ({"cv": 2.5}, "cv must be a number of folds, 2 or more, .* not 2.5"),
         (
-            {"cv": None},
+            {"cv": None, "loss": None},
             "cv=None holds no rows out and cannot choose from a cost sweep: give a loss",
         ),
         ({"cv": ShuffleSplit(3)}, "cv must test each row once"),
