@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.solve import sla
+from directrix.solve import sharpness_levels, sla
 
 
 def test_it_improves_on_its_start(problem):
@@ -51,3 +51,9 @@ def test_a_callback_stops(problem):
 def test_a_path_that_leads_nowhere_is_refused(problem, wrong):
     with pytest.raises(ValueError, match="sla needs"):
         sla(problem.at, np.ones(4), **wrong)
+
+
+def test_the_levels_of_sharpness_end_at_the_last_that_is_not_beyond_the_greatest():
+    assert sharpness_levels() == (2.0, 20.0, 200.0)
+    assert sharpness_levels(2.0, 199.0, 10.0) == (2.0, 20.0)
+    assert sharpness_levels(3.0, 3.0, 2.0) == (3.0,)

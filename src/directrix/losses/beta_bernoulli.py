@@ -63,6 +63,18 @@ class BetaBernoulli(Loss):
         slope = -(1.0 - self.mixing) * self.gamma * sign * right * (wrong / chance)
         return float(-share @ self._log(chance, sign * scores)), share * slope
 
+    def values(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
+        """Return the losses of several vectors of scores, in one evaluation of σ."""
+        plateau = self.mixing * np.where(positive, self.prior_mean, 1.0 - self.prior_mean)
+        if plateau.min() <= _LEAST:  # the logarithm needs its tail
+            return super().values(positive, scores, weight)
+        sharp_sign = np.where(positive, self.gamma, -self.gamma)
+        chance = expit(sharp_sign[:, None] * scores)
+        chance *= 1.0 - self.mixing
+        chance += plateau[:, None]
+        losses: FloatArray = (-weight / weight.sum()) @ np.log(chance, out=chance)
+        return losses
+
     def curvature(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
         """Return the second partial derivatives, negative where the loss is concave."""
         _, right, wrong, chance = self._parts(positive, scores)

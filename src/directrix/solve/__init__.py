@@ -14,8 +14,9 @@ Public names
     The minimum of a quadratic function whose coefficients keep given signs.
 `bundle`, `cccp`
     Solvers for convex risks with corners, and for differences of convex functions.
-`sla`, `slam`, `Tuned`
-    Continuation from a smooth to a sharp loss, and the choice of its constants on held-out rows.
+`sla`, `slam`, `Tuned`, `sharpness_levels`
+    Continuation from a smooth to a sharp loss, the choice of its constants on held-out rows, and
+    the sharpnesses that it goes through.
 `vertex_search`, `zero_one_lower_bound`, `Certificate`
     Search for the least zero-one loss, and lower bounds for it.
 `part_of_mean`, `stop_after`
@@ -27,7 +28,7 @@ from directrix.solve.accelerated import nesterov
 from directrix.solve.batched_lbfgs import BatchSolution, batched_lbfgs
 from directrix.solve.bundle import bundle
 from directrix.solve.cccp import cccp
-from directrix.solve.continuation import sla
+from directrix.solve.continuation import sharpness_levels, sla
 from directrix.solve.descent import descent
 from directrix.solve.hitting_set import Certificate, zero_one_lower_bound
 from directrix.solve.lbfgs import lbfgs, stop_after
@@ -54,6 +55,7 @@ __all__ = [
     "newton_cg",
     "papers_lbfgs",
     "part_of_mean",
+    "sharpness_levels",
     "signed_quadratic",
     "sla",
     "slam",

@@ -79,12 +79,11 @@ def sla(  # noqa: PLR0913
         )
         raise ValueError(msg)
     coef = np.array(start, dtype=np.float64)
-    gamma = gamma_min
-    objective = objective_at(gamma)
+    objective = objective_at(gamma_min)
     best, value = coef, exact(coef) if exact else objective(coef)[0]
     norm = inf
     path, all_stationary = Path(value, callback), True
-    while gamma <= gamma_max * (1.0 + 1e-9) and not path.stopped:
+    for gamma in sharpness_levels(gamma_min, gamma_max, growth):
         objective = objective_at(gamma)
         steps = np.arange(1, int(radius / spacing + 1e-9) + 1) * spacing
         offsets = np.column_stack([steps, -steps]).ravel()
@@ -99,8 +98,20 @@ def sla(  # noqa: PLR0913
             if not path.record(best, value) or stationary:
                 break
         all_stationary &= stationary
-        gamma, radius, spacing = gamma * growth, radius * shrink, spacing * shrink
+        if path.stopped:
+            break
+        radius, spacing = radius * shrink, spacing * shrink
     return Solution(best, value, norm, path.n_iter, all_stationary, tuple(path.values))
+
+
+def sharpness_levels(
+    gamma_min: float = 2.0, gamma_max: float = 200.0, growth: float = 10.0
+) -> tuple[float, ...]:
+    """Return the sharpnesses γ_min, r γ_min, … up to γ_max that `sla` goes through."""
+    levels = [gamma_min]
+    while levels[-1] * growth <= gamma_max * (1.0 + 1e-9):
+        levels.append(levels[-1] * growth)
+    return tuple(levels)
 
 
 def _descend(

@@ -9,7 +9,7 @@ from warnings import catch_warnings, simplefilter
 
 from sklearn.exceptions import ConvergenceWarning
 
-from directrix.solve.continuation import Probe, sla
+from directrix.solve.continuation import Probe, sharpness_levels, sla
 from directrix.solve.lbfgs import lbfgs
 from directrix.solve.solution import Objective, Solution
 
@@ -41,6 +41,11 @@ class Tuned(NamedTuple):
     gamma_min: float
     gamma_max: float
     growth: float
+
+    @property
+    def last_gamma(self) -> float:
+        """The last sharpness of the path."""
+        return sharpness_levels(self.gamma_min, self.gamma_max, self.growth)[-1]
 
 
 def slam(  # noqa: PLR0913

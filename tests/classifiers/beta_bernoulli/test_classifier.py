@@ -239,7 +239,7 @@ class TestLearned:
 def test_the_least_training_error_is_a_matter_of_the_solver():
     X, y = rows(150, 2)
     smooth = BetaBernoulliClassifier(plateaus="empirical").fit(X, y)
-    sharp = BetaBernoulliClassifier(plateaus="empirical", solver="slam").fit(X, y)
+    sharp = BetaBernoulliClassifier(plateaus="empirical", learn="gamma", solver="slam").fit(X, y)
     assert sharp.score(X, y) >= smooth.score(X, y)
     # Its gamma is the most likely: neither of its neighbours is better.
     scores, weight = sharp.decision_function(X) + sharp._shift, np.ones(len(y))
@@ -250,7 +250,7 @@ def test_the_least_training_error_is_a_matter_of_the_solver():
         )[0]
         for gamma in (0.9 * middle, middle, 1.1 * middle)
     ]
-    assert values[1] == min(values)
+    assert values[1] <= min(values) + 1e-9
 
 
 def test_a_fit_with_another_kernel_leaves_nothing_of_the_last():
@@ -279,7 +279,7 @@ WRONG = {
     "solver must be one of 'lbfgs', 'sgd'": {"solver": "newton"},
     "'sgd' needs a kernel": {"solver": "sgd"},
     "'slam' takes no kernel": {"solver": "slam", "kernel": "rbf"},
-    "'sla' learns no plateaus": {"solver": "sla", "plateaus": "learned"},
+    "'sgd' learns no plateaus": {"solver": "sgd", "kernel": "rbf", "plateaus": "learned"},
     "'sgd' learns no plateaus and has the prior 'gaussian' only": {
         "solver": "sgd",
         "kernel": "rbf",

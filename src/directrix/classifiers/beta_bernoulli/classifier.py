@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
+from directrix.classifiers.beta_bernoulli.paper_settings import paper_params
 from directrix.classifiers.beta_bernoulli.plateaus import (
     PlateauResponse,
     even_score,
@@ -57,6 +58,19 @@ class BetaBernoulliClassifier(LinearClassifier):
     is not penalised (but for 1e-8 of its square, so that it has a best value even on a plateau).
     The minimisation starts from the solution of logistic regression with the same α.
 
+    The paper's configurations, ``BetaBernoulliClassifier.paper("BBLR3")`` and so on, are:
+
+    ===== =========== =========== ====== ======================================================
+    name  plateaus    learn       solver
+    ===== =========== =========== ====== ======================================================
+    BBLR1 "weak"      ()          "sla"  γ follows the path, λ is `alpha`
+    BBLR2 "empirical" ()          "sla"  the same
+    BBLR3 "empirical" ()          "slam" held-out rows choose λ, r, γ_min and γ_max
+    BBLR4 "learned"   ("gamma",)  "slam" the same, in turn with gradient descent in ϖ, θ and γ
+    ===== =========== =========== ====== ======================================================
+
+    The other combinations are ours, among them the defaults.
+
     With this penalty (γ, α) and (1, α/γ²) are the same model: γ is 1 unless it is learned.
 
     With a kernel, :math:`f(x) = \sum_j a_j K(x, x_j) + b` (eq. 36–38) and the penalty is
@@ -71,10 +85,9 @@ class BetaBernoulliClassifier(LinearClassifier):
         case, as in scikit-learn.
     plateaus : "robust", "weak", "empirical", "learned" or (a, b)
         Probabilities are from a to a + b (eq. 5). "robust", the default, is (0.15, 0.7), for
-        decisions; "weak", the paper's BBLR¹: α = β = 1 and n = 100, hence (0.01, 0.98);
-        "empirical", its BBLR²: (π/2, 1/2) with π the share of positives; "learned", its BBLR⁴: ϖ
-        and θ are learned, starting from the error rates of logistic regression (eq. 29–35). Choose
-        "learned" if the probabilities matter.
+        decisions; "weak", α = β = 1 and n = 100, hence (0.01, 0.98); "empirical", (π/2, 1/2) with
+        π the share of positives; "learned", ϖ and θ are learned, starting from the error rates of
+        logistic regression (eq. 29–35). Choose "learned" if the probabilities matter.
     alpha : float, sequence of float or "auto"
         Ridge, in units of the sum of the losses over rows; 1 by default. With several values, the
         one with the least held-out log-loss is chosen; "auto" tries 0.01 to 100.
@@ -91,8 +104,9 @@ class BetaBernoulliClassifier(LinearClassifier):
         Parameters of the loss to learn as well, starting from the values of `plateaus`.
     solver : "lbfgs", "sgd", "sla" or "slam"
         "sgd" is for kernels, and unstable unless alpha is small. "sla" and "slam" are the paper's
-        searches for the least training error, with γ of maximum likelihood; "slam" also chooses
-        the ridge, and with "empirical" is the paper's BBLR³. Keep "lbfgs" if unsure.
+        searches for the least training error; "slam" also chooses the ridge. Their γ is the last
+        of the search, so that nearly all probabilities are plateaus; with ``learn="gamma"`` it is
+        the most likely. Keep "lbfgs" if unsure.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
@@ -117,7 +131,7 @@ class BetaBernoulliClassifier(LinearClassifier):
     plateaus_ : tuple of float
         a and b.
     alpha_ : float
-        The ridge.
+        The ridge; with "slam" the one that it chose.
     held_out_ : dict
         Held-out log-loss of each alpha, if there are several.
     prior_ : GaussianLaplace or None
@@ -172,6 +186,18 @@ class BetaBernoulliClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @classmethod
+    def paper(cls, name: str, **params: Any) -> Self:
+        """Return the classifier of one of the paper's configurations (Hasan and Pal 2015, §5).
+
+        Parameters
+        ----------
+        name : "BBLR1", "BBLR2", "BBLR3" or "BBLR4"
+        **params
+            Parameters that the configuration does not fix, such as ``alpha`` or ``positive``.
+        """
+        return cls(**paper_params(name, params))
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows.
 
@@ -195,7 +221,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         self._units = _units_for(recipe, rows.X, rows.weight)
         rows = rows._replace(X=self._units.rows(rows.X))
         self.held_out_ = {}
-        several = len(alphas) > 1
+        several = len(alphas) > 1 and recipe.solver != "slam"  # which chooses the ridge itself
         purpose = f"{len(alphas)} values of alpha" if several else f"alpha {alphas[0]:g}"
         progress.report_rows(keyed.X, _FOLDS if several else None, purpose)
         if several:
@@ -206,6 +232,7 @@ class BetaBernoulliClassifier(LinearClassifier):
         middle = sorted(alphas)[len(alphas) // 2]
         self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
         fitted = recipe.fit(rows, self.alpha_)
+        self.alpha_ = fitted.alpha
         self._set_model(keyed.X, fitted.turned() if self._catches_first else fitted)
         if self._kernel is None:
             self._set_feature_scales(keyed)

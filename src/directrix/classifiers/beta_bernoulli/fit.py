@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from directrix.classifiers.beta_bernoulli.error_search import Found, search
 from directrix.classifiers.beta_bernoulli.kernel_sgd import kernel_sgd
 from directrix.classifiers.beta_bernoulli.kernels import Kernel, KernelExpansion, LinearColumns
 from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, learn
@@ -22,7 +22,6 @@ from directrix.classifiers.beta_bernoulli.penalized_intercept import (
 from directrix.classifiers.beta_bernoulli.plateaus import checked_plateaus, loss_of
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, prune
 from directrix.classifiers.fitting.progress import Progress
-from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
@@ -56,6 +55,8 @@ class FittedModel(NamedTuple):
         Scores of the rows.
     columns_for : callable
         Returns the columns that the coefficients multiply, for other rows.
+    alpha : float
+        The ridge: with SLAM the one that it chose.
     """
 
     coef: FloatArray
@@ -66,6 +67,7 @@ class FittedModel(NamedTuple):
     prior: GaussianLaplace | None
     scores: FloatArray
     columns_for: Any
+    alpha: float
 
     def turned(self) -> FittedModel:
         """Return the model of the other class: with scores of the other sign."""
@@ -127,16 +129,21 @@ class Recipe:
                 raise ValueError(msg)
         if self.solver == "lbfgs":
             return
-        if self.learn or self.prior != "gaussian":
+        if self.prior != "gaussian" or (self.learn and not self.searches_errors):
+            learns = "" if self.searches_errors else "learns no plateaus and "
             msg = (
-                f"solver={self.solver!r} learns no plateaus and has the prior 'gaussian' only: "
-                "give solver='lbfgs'"
+                f"solver={self.solver!r} {learns}has the prior 'gaussian' only: give solver='lbfgs'"
             )
             raise ValueError(msg)
         if (self.solver == "sgd") != (self.kernel is not None):
             needs = "needs a kernel" if self.solver == "sgd" else "takes no kernel"
             msg = f"solver={self.solver!r} {needs}: give solver='lbfgs'"
             raise ValueError(msg)
+
+    @property
+    def searches_errors(self) -> bool:
+        """Whether the solver searches for the least training error."""
+        return self.solver in ("sla", "slam")
 
     def fit(self, rows: TrainingRows, alpha: float) -> FittedModel:
         """Fit to rows, starting from logistic regression with the same ridge.
@@ -183,8 +190,11 @@ class Recipe:
             )
             coef, n_iter = solution.coef, solution.n_iter
         else:
-            solution_coef, loss, n_iter = self._minimize(objective, start, exact=exact)
-            coef = np.append(space.coefficients(solution_coef[:-1]), solution_coef[-1])
+            found = self._minimize(objective, start, exact=exact)
+            loss, n_iter = found.loss, found.n_iter
+            if self.solver == "slam":
+                alpha = found.ridge * float(rows.weight.sum())
+            coef = np.append(space.coefficients(found.coef[:-1]), found.coef[-1])
         kept: AnyArray = np.arange(len(coef) - 1)
         prior = None
         if self.prior == "gaussian-laplace":
@@ -192,23 +202,23 @@ class Recipe:
             coef, kept, prior, n_iter = prune(without_ridge, coef, 1.0 / alpha)
         scores = space.columns @ coef[:-1] + coef[-1]
         support = space.centers[kept]
-        return FittedModel(coef, loss, n_iter, kept, support, prior, scores, space.columns_for)
+        return FittedModel(
+            coef, loss, n_iter, kept, support, prior, scores, space.columns_for, alpha
+        )
 
     def _minimize(
         self, objective: PenalizedInterceptObjective, start: FloatArray, *, exact: bool
-    ) -> tuple[FloatArray, BetaBernoulli, int]:
-        """Return the coefficients, their loss, and the number of iterations."""
+    ) -> Found:
+        """Return the coefficients, their loss, the ridge, and the number of iterations."""
         loss: Any = objective.loss
+        if self.searches_errors:
+            return search(objective, start, self.solver, self.learn)
         if self.learn:
             learned = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
-            return learned.coef, learned.loss, learned.solution.n_iter
-        if self.solver == "lbfgs":
-            solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
-            coef = newton_refine(objective, solution.coef) if exact else solution.coef
-            return coef, loss, solution.n_iter
-        rng = np.random.default_rng(self.seed)
-        solution = solver_for(self.solver, loss).run(objective, start, rng, None)
-        return solution.coef, _most_likely_gamma(objective, solution.coef), solution.n_iter
+            return Found(learned.coef, learned.loss, objective.ridge, learned.solution.n_iter)
+        solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
+        coef = newton_refine(objective, solution.coef) if exact else solution.coef
+        return Found(coef, loss, objective.ridge, solution.n_iter)
 
     def held_out_losses(
         self, rows: TrainingRows, alphas: Sequence[float], progress: Progress
@@ -254,23 +264,3 @@ def _checked_names(learned: Any) -> set[str]:
         msg = f"learn may name {choices}, not {learned!r}"
         raise ValueError(msg)
     return names
-
-
-def _most_likely_gamma(objective: PenalizedInterceptObjective, coef: FloatArray) -> BetaBernoulli:
-    """Return the loss with the sharpness γ of maximum likelihood at these coefficients.
-
-    A search for the least error sharpens the loss until the norm of the coefficients has no
-    meaning.
-    """
-    loss: Any = objective.loss
-    scores = objective.scores(coef)
-    middle = -np.log(max(float(np.median(np.abs(scores))), 1e-300))
-
-    def cost(log_gamma: float) -> float:
-        sharp = replace(loss, gamma=float(np.exp(log_gamma)))
-        value: float = sharp.value_and_grad(objective.positive, scores, objective.weight)[0]
-        return value
-
-    best = minimize_scalar(cost, bounds=(middle - 10.0, middle + 10.0), method="bounded")
-    most_likely: BetaBernoulli = replace(loss, gamma=float(np.exp(best.x)))
-    return most_likely

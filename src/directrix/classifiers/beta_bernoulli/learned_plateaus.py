@@ -54,10 +54,13 @@ class JointObjective:
         Its loss has the values to start from.
     names : sequence of str
         Which of "mixing", "prior_mean" and "gamma" are learned; the others keep their values.
+    priors : bool
+        Whether the parameters have these priors; the paper has none.
     """
 
     objective: DataObjective
     names: tuple[str, ...]
+    priors: bool = True
 
     def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
         """Return value and gradient at coefficients, intercept last, followed by t, u and v."""
@@ -69,7 +72,7 @@ class JointObjective:
         total = float(rows.weight.sum())
         slopes = []
         for name, parameter in zip(self.names, unbounded, strict=True):
-            cost, slope = _prior(name, float(parameter))
+            cost, slope = _prior(name, float(parameter)) if self.priors else (0.0, 0.0)
             value += cost / total
             slopes.append(rates[name] * getattr(partials, name) + slope / total)
         return value, np.append(grad, slopes)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,17 +22,29 @@ from directrix.moments import (
     stratified_folds,
 )
 from directrix.objectives import DataObjective
-from directrix.solve import bundle, cccp, descent, lbfgs, nesterov, sla, slam, vertex_search
+from directrix.solve import (
+    bundle,
+    cccp,
+    descent,
+    lbfgs,
+    nesterov,
+    sharpness_levels,
+    sla,
+    slam,
+    vertex_search,
+)
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics import Metric
-    from directrix.solve import Callback, Solution
+    from directrix.solve import Callback, Solution, Tuned
 
     Run = Callable[[DataObjective, FloatArray, np.random.Generator, Callback | None], Solution]
 
 _RIDGES = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 _HELD_OUT = 5
+#: Sharpnesses of the loss that SLAM minimises for its start.
+START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(frozen=True)
@@ -82,21 +94,71 @@ def _cccp(
     )
 
 
-def _sla(
-    objective: DataObjective, start: FloatArray, _: Any, callback: Callback | None
-) -> Solution:
-    return sla(
+class Searched(NamedTuple):
+    """Result of `search_errors`.
+
+    Parameters
+    ----------
+    solution : Solution
+    gamma : float
+        The last sharpness of the path of SLA, relative to that of the loss.
+    ridge : float
+        The ridge: with SLAM the one that held-out rows chose.
+    """
+
+    solution: Solution
+    gamma: float
+    ridge: float
+
+
+def search_errors(
+    name: str,
+    objective: DataObjective,
+    start: FloatArray,
+    *,
+    gammas: Sequence[float] = START_GAMMAS,
+    callback: Callback | None = None,
+) -> Searched:
+    """Search for the least error by SLA with the paper's constants, or by SLAM.
+
+    Parameters
+    ----------
+    name : "sla" or "slam"
+    objective : DataObjective
+        Its loss sharpens to the error. SLAM replaces its ridge.
+    start : array of shape (d + 1,)
+        Initial coefficients of SLA; SLAM has starts of its own.
+    gammas : sequence of float
+        Sharpnesses of the loss that SLAM minimises for its start.
+    callback : callable, optional
+    """
+    constants: dict[str, Any] = {}
+    gamma = sharpness_levels()[-1]
+    if name == "slam":
+        tuned = _tune(objective, gammas)
+        objective, start = replace(objective, ridge=tuned.ridge), tuned.start
+        gamma = tuned.last_gamma
+        constants = {key: getattr(tuned, key) for key in ("gamma_min", "gamma_max", "growth")}
+    solution = sla(
         objective.sharpened,
         start,
         probe=partial(_probe, objective),
         exact=_error_rate(objective),
         callback=callback,
+        **constants,
+    )
+    return Searched(solution, gamma, objective.ridge)
+
+
+def _search(name: str) -> Run:
+    """Return the ``run`` of SLA or SLAM."""
+    return lambda objective, start, _, callback: (
+        search_errors(name, objective, start, callback=callback).solution
     )
 
 
-def _slam(
-    objective: DataObjective, start: FloatArray, _: Any, callback: Callback | None
-) -> Solution:
+def _tune(objective: DataObjective, gammas: Sequence[float]) -> Tuned:
+    """Return the constants of SLA and the ridge that rows held out choose."""
     hashes = hash_with_label(row_hash(as_rows(objective.X)), objective.positive)
     keys = copy_keys(hashes, copy_numbers(hashes, objective.weight))
     held_out = stratified_folds(keys, objective.positive, _HELD_OUT) == 0
@@ -109,29 +171,14 @@ def _slam(
         )
         for rows in (np.flatnonzero(~held_out), np.flatnonzero(held_out))
     )
-    tuned = slam(
+    return slam(
         lambda gamma, ridge: replace(training.sharpened(gamma), ridge=ridge),
-        np.zeros_like(start),
+        np.zeros(objective.X.shape[1] + 1),
         validate=_error_rate(validation),
         ridges=_RIDGES,
+        gammas=gammas,
         probe=lambda ridge: partial(_probe, replace(training, ridge=ridge)),
         exact=_error_rate(training),
-    )
-    return _refit(tuned, objective, callback)
-
-
-def _refit(tuned: Any, objective: DataObjective, callback: Callback | None) -> Solution:
-    """Run SLA on all rows, with the parameters that held-out rows chose."""
-    whole = replace(objective, ridge=tuned.ridge)
-    return sla(
-        whole.sharpened,
-        tuned.start,
-        gamma_min=tuned.gamma_min,
-        gamma_max=tuned.gamma_max,
-        growth=tuned.growth,
-        probe=partial(_probe, whole),
-        exact=_error_rate(whole),
-        callback=callback,
     )
 
 
@@ -193,8 +240,8 @@ SOLVERS: dict[str, Solver] = {
     "nesterov": Solver(_plain(nesterov), "a convex loss"),
     "bundle": Solver(_bundle, "a convex loss that is not binned"),
     "descent": Solver(_plain(descent), "a loss with a slope"),
-    "sla": Solver(_sla, "a loss that sharpens to the error, as 'sigmoid'"),
-    "slam": Solver(_slam, "a loss that sharpens to the error, as 'sigmoid'"),
+    "sla": Solver(_search("sla"), "a loss that sharpens to the error, as 'sigmoid'"),
+    "slam": Solver(_search("slam"), "a loss that sharpens to the error, as 'sigmoid'"),
     "cccp": Solver(_cccp, "a Ramp"),
     "vertex": Solver(_vertex, "loss='zero_one'"),
 }
