@@ -11,6 +11,8 @@ from benchmarks.papers.hasan_pal_2015.noise import SETS
 from benchmarks.papers.hasan_pal_2015.report import lines
 from benchmarks.papers.hasan_pal_2015.results import Measured, Pair
 from benchmarks.papers.hasan_pal_2015.sigmoid_search import SigmoidSearch
+from directrix import BetaBernoulliClassifier
+from directrix.classifiers.beta_bernoulli.plateaus import even_score
 from directrix.losses import ZeroOne
 from directrix.objectives import DataObjective
 
@@ -31,10 +33,26 @@ def test_the_report_lists_the_verdicts():
         assert f"| {one.claim} | {one.verdict} | {one.figure} |" in text
 
 
-def test_records_have_known_methods_and_protocols_only():
-    for row in RECORD.rows():
+def test_records_have_known_methods_and_protocols_only_and_each_fit_once():
+    rows = RECORD.rows()
+    for row in rows:
         assert row["method"] in METHODS
         assert row["protocol"] in PROTOCOLS
+    assert len(rows) == len(RECORD.done())
+
+
+def test_training_errors_of_a_search_are_those_of_its_line():
+    X, y = rows_of("heart")
+    model = BetaBernoulliClassifier.paper("BBLR2").fit(X, y)
+    rows = np.column_stack([X, np.ones(len(X))])
+    coef = np.append(model.coef_, model.intercept_ + even_score(model.loss_))
+    wrong = (rows @ coef > 0) != y
+    assert (measured("train", "heart", "BBLR2", 0, 0).wrong == wrong).all()
+
+
+@pytest.mark.parametrize("name", ["BBLR1", "BBLR2", "BBLR3", "BBLR4"])
+def test_names_of_the_paper_are_for_its_methods(name):
+    assert METHODS[name].make.get_params() == BetaBernoulliClassifier.paper(name).get_params()
 
 
 def test_sla_predicts_with_the_line_of_the_search():
