@@ -89,7 +89,7 @@ def sla(  # noqa: PLR0913
         offsets = np.column_stack([steps, -steps]).ravel()
         stationary = False
         for _ in range(max_sweeps):
-            coef, level_value, norm = _descend(objective, coef, tol)
+            coef, level_value, norm = gradient_descent(objective, coef, tol)
             coef, decrease = _probe_all(objective, coef, level_value, offsets, tol, gamma, probe)
             current = exact(coef) if exact else level_value - decrease
             if exact is None or current < value:
@@ -114,10 +114,23 @@ def sharpness_levels(
     return tuple(levels)
 
 
-def _descend(
+def gradient_descent(
     objective: Objective, coef: FloatArray, tol: float, max_iter: int = 200
 ) -> tuple[FloatArray, float, float]:
-    """Descend until a step gains little; return coefficients, value and gradient norm."""
+    """Gradient descent with backtracking, until a step gains little.
+
+    Returns the coefficients, their value and the norm of the gradient.
+
+    Parameters
+    ----------
+    objective : callable
+    coef : array
+        Initial coefficients.
+    tol : float
+        Decrease, relative to the value, below which the descent stops.
+    max_iter : int
+        Largest number of steps.
+    """
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))
     length = 1.0  # of a step, so the first trial does not depend on the units of the value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 from sklearn.exceptions import ConvergenceWarning
@@ -61,6 +61,7 @@ def slam(  # noqa: PLR0913
     brackets: int = 3,
     probe: Callable[[float], Probe] | None = None,
     exact: Callable[[FloatArray], float] | None = None,
+    search: Callable[..., Any] | None = None,
 ) -> Tuned:
     r"""Run SLA with the start, the ridge and the path of γ chosen by hold-out error.
 
@@ -91,6 +92,9 @@ def slam(  # noqa: PLR0913
         Takes λ, returns the ``probe`` of `sla`.
     exact : callable, optional
         As in `sla`.
+    search : callable, optional
+        Takes λ and a start, and the keywords gamma_min, gamma_max and growth; returns a solution.
+        By default it is `sla`, with ``probe`` and ``exact``.
     """
     for name, values in (("ridges", ridges), ("gammas", gammas), ("growths", growths)):
         if len(values) == 0:
@@ -106,15 +110,17 @@ def slam(  # noqa: PLR0913
         best_start, ridge = min(starts, key=lambda candidate: validate(candidate[0]))
 
     def run_sla(gamma_min: float, gamma_max: float, growth: float) -> Tuned:
-        solution = sla(
-            lambda gamma: objective_at(gamma, ridge),
-            best_start,
-            gamma_min=gamma_min,
-            gamma_max=gamma_max,
-            growth=growth,
-            probe=None if probe is None else probe(ridge),
-            exact=exact,
-        )
+        constants = {"gamma_min": gamma_min, "gamma_max": gamma_max, "growth": growth}
+        if search is None:
+            solution = sla(
+                lambda gamma: objective_at(gamma, ridge),
+                best_start,
+                probe=None if probe is None else probe(ridge),
+                exact=exact,
+                **constants,  # type: ignore[arg-type]
+            )
+        else:
+            solution = search(ridge, best_start, **constants)
         held_out = validate(solution.coef)
         return Tuned(solution, held_out, best_start, ridge, gamma_min, gamma_max, growth)
 

@@ -99,7 +99,8 @@ class BetaBernoulliClassifier(LinearClassifier):
     prior : "gaussian" or "gaussian-laplace"
         Prior of the coefficients: the ridge, or the mixture (eq. 41), under which most
         coefficients become zero, those of features or with a kernel those of rows. The mixture is
-        fitted to the coefficients, starting from those of the ridge.
+        fitted to the coefficients: with "sla" and "slam" by the paper's Algorithm 3, otherwise by
+        our variant of it, which starts from the coefficients of the ridge.
     learn : sequence of "mixing", "prior_mean" and "gamma"
         Parameters of the loss to learn as well, starting from the values of `plateaus`.
     solver : "lbfgs", "sgd", "sla" or "slam"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
 
 from directrix.classifiers.beta_bernoulli.learned_plateaus import JointObjective
+from directrix.classifiers.beta_bernoulli.sparse_search import sparse_sla
 from directrix.classifiers.fitting.solvers import START_GAMMAS, search_errors
+from directrix.exceptions import find_stacklevel
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
     from directrix.losses import BetaBernoulli
     from directrix.objectives import DataObjective
 
@@ -26,16 +31,26 @@ _MOST_LOG_SHARPNESS = 10.0
 
 
 class Found(NamedTuple):
-    """Coefficients (intercept last), their loss, the ridge, and the number of sweeps."""
+    """Coefficients (intercept last), their loss, the ridge, and the number of sweeps.
+
+    With a sparse prior also the prior and the indices of the coefficients that are kept.
+    """
 
     coef: FloatArray
     loss: BetaBernoulli
     ridge: float
     n_iter: int
+    prior: GaussianLaplace | None = None
+    kept: AnyArray | None = None
 
 
 def search(
-    objective: DataObjective, start: FloatArray, solver: str, names: tuple[str, ...]
+    objective: DataObjective,
+    start: FloatArray,
+    solver: str,
+    names: tuple[str, ...],
+    *,
+    sparse: bool = False,
 ) -> Found:
     r"""Search for the least training error, and learn parameters of the loss in turn with it.
 
@@ -60,12 +75,16 @@ def search(
     solver : "sla" or "slam"
     names : sequence of str
         Which of "mixing", "prior_mean" and "gamma" are learned.
+    sparse : bool
+        Whether coefficients have the Gaussian-Laplacian prior, so that the search is `sparse_sla`.
     """
+    run = sparse_sla if sparse else None
     loss: Any = replace(objective.loss, gamma=1.0)  # type: ignore[type-var]
     gammas: tuple[float, ...] = START_GAMMAS
     best, best_cost, n_iter = Found(start, loss, objective.ridge, 0), np.inf, 0
     for _ in range(_MOST_ROUNDS if names else 1):
-        found = search_errors(solver, replace(objective, loss=loss), start, gammas=gammas)
+        rows = replace(objective, loss=loss)
+        found = search_errors(solver, rows, start, gammas=gammas, run=run)
         start, n_iter = found.solution.coef, n_iter + found.solution.n_iter
         loss = replace(loss, gamma=found.gamma)
         if names:
@@ -74,8 +93,18 @@ def search(
         if np.isfinite(best_cost) and not cost < best_cost - _LEAST_GAIN * abs(best_cost):
             break
         best, best_cost = Found(start, loss, found.ridge, n_iter), cost
+        if sparse:
+            best = best._replace(prior=found.solution.prior, kept=found.solution.kept)
         gammas = (loss.gamma,) if "gamma" in names else START_GAMMAS
         loss = replace(loss, gamma=1.0)
+    if best.prior is not None and best.prior.share == 0.0:
+        warn(
+            "every coefficient is in the cluster of the Laplacian, and none is kept from zero: "
+            f"with solver={solver!r} the prior 'gaussian-laplace' may follow them to zero. "
+            "Give another alpha, or solver='lbfgs', whose prior has least widths.",
+            ConvergenceWarning,
+            stacklevel=find_stacklevel(),
+        )
     return best._replace(n_iter=n_iter)
 
 

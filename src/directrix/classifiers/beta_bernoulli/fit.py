@@ -129,16 +129,21 @@ class Recipe:
                 raise ValueError(msg)
         if self.solver == "lbfgs":
             return
-        if self.prior != "gaussian" or (self.learn and not self.searches_errors):
-            learns = "" if self.searches_errors else "learns no plateaus and "
+        if self.solver == "sgd" and (self.learn or self.sparse):
             msg = (
-                f"solver={self.solver!r} {learns}has the prior 'gaussian' only: give solver='lbfgs'"
+                "solver='sgd' learns no plateaus and has the prior 'gaussian' only: "
+                "give solver='lbfgs'"
             )
             raise ValueError(msg)
-        if (self.solver == "sgd") != (self.kernel is not None):
+        if not self.sparse and (self.solver == "sgd") != (self.kernel is not None):
             needs = "needs a kernel" if self.solver == "sgd" else "takes no kernel"
             msg = f"solver={self.solver!r} {needs}: give solver='lbfgs'"
             raise ValueError(msg)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the prior makes coefficients zero."""
+        return self.prior == "gaussian-laplace"
 
     @property
     def searches_errors(self) -> bool:
@@ -168,7 +173,7 @@ class Recipe:
         exact: bool,
     ) -> FittedModel:
         """Fit to rows whose columns have been computed."""
-        if self.prior == "gaussian-laplace" and alpha <= 0:
+        if self.sparse and not self.searches_errors and alpha <= 0:
             msg = "prior='gaussian-laplace' starts from a ridge: give alpha above zero"
             raise ValueError(msg)
         ridge = alpha / float(rows.weight.sum())
@@ -178,6 +183,7 @@ class Recipe:
         start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_ROUGH).coef  # type: ignore[arg-type]
         loss = loss_of(self.plateaus, rows.positive, rows.weight, logistic.scores(start))
         objective = replace(logistic, loss=loss)
+        prior, kept = None, None
         if self.solver == "sgd" and isinstance(space, KernelExpansion):
             solution = kernel_sgd(
                 space.columns,
@@ -190,16 +196,13 @@ class Recipe:
             )
             coef, n_iter = solution.coef, solution.n_iter
         else:
-            found = self._minimize(objective, start, exact=exact)
-            loss, n_iter = found.loss, found.n_iter
+            found = self._minimize(space, objective, start, exact=exact)
+            coef, loss, n_iter = found.coef, found.loss, found.n_iter
+            prior, kept = found.prior, found.kept
             if self.solver == "slam":
                 alpha = found.ridge * float(rows.weight.sum())
-            coef = np.append(space.coefficients(found.coef[:-1]), found.coef[-1])
-        kept: AnyArray = np.arange(len(coef) - 1)
-        prior = None
-        if self.prior == "gaussian-laplace":
-            without_ridge = replace(objective, X=space.columns, loss=loss, ridge=0.0)
-            coef, kept, prior, n_iter = prune(without_ridge, coef, 1.0 / alpha)
+        if kept is None:
+            kept = np.arange(len(coef) - 1)
         scores = space.columns @ coef[:-1] + coef[-1]
         support = space.centers[kept]
         return FittedModel(
@@ -207,18 +210,40 @@ class Recipe:
         )
 
     def _minimize(
-        self, objective: PenalizedInterceptObjective, start: FloatArray, *, exact: bool
+        self,
+        space: LinearColumns | KernelExpansion,
+        objective: PenalizedInterceptObjective,
+        start: FloatArray,
+        *,
+        exact: bool,
     ) -> Found:
-        """Return the coefficients, their loss, the ridge, and the number of iterations."""
+        """Return the coefficients of the columns, their loss, and what else was found."""
         loss: Any = objective.loss
+        columns = replace(objective, X=space.columns)
+
+        def of_columns(coef: FloatArray) -> FloatArray:
+            return np.append(space.coefficients(coef[:-1]), coef[-1])
+
+        if self.searches_errors and self.sparse:
+            return search(columns, of_columns(start), self.solver, self.learn, sparse=True)
         if self.searches_errors:
-            return search(objective, start, self.solver, self.learn)
-        if self.learn:
+            found = search(objective, start, self.solver, self.learn)
+        elif self.learn:
             learned = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
-            return Found(learned.coef, learned.loss, objective.ridge, learned.solution.n_iter)
-        solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
-        coef = newton_refine(objective, solution.coef) if exact else solution.coef
-        return Found(coef, loss, objective.ridge, solution.n_iter)
+            found = Found(learned.coef, learned.loss, objective.ridge, learned.solution.n_iter)
+        else:
+            solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
+            coef = newton_refine(objective, solution.coef) if exact else solution.coef
+            found = Found(coef, loss, objective.ridge, solution.n_iter)
+        found = found._replace(coef=of_columns(found.coef))
+        if not self.sparse:
+            return found
+        without_ridge = replace(columns, loss=found.loss, ridge=0.0)
+        least = 1.0 / (objective.ridge * float(objective.weight.sum()))
+        pruned = prune(without_ridge, found.coef, least)
+        return found._replace(
+            coef=pruned.coef, kept=pruned.kept, prior=pruned.prior, n_iter=pruned.n_rounds
+        )
 
     def held_out_losses(
         self, rows: TrainingRows, alphas: Sequence[float], progress: Progress

@@ -23,6 +23,8 @@ _MOST_ITERATIONS = 500
 # Least width of the Laplacian, relative to the Gaussian. Its density at zero has no bound, and the
 # gain in log-likelihood that keeps a coefficient grows with its logarithm, to about five nats here.
 _LEAST_WIDTH = 0.01
+# Widths below this are zero but for rounding; their logarithms and inverses are still finite.
+_TINY = 1e-30
 
 
 class Pruned(NamedTuple):
@@ -90,6 +92,28 @@ class GaussianLaplace:
         scale = max(scale, 0.5 * self.scale, _LEAST_WIDTH * variance**0.5)
         return GaussianLaplace(share, variance, scale)
 
+    @classmethod
+    def of_clusters(
+        cls, coef: FloatArray, narrow: AnyArray, before: GaussianLaplace | None
+    ) -> GaussianLaplace:
+        """Return the prior of maximum likelihood for coefficients in two clusters.
+
+        The hyper-parameter updates of Hasan and Pal 2015, Algorithm 3, line 9: no width and no
+        share is kept from zero, but for a width below rounding. An empty cluster keeps its width.
+
+        Parameters
+        ----------
+        coef : array of shape (d,)
+        narrow : array of bool of shape (d,)
+            Which are in the cluster of the Laplacian.
+        before : GaussianLaplace or None
+            The last prior.
+        """
+        wide, size = coef[~narrow], np.abs(coef[narrow])
+        variance = float(np.mean(wide**2)) if len(wide) else before.variance if before else 1.0
+        scale = float(size.mean()) if len(size) else before.scale if before else 1.0
+        return cls(float(np.mean(~narrow)), max(variance, _TINY), max(scale, _TINY))
+
     def near(self, other: GaussianLaplace) -> bool:
         """Return whether another prior has the same widths, to one per cent."""
         return bool(
@@ -110,14 +134,21 @@ class GaussianLaplace:
         heavier tail far out.
         """
         size = np.abs(coef)
+        which: AnyArray = self.more_laplacian(size) & (size**2 < self.variance)
+        return which
+
+    def more_laplacian(self, size: FloatArray) -> AnyArray:
+        """Return for which absolute values the Laplacian has the greater posterior."""
         wide, narrow = self._logs(size)
-        which: AnyArray = (narrow > wide) & (size**2 < self.variance)
+        which: AnyArray = narrow > wide
         return which
 
     def _logs(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the logarithm of each part of the mixture."""
-        wide = np.log(self.share) - 0.5 * np.log(2.0 * np.pi * self.variance)
-        narrow = np.log1p(-self.share) - np.log(2.0 * self.scale)
+        with np.errstate(divide="ignore"):  # a share may be zero
+            shares = np.log(self.share), np.log1p(-self.share)
+        wide = shares[0] - 0.5 * np.log(2.0 * np.pi * self.variance)
+        narrow = shares[1] - np.log(2.0 * self.scale)
         return wide - 0.5 * size**2 / self.variance, narrow - size / self.scale
 
 
@@ -168,13 +199,14 @@ class SparseObjective:
 
 
 def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float) -> Pruned:
-    """Make coefficients sparse (Hasan and Pal 2015, Algorithm 3, stage 2).
+    """Make coefficients sparse, by our variant of stage 2 of the paper's Algorithm 3.
 
-    Coefficients below the median size are assigned to the Laplacian first. Then, until nothing
-    changes: the prior is fitted to the two groups, the objective is minimised under it (eq. 41),
-    and each coefficient is assigned to the more probable part of the mixture. At the end those of
-    the Laplacian are set to zero, and the others are fitted again under the Gaussian alone. The
-    range probing of stage 3 is left out.
+    The algorithm as printed is `sparse_search.sparse_sla`. Here coefficients below the median size
+    are assigned to the Laplacian first. Then, until nothing changes: the prior is fitted to the two
+    groups, the objective is minimised under it (eq. 41), and each coefficient is assigned to the
+    more probable part of the mixture. At the end those of the Laplacian are set to zero, and the
+    others are fitted again under the Gaussian alone. There is no probing (stage 3), the widths and
+    the share of the Gaussian have least values, and the minimisation is L-BFGS in two orthants.
 
     Parameters
     ----------

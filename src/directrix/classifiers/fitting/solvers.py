@@ -100,13 +100,14 @@ class Searched(NamedTuple):
     Parameters
     ----------
     solution : Solution
+        The result of the search.
     gamma : float
         The last sharpness of the path of SLA, relative to that of the loss.
     ridge : float
         The ridge: with SLAM the one that held-out rows chose.
     """
 
-    solution: Solution
+    solution: Any
     gamma: float
     ridge: float
 
@@ -117,6 +118,7 @@ def search_errors(
     start: FloatArray,
     *,
     gammas: Sequence[float] = START_GAMMAS,
+    run: Callable[..., Any] | None = None,
     callback: Callback | None = None,
 ) -> Searched:
     """Search for the least error by SLA with the paper's constants, or by SLAM.
@@ -130,24 +132,38 @@ def search_errors(
         Initial coefficients of SLA; SLAM has starts of its own.
     gammas : sequence of float
         Sharpnesses of the loss that SLAM minimises for its start.
+    run : callable, optional
+        The search that takes the place of SLA: takes objective, start and the constants of the
+        path, returns a solution.
     callback : callable, optional
+        Called by SLA.
     """
     constants: dict[str, Any] = {}
     gamma = sharpness_levels()[-1]
     if name == "slam":
-        tuned = _tune(objective, gammas)
+        tuned = _tune(objective, gammas, run or _sla)
         objective, start = replace(objective, ridge=tuned.ridge), tuned.start
         gamma = tuned.last_gamma
         constants = {key: getattr(tuned, key) for key in ("gamma_min", "gamma_max", "growth")}
-    solution = sla(
+    run = run or partial(_sla, callback=callback)
+    return Searched(run(objective, start, **constants), gamma, objective.ridge)
+
+
+def _sla(
+    objective: DataObjective,
+    start: FloatArray,
+    *,
+    callback: Callback | None = None,
+    **constants: Any,
+) -> Solution:
+    return sla(
         objective.sharpened,
         start,
-        probe=partial(_probe, objective),
+        probe=partial(probe_values, objective),
         exact=_error_rate(objective),
         callback=callback,
         **constants,
     )
-    return Searched(solution, gamma, objective.ridge)
 
 
 def _search(name: str) -> Run:
@@ -157,7 +173,7 @@ def _search(name: str) -> Run:
     )
 
 
-def _tune(objective: DataObjective, gammas: Sequence[float]) -> Tuned:
+def _tune(objective: DataObjective, gammas: Sequence[float], run: Callable[..., Any]) -> Tuned:
     """Return the constants of SLA and the ridge that rows held out choose."""
     hashes = hash_with_label(row_hash(as_rows(objective.X)), objective.positive)
     keys = copy_keys(hashes, copy_numbers(hashes, objective.weight))
@@ -177,8 +193,9 @@ def _tune(objective: DataObjective, gammas: Sequence[float]) -> Tuned:
         validate=_error_rate(validation),
         ridges=_RIDGES,
         gammas=gammas,
-        probe=lambda ridge: partial(_probe, replace(training, ridge=ridge)),
-        exact=_error_rate(training),
+        search=lambda ridge, start, **constants: run(
+            replace(training, ridge=ridge), start, **constants
+        ),
     )
 
 
@@ -188,7 +205,7 @@ def _error_rate(objective: DataObjective) -> Callable[[FloatArray], float]:
     return lambda coef: exact(coef)[0]
 
 
-def _probe(
+def probe_values(
     objective: DataObjective,
     coef: FloatArray,
     coordinate: int,
