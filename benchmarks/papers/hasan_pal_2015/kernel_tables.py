@@ -13,6 +13,7 @@ choose, by the least error in the same three inner folds:
   which is slow, and the width. They are not the paper's KBBLR and sparse KBBLR, which have the
   plateaus and the search of BBLR3, a penalty of the coefficients instead of the function, and
   the whole of Algorithm 3;
+* sparse KBBLR: the paper's, the plateaus of BBLR2 and Algorithm 3 by SLA, with the same grid;
 * logistic regression and linear SVM: C of {0.01, 0.1, 1, 10, 100}; robust, our linear default:
   alpha of the inverse of these.
 
@@ -46,7 +47,7 @@ SVM, KERNEL, SPARSE = "SVM", "robust, kernel", "robust, sparse kernel"
 #: The paper's names of ours with a kernel, and with the mixture prior.
 PAPERS_KERNEL, PAPERS_SPARSE = "KBBLR", "sparse KBBLR"
 #: Quick ones first.
-METHODS = (LOGISTIC, LINEAR_SVM, ROBUST, SVM, KERNEL, SPARSE)
+METHODS = (LOGISTIC, LINEAR_SVM, ROBUST, SVM, KERNEL, SPARSE, PAPERS_SPARSE)
 FOLDS, REPEATS = 5, 1
 _PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 _WIDTHS = (0.1, 0.3, 1.0)
@@ -65,6 +66,10 @@ def tuned(method: str, n_features: int) -> GridSearchCV:
         KERNEL: (kernel, {"alpha": (0.01, 0.1, 1.0, 10.0), "kernel_params": rbf}),
         SPARSE: (
             BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"),
+            {"alpha": (0.03, 0.3, 3.0), "kernel_params": rbf},
+        ),
+        PAPERS_SPARSE: (
+            BetaBernoulliClassifier.paper("BBLR2", kernel="rbf", prior="gaussian-laplace"),
             {"alpha": (0.03, 0.3, 3.0), "kernel_params": rbf},
         ),
     }[method]
