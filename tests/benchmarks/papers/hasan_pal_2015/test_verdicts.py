@@ -1,0 +1,82 @@
+"""Verdicts on the paper's claims, and the counts that they are made of."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from benchmarks.papers.claims import Claim
+from benchmarks.papers.hasan_pal_2015 import claims
+from benchmarks.papers.hasan_pal_2015.methods import METHODS, PROTOCOLS, RECORD, measured, rows_of
+from benchmarks.papers.hasan_pal_2015.noise import SETS
+from benchmarks.papers.hasan_pal_2015.report import lines
+from benchmarks.papers.hasan_pal_2015.results import Measured, Pair
+from benchmarks.papers.hasan_pal_2015.sigmoid_search import SigmoidSearch
+from directrix import BetaBernoulliClassifier
+from directrix.classifiers.beta_bernoulli.plateaus import even_score
+from directrix.losses import ZeroOne
+from directrix.objectives import DataObjective
+
+
+def test_every_claim_of_the_abstract_has_a_verdict_and_a_figure():
+    verdicts = claims()
+    assert len(verdicts) == 6
+    for one in verdicts:
+        assert isinstance(one, Claim)
+        assert one.paper == "Hasan and Pal 2015"
+        assert one.verdict.startswith(("holds", "does not hold", "not measured"))
+        assert any(character.isdigit() for character in one.figure)
+
+
+def test_the_report_lists_the_verdicts():
+    text = "\n".join(lines(Measured()))
+    for one in claims():
+        assert f"| {one.claim} | {one.verdict} | {one.figure} |" in text
+
+
+def test_records_have_known_methods_and_protocols_only_and_each_fit_once():
+    rows = RECORD.rows()
+    for row in rows:
+        assert row["method"] in METHODS
+        assert row["protocol"] in PROTOCOLS
+    assert len(rows) == len(RECORD.done())
+
+
+def test_training_errors_of_a_search_are_those_of_its_line():
+    X, y = rows_of("diabetes")
+    model = BetaBernoulliClassifier.paper("BBLR3").fit(X, y)
+    rows = np.column_stack([X, np.ones(len(X))])
+    coef = np.append(model.coef_, model.intercept_ + even_score(model.loss_))
+    wrong = (rows @ coef > 0) != y
+    assert (measured("train", "diabetes", "BBLR3", 0, 0).wrong == wrong).all()
+    assert (model.predict(X) != y).sum() > wrong.sum()  # at a probability of one half
+
+
+@pytest.mark.parametrize("name", ["BBLR1", "BBLR2", "BBLR3", "BBLR4"])
+def test_names_of_the_paper_are_for_its_methods(name):
+    assert METHODS[name].make.get_params() == BetaBernoulliClassifier.paper(name).get_params()
+
+
+def test_sla_predicts_with_the_line_of_the_search():
+    X, y = rows_of("heart")
+    model = SigmoidSearch().fit(X, y)
+    rows = (X - X.mean(axis=0)) / X.std(axis=0)
+    error, _ = DataObjective(rows, y, np.ones(len(y)), ZeroOne())(model.line_)
+    assert (model.predict(X) != y).mean() == pytest.approx(error)
+    assert (model.predict(X) != y).sum() < 33  # a linear SVM has 40
+
+
+def test_training_errors_of_sla_are_those_of_its_search():
+    recorded = {name: Measured().errors("train", name, "SLA")[0] for name in SETS}
+    fit = measured("train", "heart", "SLA", 0, 0)
+    assert fit.wrong.sum() == recorded["heart"]
+    assert sum(recorded.values()) < 285  # the sum that Nguyen and Sanner publish
+
+
+def test_mcnemar_has_no_continuity_correction():
+    first, second = np.zeros(100, dtype=bool), np.zeros(100, dtype=bool)
+    first[:10], second[5:40] = True, True
+    pair = Pair.of(first, second, 1)
+    assert (pair.only_first, pair.only_second) == (5, 30)
+    assert pair.z == pytest.approx(25.0 / 35.0**0.5)
+    assert pair.p == pytest.approx(chi2.sf(25.0**2 / 35.0, 1))
+    assert Pair.of(first, first, 1) == Pair(1, 0, 0, 0.0, 1.0)
