@@ -139,3 +139,10 @@ def test_many_hashes_are_mixed_as_one():
     np.testing.assert_array_equal(bits, kept)
     for k in (0, 16_383, 16_384, 39_999):
         assert int(many[k]) == int(mix_bits(bits[k])) == mixed(int(bits[k]))
+
+
+def test_the_order_in_memory_does_not_matter_to_mixed_bits():
+    bits = np.arange(1, 13, dtype=np.uint64).reshape(3, 4)
+    mixed = mix_bits(bits)
+    assert not np.isin(mixed, bits).any()
+    np.testing.assert_array_equal(mix_bits(np.asfortranarray(bits)), mixed)

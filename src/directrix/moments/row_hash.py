@@ -77,7 +77,7 @@ def _value_bits(values: Any) -> Any:
 
 def mix_bits(bits: Any) -> Any:
     """Return 64 mixed bits, each of which depends on all bits of the input (SplitMix64)."""
-    mixed = np.array(bits, dtype=np.uint64)
+    mixed = np.array(bits, dtype=np.uint64, order="C")  # else it is copied when it is flattened
     flat = mixed.reshape(-1)
     shifted = np.empty(min(flat.size, _MIXED_AT_A_TIME), dtype=np.uint64)
     for start in range(0, flat.size, _MIXED_AT_A_TIME):
