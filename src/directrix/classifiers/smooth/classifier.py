@@ -384,7 +384,7 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         if "rows" in state.arrays:
             return restored_expansion(state)
         require("kernel" not in state.facts, "its kernel does not match its arrays")
-        return super()._restored_scoring(state)
+        return super()._restored_scoring(state) | {"_kernel": None}
 
     @classmethod
     def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
