@@ -46,7 +46,7 @@ _KEYS = [
     *("n_features", "operating_point", "params", "version", "writer"),
 ]
 #: Parameters that the first files do not have; they are set to their defaults.
-_LATER_PARAMS = {"limits", "positive", "signs"}
+_LATER_PARAMS = {"kernel", "kernel_params", "limits", "positive", "signs"}
 _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,

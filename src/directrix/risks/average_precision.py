@@ -125,7 +125,8 @@ def _integrand(gap: float, sd_pos: float, sd_neg: float, prior: float) -> _Integ
     precision = expit(odds)
     hazard = np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0))  # φ(z) / Φ(z), in both tails
     slope = weight * precision * expit(-odds) * hazard
-    bend = -slope * (z + 2.0 * expit(-odds) * hazard)
+    bounded = np.where(slope > 0.0, z, 0.0)  # z is infinite where the classes are far apart
+    bend = -slope * (bounded + 2.0 * expit(-odds) * hazard)
     return _Integrand(x, z, weight, precision, slope, bend)
 
 
