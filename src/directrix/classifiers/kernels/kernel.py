@@ -105,7 +105,7 @@ def gamma_from_bandwidth(bandwidth: float) -> float:
 
 
 def alpha_from_svc(C: float, n_rows: float) -> float:
-    r"""Return the ridge α of `SmoothClassifier` from the C of a support vector machine.
+    r"""Return the ridge α of `directrix.SmoothClassifier` from the C of a support vector machine.
 
     .. math:: \tfrac12 \|f\|^2 + C \sum_i (1 - y_i f(x_i))_+ = C n \Big[ \frac1n \sum_i
               (1 - y_i f(x_i))_+ + \frac\alpha2 \|f\|^2 \Big], \qquad \alpha = \frac{1}{C n}
