@@ -46,7 +46,9 @@ _KEYS = [
     *("n_features", "operating_point", "params", "version", "writer"),
 ]
 #: Parameters that the first files do not have; they are set to their defaults.
-_LATER_PARAMS = {"kernel", "kernel_params", "limits", "positive", "signs"}
+_LATER_PARAMS = {"limits", "positive", "signs"}
+#: The same, of one class.
+_LATER_PARAMS_OF = {"SmoothClassifier": {"kernel", "kernel_params"}}
 _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,
@@ -173,8 +175,10 @@ def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
 def _check_param_names(params: Any, classifier_type: Any) -> None:
     """Check that a file has the parameters of a classifier, but for those of later versions."""
     known = set(model_params(classifier_type()))
-    complete = isinstance(params, dict) and known - _LATER_PARAMS <= set(params) <= known
-    require(complete, f"its parameters are not those of {classifier_type.__name__}")
+    name = classifier_type.__name__
+    later = _LATER_PARAMS | _LATER_PARAMS_OF.get(name, set())
+    complete = isinstance(params, dict) and known - later <= set(params) <= known
+    require(complete, f"its parameters are not those of {name}")
 
 
 def _check_header(header: Any) -> None:
