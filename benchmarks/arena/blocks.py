@@ -27,8 +27,7 @@ from benchmarks.arena.protocol import SETS
 from benchmarks.arena.tables.picture import SHOWN as IN_PICTURE
 from benchmarks.harness.markdown import bold_if, header, line
 from benchmarks.papers import ghanbari_2018, ghanbari_2019, hasan_pal_2015, zhang_2012
-from benchmarks.papers.claims import Claim
-from benchmarks.papers.ghanbari_2018.verdicts import table
+from benchmarks.papers.claims import Claim, claim_table
 from benchmarks.rivals import LINEAR, TUNED
 from benchmarks.rivals.on_tables import EBM, LINE
 
@@ -295,7 +294,7 @@ def boosting_ahead(arena: Everything) -> list[str]:
 
 def paper_claims(_: Everything, claims: Callable[[], list[Claim]]) -> list[str]:
     """Return the verdict on each claim of a paper's abstract."""
-    return table(claims())
+    return claim_table(claims())
 
 
 def every_claim(_: Everything) -> list[str]:

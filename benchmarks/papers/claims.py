@@ -1,8 +1,10 @@
-"""The verdict on one claim of a paper."""
+"""The verdict on one claim of a paper, and a table of several."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from benchmarks.harness.markdown import header, line
 
 
 class Claim(NamedTuple):
@@ -12,3 +14,8 @@ class Claim(NamedTuple):
     claim: str
     verdict: str
     figure: str
+
+
+def claim_table(claims: list[Claim]) -> list[str]:
+    """Return the claims of one paper as a table of Markdown."""
+    return [*header("claim", "verdict", "figure"), *(line(*claim[1:]) for claim in claims)]

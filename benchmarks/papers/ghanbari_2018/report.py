@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GRID, VERMILION, new_figure
 from benchmarks.harness.markdown import header, line, listed, verdict, write_report
+from benchmarks.papers.claims import claim_table
 from benchmarks.papers.ghanbari_2018.config import (
     ARTIFICIAL,
     NOT_AVAILABLE,
@@ -18,7 +19,7 @@ from benchmarks.papers.ghanbari_2018.config import (
 )
 from benchmarks.papers.ghanbari_2018.methods import CHECKPOINTS
 from benchmarks.papers.ghanbari_2018.results import Folds, Results, counted
-from benchmarks.papers.ghanbari_2018.verdicts import judged, table
+from benchmarks.papers.ghanbari_2018.verdicts import judged
 
 REPORT = Path(__file__).with_name("tables.md")
 _FIGURES = {
@@ -86,7 +87,7 @@ def lines(folds: Folds) -> list[str]:
     introduction = _INTRODUCTION.format(missing=", ".join(missing))
     text = [introduction]
     if drawn:
-        text += ["", "## The claims of the abstract", "", *table(judged(results))]
+        text += ["", "## The claims of the abstract", "", *claim_table(judged(results))]
     text += ["", "## Does it hold?", ""]
     claims = [_figure(results, metric) for metric in FIGURE_SETS]
     claims += [_real(results, "accuracy"), _printed_numbers(results), _discriminant(results)]

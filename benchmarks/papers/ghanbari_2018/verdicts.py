@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, holds, line
+from benchmarks.harness.markdown import holds
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.ghanbari_2018.results import Results, read
 
@@ -93,8 +93,3 @@ def _time(results: Results, metric: str) -> Claim:
 
 def _expected(metric: str) -> str:
     return "error" if metric == "accuracy" else "AUC"
-
-
-def table(claims: list[Claim]) -> list[str]:
-    """Return the claims as a table of Markdown."""
-    return [*header("claim", "verdict", "figure"), *(line(*claim[1:]) for claim in claims)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness.markdown import header, line, listed, verdict, write_report
-from benchmarks.papers.ghanbari_2018.verdicts import table
+from benchmarks.papers.claims import claim_table
 from benchmarks.papers.ghanbari_2019 import figures, second_order, segment
 from benchmarks.papers.ghanbari_2019.config import ARTIFICIAL, REAL
 from benchmarks.papers.ghanbari_2019.results import (
@@ -50,7 +50,7 @@ def lines(results: Results, paper: Paper) -> list[str]:
         "",
         "## The claims of the abstract",
         "",
-        *table(judged(results)),
+        *claim_table(judged(results)),
         *_table_1(results, paper),
         *_artificial(results, paper, "4.2", "accuracy"),
         *_artificial(results, paper, "4.3", "AUC"),

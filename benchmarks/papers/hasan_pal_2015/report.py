@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness.markdown import header, holds, line, write_report
+from benchmarks.papers.claims import claim_table
 from benchmarks.papers.hasan_pal_2015 import pages
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
@@ -82,8 +83,7 @@ def lines(measured: Measured) -> list[str]:
 
 
 def _claims(measured: Measured) -> list[str]:
-    lines = ["", "## Claims of the abstract", "", *header("claim", "verdict", "figure")]
-    return lines + [line(one.claim, one.verdict, one.figure) for one in judged(measured)]
+    return ["", "## Claims of the abstract", "", *claim_table(judged(measured))]
 
 
 def _methods_of_the_paper(measured: Measured) -> list[str]:

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, holds, line
+from benchmarks.harness.markdown import holds
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.zhang_2012.config import LOSSES, PENALTIES, SETS, UNIT
 from benchmarks.papers.zhang_2012.results import (
@@ -93,12 +93,6 @@ def judged(problems: list[Curves], fixed: dict[Problem, Curves]) -> list[Claim]:
             f"{_count(kept)} ({min(ends):+.4f} to {max(ends):+.4f})",
         ),
     ]
-
-
-def table() -> list[str]:
-    """Return the verdicts as a table."""
-    rows = (line(claim.claim, claim.verdict, claim.figure) for claim in claims())
-    return [*header("the abstract says", "verdict", "measured"), *rows]
 
 
 def _at_fixed_ridges() -> dict[Problem, Curves]:
