@@ -7,8 +7,9 @@ from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC, BalancedError
 
 
-def test_refit_gains_nothing_at_chance():
-    change = RefitChange(0.2, -0.2, 0.1, growth=1.118, chance=0.5)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_refit_gains_and_loses_nothing_at_chance(sign):
+    change = RefitChange(0.2 * sign, -0.2 * sign, 0.1 * sign, growth=1.118, chance=0.5)
     at_chance = Rates(0.4, 0.4, 0.3, 0.5)
     assert change.applied(AUC(), at_chance, 0.3).metric == pytest.approx(0.5)
     assert change.applied(BalancedError(), at_chance, 0.3).metric == pytest.approx(0.5)
