@@ -75,10 +75,10 @@ def direct():
 
 @pytest.fixture(scope="module")
 def logged(tracking_server, direct):
-    """Return a run with a scorecard, registered as credit, and a linear classifier."""
+    """Return a run with a scorecard, registered as loans, and a linear classifier."""
     mlflow.set_tracking_uri(tracking_server)
     with mlflow.start_run() as run:
-        card = log_model(card_problems.fitted_card(), "card", registered_model_name="credit")
+        card = log_model(card_problems.fitted_card(), "card", registered_model_name="loans")
         line = log_model(direct, "line", tags={"team": "risk"}, params={"source": "tests"})
     mlflow.set_tracking_uri(None)
     return run.info.run_id, card, line
@@ -197,13 +197,13 @@ def test_rows_as_json_are_scored_as_by_mlflow_models_predict(tmp_path):
 def test_a_card_is_loaded_by_run_model_version_and_alias(logged, tracked):
     run_id, card, _ = logged
     classifier = card_problems.fitted_card()
-    tracked.MlflowClient().set_registered_model_alias("credit", "champion", 1)
+    tracked.MlflowClient().set_registered_model_alias("loans", "champion", 1)
     assert int(card.registered_model_version) == 1
     for uri in (
         card.model_uri,
         f"runs:/{run_id}/card",
-        "models:/credit/1",
-        "models:/credit@champion",
+        "models:/loans/1",
+        "models:/loans@champion",
     ):
         native, pyfunc = load_model(uri), tracked.pyfunc.load_model(uri)
         assert native.predict_proba(ROWS).tolist() == classifier.predict_proba(ROWS).tolist()
