@@ -1,8 +1,9 @@
 """Record the fits of all classifiers before a change, and compare them with those after it.
 
-``python -m benchmarks.harness.same_fits record out.npz`` fits four classifiers, each in five
-settings, to twelve data sets (at most 1,000 rows of a class), and writes ``coef_``, ``intercept_``
-and ``predict_proba`` of the training rows to a file. Fits that the file has are not made again.
+``python -m benchmarks.harness.same_fits record out.npz`` fits four classifiers in five settings
+each to 24 data sets, and scorecards in 16 settings to 12 tables, some of both by ``fit_source``
+from a Parquet file; of larger sets, a sample. Coefficients, intercepts, probabilities and
+thresholds go to a file. Fits that the file has are not made again.
 
 ``python -m benchmarks.harness.same_fits compare a.npz b.npz`` prints which fits differ and the
 worst relative difference; it fails where one is above ``--tolerance``, or is in one file only.
@@ -11,6 +12,7 @@ worst relative difference; it fails where one is above ``--tolerance``, or is in
 from __future__ import annotations
 
 import argparse
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -21,10 +23,12 @@ import numpy as np
 from tqdm import tqdm
 
 from benchmarks.harness.data import Rows, load
+from benchmarks.harness.tables import TABLES, load_table
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
+    ScorecardClassifier,
     SmoothClassifier,
 )
 from directrix._typing import FloatArray
@@ -32,7 +36,9 @@ from directrix.metrics import Cost, RecallAtFPR
 
 SETS = (
     *("heart", "diabetes", "sonar", "breast", "german", "a9a", "mammography", "magic04"),
-    *("letter_O", "oil_spill", "spambase", "htru2"),
+    *("letter_O", "oil_spill", "spambase", "htru2", "svmguide1", "svmguide3", "splice"),
+    *("liver-disorders", "phishing", "default_credit", "ijcnn1", "cod-rna_30k", "susy_30k"),
+    *("bank-marketing", "ada", "adult"),
 )
 METRICS = {
     "error": "error",
@@ -55,7 +61,29 @@ CLASSIFIERS: dict[str, dict[str, Callable[[], Any]]] = {
         KERNEL: partial(BetaBernoulliClassifier, kernel="rbf"),
     },
 }
-_ROWS_OF_CLASS, _ROWS_OF_KERNEL = 1000, 300
+RECALL = METRICS["recall at FPR 5 %"]
+#: Settings of scorecards; "first" in ``monotone`` stands for the first column of numbers.
+CARDS: dict[str, dict[str, Any]] = {
+    **{f"rows, {name}": {"metric": metric} for name, metric in METRICS.items()},
+    **{
+        f"counts, {name}": {"metric": METRICS[name], "train_on": "counts"}
+        for name in ("auc", "recall at FPR 5 %", "cost 1:5")
+    },
+    "monotone": {"metric": "auc", "monotone": {"first": "increasing"}},
+    "monotone, counts": {
+        "metric": RECALL,
+        "train_on": "counts",
+        "monotone": {"first": "decreasing"},
+    },
+    "integer points": {"metric": "auc", "points": "integer"},
+    "points to double the odds": {"metric": RECALL, "points": "pdo"},
+    "five columns": {"metric": "auc", "max_columns": 5},
+    "fewest columns": {"metric": RECALL, "max_columns": "auto"},
+    "guarantee": {"metric": RECALL, "guarantee": 0.9},
+    "limit": {"metric": "f1", "limits": {"fpr": 0.3}, "guarantee": 0.8},
+}
+SOURCES = ("auc", "recall at FPR 5 %")
+_ROWS_OF_CLASS, _ROWS_OF_KERNEL, _ROWS_OF_CARD = 1000, 300, 600
 _SHOWN = 10
 Fits = dict[str, FloatArray]
 
@@ -70,10 +98,21 @@ class Difference(NamedTuple):
 def rows_of(name: str) -> Rows:
     """Return a data set, with a sample of 1,000 rows of each class where there are more."""
     X, y = load(name)
-    rng = np.random.default_rng(0)
-    sample = [rng.permutation(np.flatnonzero(y == label))[:_ROWS_OF_CLASS] for label in (1, 0)]
-    rows = np.sort(np.concatenate(sample))
+    rows = _sample(y, _ROWS_OF_CLASS)
     return Rows(X[rows], y[rows])
+
+
+def table_of(name: str) -> Rows:
+    """Return a table, with a sample of 600 rows of each class where there are more."""
+    X, y = load_table(name)
+    rows = _sample(y, _ROWS_OF_CARD)
+    return Rows(X.iloc[rows].reset_index(drop=True), y[rows])
+
+
+def _sample(y: Any, most: int) -> Any:
+    rng = np.random.default_rng(0)
+    sample = [rng.permutation(np.flatnonzero(y == label))[:most] for label in (1, 0)]
+    return np.sort(np.concatenate(sample))
 
 
 def fit(classifier: str, setting: str, rows: Rows) -> Fits:
@@ -90,17 +129,73 @@ def fit(classifier: str, setting: str, rows: Rows) -> Fits:
     return arrays | {"coef_": model.coef_.ravel(), "intercept_": np.ravel(model.intercept_)}
 
 
+def fit_card(setting: str, rows: Rows) -> Fits:
+    """Fit one scorecard; return its probabilities, scores and threshold."""
+    options = dict(CARDS[setting])
+    if "monotone" in options:
+        first = next(name for name in rows.X if rows.X[name].dtype.kind in "if")
+        options["monotone"] = {first: options["monotone"]["first"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where nothing beats logistic regression
+        model = ScorecardClassifier(**options).fit(*rows)
+    return _card_arrays(model, rows)
+
+
+def fit_source(classifier: Any, rows: Rows) -> Fits:
+    """Fit a classifier from a Parquet file of the rows, as an engine reads it."""
+    import pandas as pd  # noqa: PLC0415 - sets of numbers need none
+
+    table = pd.DataFrame(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
+    table = table.rename(columns=str).assign(**{"the label": np.asarray(rows.y) == 1})
+    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table.to_parquet(f"{place}/rows.parquet", row_group_size=500)
+        model = classifier.fit_source(f"{place}/rows.parquet", target="the label", progress=False)
+    features = table.drop(columns="the label")
+    if isinstance(classifier, ScorecardClassifier):
+        return _card_arrays(model, Rows(features, rows.y))
+    return {
+        "predict_proba": model.predict_proba(features)[:, 1],
+        "coef_": model.coef_.ravel(),
+        "intercept_": np.ravel(model.intercept_),
+    }
+
+
+def _card_arrays(model: Any, rows: Rows) -> Fits:
+    return {
+        "predict_proba": model.predict_proba(rows.X)[:, 1],
+        "decision_function": model.decision_function(rows.X),
+        "flagged": np.asarray(model.predict(rows.X), dtype=float),
+    }
+
+
+def planned(name: str) -> Iterator[tuple[str, Callable[[], Fits]]]:
+    """Yield the fits of a data set or table: a name each, and what makes the arrays."""
+    if name in TABLES:
+        table = table_of(name)
+        for setting in CARDS:
+            yield f"{name}, card, {setting}", partial(fit_card, setting, table)
+        for metric in SOURCES:
+            card = ScorecardClassifier(METRICS[metric])
+            yield f"{name}, card, source, {metric}", partial(fit_source, card, table)
+        return
+    rows = rows_of(name)
+    for classifier, settings in CLASSIFIERS.items():
+        for setting in settings:
+            yield f"{name}, {classifier}, {setting}", partial(fit, classifier, setting, rows)
+    for metric in SOURCES:
+        for kind in (DirectClassifier, MomentClassifier):
+            label = f"{name}, {kind.__name__}, source, {metric}"
+            yield label, partial(fit_source, kind(METRICS[metric]), rows)
+
+
 def record(path: Path, sets: tuple[str, ...]) -> None:
     """Make the fits that a file lacks, and add them to it, set by set."""
     fits = read(path) if path.exists() else {}
-    settings = [(name, of) for name, options in CLASSIFIERS.items() for of in options]
     for name in tqdm(sets):
-        rows = rows_of(name)
-        for classifier, setting in settings:
-            key = f"{name}, {classifier}, {setting}"
+        for key, make in planned(name):
             if f"{key}: predict_proba" not in fits:
-                arrays = fit(classifier, setting, rows)
-                fits |= {f"{key}: {part}": values for part, values in arrays.items()}
+                fits |= {f"{key}: {part}": values for part, values in make().items()}
         under_way = path.with_name(f"part-{path.name}")
         np.savez(under_way, **fits)
         under_way.replace(path)
@@ -145,7 +240,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record", help="fit, and write the file")
     recording.add_argument("path", type=Path)
-    recording.add_argument("--sets", nargs="*", default=SETS, help="names of data sets")
+    recording.add_argument("--sets", nargs="*", default=(*SETS, *TABLES), help="names")
     comparing = commands.add_parser("compare", help="compare two files")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)

@@ -24,7 +24,7 @@ def test_a_record_is_equal_to_itself_and_not_to_another(tmp_path, monkeypatch, c
     same_fits.record(second, ("a",))
     same_fits.record(second, ("a", "b"))
     assert same_fits.compare(first, second, 0.0) == ""
-    assert "30 arrays: 30 are equal" in capsys.readouterr().out
+    assert "54 arrays: 54 are equal" in capsys.readouterr().out
     fits = dict(np.load(first))
     name = "a, MomentClassifier, auc: coef_"
     fits[name] = fits[name] * (1.0 + 1e-6)
@@ -45,4 +45,19 @@ def test_a_kernel_has_scores_instead_of_coefficients():
 
 def test_there_are_five_settings_of_four_classifiers():
     assert [len(settings) for settings in same_fits.CLASSIFIERS.values()] == [5] * 4
-    assert len(same_fits.SETS) == 12
+    assert len(same_fits.SETS) == 24
+    assert len(same_fits.CARDS) == 16
+
+
+def test_cards_are_fitted_from_rows_and_from_a_file():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(1)
+    rows = Rows(pd.DataFrame({"a": rng.normal(size=200)}), rng.random(200) < 0.4)
+    for arrays in (
+        same_fits.fit_card("monotone, counts", rows),
+        same_fits.fit_source(same_fits.ScorecardClassifier("auc", max_crosses=0), rows),
+    ):
+        assert {name: values.shape for name, values in arrays.items()} == dict.fromkeys(
+            ("predict_proba", "decision_function", "flagged"), (200,)
+        )
