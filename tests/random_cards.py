@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from directrix.classifiers import Card
-from directrix.classifiers.scorecard.card.card import Cross
+from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
 AGE = NumberBins(

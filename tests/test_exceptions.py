@@ -26,38 +26,42 @@ from directrix import (
 )
 from directrix.classifiers.fitting.guarantee import RateLimit
 from directrix.exceptions import (
-    BinnerFileError,
     CancellationError,
-    ColumnKindError,
-    ColumnNotFoundError,
-    ColumnNotInFileError,
     DifferentBinsError,
     DirectionWarning,
     FewRowsWarning,
     Float32PrecisionWarning,
-    InfiniteValuesError,
     LabelNotFoundError,
     LabelTypeError,
-    LazyTableError,
-    MissingColumnsError,
     MissingLabelsError,
     MissingLibraryError,
-    MissingValuesError,
-    ModelFileError,
-    MomentsFileError,
     NegativeCountError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
-    NotNumericError,
-    NotUtf8Error,
     OneClassPredictedWarning,
     OutOfReachError,
-    PandasIndexWarning,
     SqlNameError,
     StateError,
+)
+from directrix.exceptions.columns import (
+    ColumnKindError,
+    ColumnNotFoundError,
+    ColumnNotInFileError,
+    InfiniteValuesError,
+    LazyTableError,
+    MissingColumnsError,
+    MissingValuesError,
+    NotNumericError,
+    PandasIndexWarning,
+    UnusableColumnsError,
+)
+from directrix.exceptions.files import (
+    BinnerFileError,
+    ModelFileError,
+    MomentsFileError,
+    NotUtf8Error,
     StoreConflictError,
     StoreFileError,
-    UnusableColumnsError,
 )
 from directrix.export import to_onnx
 from directrix.metrics import RecallAtFPR

@@ -7,7 +7,7 @@ from benchmarks.studies.random_moments import random_moments
 from directrix import Moments, risks
 from directrix.checks.risks import CENTRAL, is_smooth
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
-from directrix.moments import project
+from directrix.moments.projection import project
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import (
     AlarmAtRecall,

@@ -14,7 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.log_loss import LogLoss
 from directrix._typing import AnyArray, FloatArray
-from directrix.metrics import Curve, Error, Metric
+from directrix.metrics import Error
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import Curve
 
 INNER_FOLDS = 3
 Metrics = Mapping[str, Any]

@@ -13,9 +13,9 @@ from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import RowTrainer
 from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.frontier import design_without
-from directrix.metrics import Metric
-from directrix.tables import CellKinds
+from directrix.frontier.fold_designs import design_without
+from directrix.metrics.base import Metric
+from directrix.tables.coding.prior import CellKinds
 
 
 class LikelihoodCard(Rival):

@@ -10,8 +10,8 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.base import INNER_FOLDS, Metrics, Rival, Scores, standardized
 from directrix._typing import AnyArray, FloatArray
-from directrix.metrics import Metric
 from directrix.metrics.at_threshold import ThresholdMetric
+from directrix.metrics.base import Metric
 
 
 class TunedThreshold(Rival):

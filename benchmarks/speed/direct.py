@@ -32,7 +32,8 @@ from benchmarks.arena.protocol import rows_of
 from benchmarks.speed.ratio import Figure, conclude, ratios
 from directrix import DirectClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.metrics import AUC, Error, Metric, RecallAtFPR
+from directrix.metrics import AUC, Error, RecallAtFPR
+from directrix.metrics.base import Metric
 
 SETS = ("heart", "diabetes", "svmguide1", "spambase", "magic04", "ijcnn1", "covtype", "a9a")
 METRICS: dict[str, Metric] = {

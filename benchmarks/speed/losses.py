@@ -15,13 +15,13 @@ from directrix.losses import (
     BreakEven,
     FBetaEnvelope,
     Logistic,
-    Loss,
     PairwiseHinge,
     PairwiseLogistic,
     PrecisionTop,
     QuantileSigmoid,
     TopNegatives,
 )
+from directrix.losses.base import Loss
 
 D = 54
 PRIORS = (0.5, 0.1, 0.01)

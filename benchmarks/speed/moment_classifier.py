@@ -21,7 +21,8 @@ from benchmarks.speed.ratio import Figure, is_quick, ratios, track
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
 from directrix.frontier import Frontier, validated_shrinkage
-from directrix.metrics import BalancedError, Cost, FPRAtRecall, Metric, PrecisionAtK, RecallAtFPR
+from directrix.metrics import BalancedError, Cost, FPRAtRecall, PrecisionAtK, RecallAtFPR
+from directrix.metrics.base import Metric
 from directrix.moments.shrinkage import oas, shrunk
 
 ROUNDS = 5

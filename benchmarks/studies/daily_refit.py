@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.harness.markdown import header, holds, line, write_report
 from benchmarks.harness.record import Record, commit
 from directrix import MomentClassifier, Moments
-from directrix.metrics import resolve
+from directrix.metrics.table import resolve
 from directrix.monitoring import SummaryStore
 
 METRICS = ("auc", "recall@fpr=0.05", "cost(fp=1, fn=20)")

@@ -19,11 +19,13 @@ from benchmarks.harness.record import Record
 from benchmarks.harness.runner import measure_missing
 from benchmarks.studies.random_moments import random_moments
 from directrix.frontier import Frontier
-from directrix.metrics import BalancedError, Cost, Metric, PrecisionAtK, RecallAtFPR, resolve
+from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
+from directrix.metrics.base import Metric
+from directrix.metrics.table import resolve
 from directrix.moments import Moments
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
-from directrix.risks import Risk
+from directrix.risks.base import Risk
 from directrix.solve import papers_lbfgs, part_of_mean
 
 METRICS: tuple[str | Metric, ...] = (

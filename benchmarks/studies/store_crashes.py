@@ -35,7 +35,7 @@ import numpy as np
 from benchmarks.harness.markdown import holds, write_report
 from benchmarks.harness.record import Record, commit
 from directrix import Binner, Moments
-from directrix.moments import tree_sum
+from directrix.moments.tree import tree_sum
 from directrix.monitoring import SummaryStore
 from directrix.tables import BinCounts
 

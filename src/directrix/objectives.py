@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.moments import Partials, project, pullback
+from directrix.moments.projection import Partials, project, pullback
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.losses import Loss
+    from directrix.losses.base import Loss
     from directrix.moments import Moments
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 __all__ = ["DataObjective", "MomentObjective"]
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from directrix.checks import check_loss, loss_checks
-from directrix.losses import Hinge, Logistic, Loss, PairwiseHinge, Sigmoid, ZeroOne
+from directrix.losses import Hinge, Logistic, PairwiseHinge, Sigmoid, ZeroOne
+from directrix.losses.base import Loss
 from directrix.losses.margin import MarginLoss
 from directrix.metrics import AUC, Error
 

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from directrix.checks import check_metric, metric_checks
-from directrix.metrics import AUC, Choice, FBeta, GMean, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, FBeta, GMean, PrecisionAtK, RecallAtFPR
 from directrix.metrics import Error as ErrorRate
 from directrix.metrics.at_threshold import ThresholdMetric
+from directrix.metrics.base import Choice
 from directrix.moments.projection import Partials
-from directrix.risks import CostRisk, MissAtFPR, RankingRisk, RatesRisk
+from directrix.risks import CostRisk, MissAtFPR, RankingRisk
+from directrix.risks.base import RatesRisk
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,8 @@ from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.classifiers.metric_classifier import MetricClassifier
-from directrix.exceptions import (
-    ColumnNotFoundError,
-    LazyTableError,
-    NotBetterThanBaselineWarning,
-    OneClassPredictedWarning,
-)
+from directrix.exceptions import NotBetterThanBaselineWarning, OneClassPredictedWarning
+from directrix.exceptions.columns import ColumnNotFoundError, LazyTableError
 from directrix.export import load, save
 
 RNG = np.random.default_rng(0)

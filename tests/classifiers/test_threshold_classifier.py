@@ -11,7 +11,8 @@ from directrix.classifiers import SmoothClassifier
 from directrix.engines import HashFolds
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.export import load, save
-from directrix.metrics import AUC, FBeta, PrecisionAtRecall, RecallAtFPR, resolve
+from directrix.metrics import AUC, FBeta, PrecisionAtRecall, RecallAtFPR
+from directrix.metrics.table import resolve
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 POINTS = ["recall@fpr=0.02", "precision@recall=0.8", "f1"]

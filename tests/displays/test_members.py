@@ -25,7 +25,6 @@ from directrix.losses import BreakEven, Hinge, PairwiseHinge
 from directrix.metrics import (
     AUC,
     PRBEP,
-    TABLE,
     Cost,
     Error,
     FPRAtRecall,
@@ -35,6 +34,7 @@ from directrix.metrics import (
     RecallAtK,
     RecallAtPrecision,
 )
+from directrix.metrics.table import TABLE
 
 pytest.importorskip("matplotlib").use("Agg")
 

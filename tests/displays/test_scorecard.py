@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers import Card
+from directrix.classifiers.scorecard.card.card import Card
 from directrix.displays import ScorecardDisplay
 from directrix.displays.card_panels import ColumnPanel, CrossPanel, column_panel, short
 from directrix.tables import NumberBins

@@ -11,7 +11,8 @@ from nearness import distance
 
 from directrix import Moments, summarize
 from directrix.engines import HashFolds, arrow
-from directrix.engines.doors import open_source, opened
+from directrix.engines.doors import opened
+from directrix.engines.doors.select import open_source
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")

@@ -10,10 +10,12 @@ from nearness import distance
 from scipy import sparse
 
 from directrix import Moments, summarize
-from directrix.engines import HashFolds, Plan, run
+from directrix.engines import HashFolds
+from directrix.engines.base import run
 from directrix.engines.block import Partition
+from directrix.engines.plan import Plan
 from directrix.engines.tasks import Summaries
-from directrix.moments import tree_sum
+from directrix.moments.tree import tree_sum
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array")

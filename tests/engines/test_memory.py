@@ -9,7 +9,7 @@ from nearness import distance
 from scipy import sparse
 
 from directrix import Moments, summarize
-from directrix.exceptions import MissingValuesError
+from directrix.exceptions.columns import MissingValuesError
 
 RNG = np.random.default_rng(23)
 N = 120

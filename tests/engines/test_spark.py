@@ -13,13 +13,15 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summarize
-from directrix.engines import HashFolds, Plan, run
+from directrix.engines import HashFolds
 from directrix.engines import spark as engine
+from directrix.engines.base import run
 from directrix.engines.block import Partition
+from directrix.engines.plan import Plan
 from directrix.engines.tasks import Summaries
 from directrix.engines.tree import packed, unpacked
-from directrix.exceptions import NotNumericError
-from directrix.moments import tree_sum
+from directrix.exceptions.columns import NotNumericError
+from directrix.moments.tree import tree_sum
 
 pytestmark = [
     pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not())),

@@ -9,7 +9,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from directrix.export.plain_values import LOSSES, METRICS, from_plain, to_plain
 from directrix.losses import Hinge, Ramp
-from directrix.metrics import TABLE, FromRates
+from directrix.metrics import FromRates
+from directrix.metrics.table import TABLE
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(

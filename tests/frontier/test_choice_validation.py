@@ -13,7 +13,8 @@ from directrix.frontier.choice_validation import (
     repeat_choice,
 )
 from directrix.frontier.select import LeastLoss, OneStandardError
-from directrix.metrics import AUC, Curve, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
+from directrix.metrics.curve import Curve
 
 
 def noise(n=200, k=20, seed=0, gap=0.0, share=0.4):

@@ -14,9 +14,11 @@ from directrix.frontier.compare import (
     scaled_lines,
     scores_of,
 )
-from directrix.metrics import AUC, TABLE, Cost, Curve, Error, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, Cost, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
-from directrix.moments import ScoreMoments
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import TABLE
+from directrix.moments.projection import ScoreMoments
 
 
 def labelled_scores(n=120, k=7, seed=0):

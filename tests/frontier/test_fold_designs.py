@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from directrix.frontier import (
-    Curves,
-    FoldDesigns,
-    RowFrontier,
-    cost_sweep,
-    design_without,
-    ridge_candidates,
-)
-from directrix.tables import CodedRows, Coding
+from directrix.frontier.compare import Curves
+from directrix.frontier.fold_designs import FoldDesigns, design_without
+from directrix.frontier.recipes import cost_sweep
+from directrix.frontier.ridge_candidates import ridge_candidates
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 120
 # Lines that are compared are solved together, with sums in single precision.

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from directrix.frontier import RidgeMoments, ridge_candidates
+from directrix.frontier.ridge_candidates import ridge_candidates
+from directrix.frontier.ridge_moments import RidgeMoments
 from directrix.metrics import AUC
-from directrix.tables import CodedRows, Coding
+from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 150
 RIDGES = (0.3, 0.1)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directrix.frontier import RidgeMoments
-from directrix.tables import CodedRows, Coding
+from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 80
 

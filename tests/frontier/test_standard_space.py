@@ -8,7 +8,7 @@ from directrix.frontier import Frontier
 from directrix.frontier._pencil import EigenPencil, ProjectedPencil, SolvedPencil
 from directrix.frontier._standard_space import StandardSpace, require_rows_of_both
 from directrix.frontier._wide_basis import TOLERANCE
-from directrix.moments import oas, shrunk
+from directrix.moments.shrinkage import oas, shrunk
 
 
 def rows(n=200, d=30, seed=0):

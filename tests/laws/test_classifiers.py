@@ -40,7 +40,8 @@ from directrix import (
 from directrix.classifiers import ScorecardClassifier
 from directrix.frontier._pencil import EigenPencil
 from directrix.losses import ZeroOne
-from directrix.metrics import AUC, TABLE, Cost, RecallAtFPR, resolve
+from directrix.metrics import AUC, Cost, RecallAtFPR
+from directrix.metrics.table import TABLE, resolve
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
 

@@ -16,7 +16,8 @@ import pytest
 from nearness import distance
 
 from directrix import Binner, Moments, summarize
-from directrix.engines import HashFolds, as_table
+from directrix.engines import HashFolds
+from directrix.engines.tables import as_table
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.key_hash import key_hash
 

@@ -22,7 +22,6 @@ from directrix.losses import (
     FBetaIsotonic,
     GeneralizedLogistic,
     Hinge,
-    Loss,
     PairwiseHinge,
     PairwiseSquare,
     PrecisionTop,
@@ -34,7 +33,8 @@ from directrix.losses import (
     TopNegatives,
     ZeroOne,
 )
-from directrix.metrics import TABLE, metric_for
+from directrix.losses.base import Loss
+from directrix.metrics.table import TABLE, metric_for
 
 #: Losses of THE TABLE, by their names, and other parameters of some of them.
 LOSSES = {loss.name: loss for row in TABLE for loss in row.losses} | {

@@ -20,7 +20,8 @@ from directrix import (
 from directrix.engines import HashFolds
 from directrix.exceptions import LabelNotFoundError
 from directrix.export import load, save, to_python
-from directrix.metrics import Cost, RecallAtFPR, resolve
+from directrix.metrics import Cost, RecallAtFPR
+from directrix.metrics.table import resolve
 from directrix.tables import BinCounts, Binner
 
 pytestmark = [

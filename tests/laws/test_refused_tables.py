@@ -18,7 +18,7 @@ from directrix import (
     MomentClassifier,
     SmoothClassifier,
 )
-from directrix.exceptions import InfiniteValuesError, MissingValuesError, NotNumericError
+from directrix.exceptions.columns import InfiniteValuesError, MissingValuesError, NotNumericError
 
 N_ROWS = 60
 NAMES = ("amount", "age", "town", "job", "clock")

@@ -26,7 +26,6 @@ from directrix.checks.metrics import N_ROWS
 from directrix.checks.risks import CENTRAL, in_units, is_smooth, rates_above, unit_of
 from directrix.metrics import (
     AUC,
-    TABLE,
     Cost,
     FromRates,
     PartialAUC,
@@ -34,8 +33,10 @@ from directrix.metrics import (
     RecallAtFPR,
     RecallAtPrecision,
 )
+from directrix.metrics.table import TABLE
 from directrix.moments.projection import ScoreMoments, project, pullback
-from directrix.risks import CostRisk, FunctionRisk, MissAtPrecision, RatesRisk
+from directrix.risks import CostRisk, FunctionRisk, MissAtPrecision
+from directrix.risks.base import RatesRisk
 
 EXTREME = Cost(fp=1.0, fn=1e6)
 METRICS = {row.name: row.example for row in TABLE} | {

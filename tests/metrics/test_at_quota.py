@@ -3,7 +3,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from directrix.metrics import PRBEP, Curve, PrecisionAtK, RecallAtK
+from directrix.metrics import PRBEP, PrecisionAtK, RecallAtK
+from directrix.metrics.curve import Curve
 
 
 @pytest.mark.parametrize("seed", range(12))

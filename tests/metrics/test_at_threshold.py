@@ -13,7 +13,8 @@ from sklearn.metrics import (
 )
 
 from directrix import MomentClassifier
-from directrix.metrics import MCC, BalancedError, Cost, Curve, Error, FBeta, FromRates, GMean
+from directrix.metrics import MCC, BalancedError, Cost, Error, FBeta, FromRates, GMean
+from directrix.metrics.curve import Curve
 
 
 def cost_20(y, predicted, **options):

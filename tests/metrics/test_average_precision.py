@@ -3,7 +3,9 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from directrix.classifiers.fitting.intervals import Sizes, on_logit_scale, ranking_variance
-from directrix.metrics import AveragePrecision, Curve, CurveStack, resolve
+from directrix.metrics import AveragePrecision
+from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.table import resolve
 
 
 def rows(n, seed, *, ties=False, share=0.2):

@@ -11,7 +11,8 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
-from directrix.metrics import AUC, TABLE, Error, FBeta, RecallAtFPR, RecallAtPrecision
+from directrix.metrics import AUC, Error, FBeta, RecallAtFPR, RecallAtPrecision
+from directrix.metrics.table import TABLE
 
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 FOLDS = StratifiedKFold(3)

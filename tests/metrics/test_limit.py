@@ -8,13 +8,13 @@ from directrix.metrics import (
     Error,
     FPRAtRecall,
     FromRates,
-    Limit,
     PartialAUC,
     PrecisionAtK,
     RecallAtFPR,
     RecallAtK,
     RecallAtPrecision,
 )
+from directrix.metrics.limit import Limit
 
 
 @pytest.mark.parametrize(

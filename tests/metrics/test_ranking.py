@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from directrix.metrics import AUC, BalancedError, Curve, PartialAUC
+from directrix.metrics import AUC, BalancedError, PartialAUC
+from directrix.metrics.curve import Curve
 
 
 def test_auc_is_that_of_scikit_learn(rows, weight):

@@ -8,20 +8,11 @@ import pytest
 import directrix.losses
 import directrix.metrics
 import directrix.risks
-from directrix.losses import Logistic, Loss, PairwiseHinge, PrecisionTop, Ramp, TopNegatives
-from directrix.metrics import (
-    AUC,
-    MCC,
-    TABLE,
-    Error,
-    FBeta,
-    Metric,
-    PrecisionAtK,
-    RecallAtFPR,
-    metric_for,
-    resolve,
-    resolve_loss,
-)
+from directrix.losses import Logistic, PairwiseHinge, PrecisionTop, Ramp, TopNegatives
+from directrix.losses.base import Loss
+from directrix.metrics import AUC, MCC, Error, FBeta, PrecisionAtK, RecallAtFPR
+from directrix.metrics.base import Metric
+from directrix.metrics.table import TABLE, metric_for, resolve, resolve_loss
 from docs._ext.tables import TABLES, markdown, with_tables
 
 DOCS = Path(__file__).parents[2] / "docs"

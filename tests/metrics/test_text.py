@@ -3,18 +3,9 @@ import re
 import numpy as np
 import pytest
 
-from directrix.metrics import (
-    TABLE,
-    Cost,
-    FBeta,
-    FPRAtRecall,
-    FromRates,
-    Metric,
-    PrecisionAtK,
-    RecallAtFPR,
-    metric_text,
-    resolve,
-)
+from directrix.metrics import Cost, FBeta, FPRAtRecall, FromRates, PrecisionAtK, RecallAtFPR
+from directrix.metrics.base import Metric
+from directrix.metrics.table import TABLE, metric_text, resolve
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if row.name != "from_rates"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from directrix.exceptions import MomentsFileError
+from directrix.exceptions.files import MomentsFileError
 from directrix.moments import Moments, ScoreHistogram, histogram_file
 from directrix.moments.score_bins import BINS
 from directrix.moments.storage import signed_preamble, write_whole

@@ -8,7 +8,7 @@ from nearness import distance
 from scipy import sparse
 
 from directrix import Moments
-from directrix.exceptions import InfiniteValuesError, MissingValuesError
+from directrix.exceptions.columns import InfiniteValuesError, MissingValuesError
 from directrix.moments import _dense_rows
 
 NAMES = ["x", "y", "größe"]

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from directrix.exceptions import InfiniteValuesError, MissingValuesError, NotNumericError
-from directrix.moments import as_rows, explain_rejection, not_finite_error
+from directrix.exceptions.columns import InfiniteValuesError, MissingValuesError, NotNumericError
+from directrix.moments.rejection import explain_rejection, not_finite_error
+from directrix.moments.rows import as_rows
 
 HOLE = [1.0, np.nan]
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.metrics import resolve
+from directrix.metrics.table import resolve
 from directrix.moments import ScoreHistogram
 from directrix.monitoring import compare_models
 

@@ -6,7 +6,7 @@ from monitored_days import Days
 from scipy import stats
 
 from directrix import MomentClassifier
-from directrix.moments import tree_sum
+from directrix.moments.tree import tree_sum
 from directrix.monitoring import Monitor, summarize_day
 from directrix.monitoring.day_effects import DayEffects, effects_of_days, mean_variance
 

@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from directrix.exceptions import StoreFileError
+from directrix.exceptions.files import StoreFileError
 from directrix.monitoring.records import (
     Change,
     Record,

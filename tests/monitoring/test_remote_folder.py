@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from directrix.exceptions import MissingLibraryError, StoreConflictError
+from directrix.exceptions import MissingLibraryError
+from directrix.exceptions.files import StoreConflictError
 from directrix.monitoring import SummaryStore
 from directrix.monitoring.remote_folder import RemoteFolder
 

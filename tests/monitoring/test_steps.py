@@ -2,7 +2,7 @@
 
 import pytest
 
-from directrix.exceptions import StoreFileError
+from directrix.exceptions.files import StoreFileError
 from directrix.monitoring.records import Change
 from directrix.monitoring.steps import Step, by_stream, load_summary, stream_of
 

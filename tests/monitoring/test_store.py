@@ -10,7 +10,8 @@ from datetime import date, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from directrix.exceptions import CancellationError, StoreConflictError, StoreFileError
+from directrix.exceptions import CancellationError
+from directrix.exceptions.files import StoreConflictError, StoreFileError
 from directrix.monitoring import SummaryStore
 from directrix.monitoring.folder import LocalFolder
 

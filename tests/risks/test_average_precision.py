@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from directrix.moments import ScoreMoments
+from directrix.moments.projection import ScoreMoments
 from directrix.risks import AveragePrecisionRisk
 
 

@@ -16,9 +16,8 @@ from directrix.risks import (
     MissAtQuota,
     PartialRankingRisk,
     RankingRisk,
-    RatesRisk,
-    Risk,
 )
+from directrix.risks.base import RatesRisk, Risk
 from directrix.risks.curvature import by_differences, of_log_rate, of_quantile, of_rate
 
 NUMBERS = ScoreMoments(1.2, 2.25, -0.5, 0.81, 0.15)

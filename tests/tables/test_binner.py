@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from directrix import Binner
-from directrix.exceptions import ColumnKindError, ColumnNotFoundError
+from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
 from directrix.tables import LevelBins, NumberBins, Table
 
 CHECKS = parametrize_with_checks(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from directrix import Binner
-from directrix.exceptions import BinnerFileError
+from directrix.exceptions.files import BinnerFileError
 from directrix.tables import BinCounts, Table
 from directrix.tables.binner_file import FORMAT, VERSION
 

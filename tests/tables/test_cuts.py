@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from directrix.tables import find_cuts
-from directrix.tables.cuts import bin_means, cuts_between, distinct_values, weight_of_two_bins
+from directrix.tables.cuts import (
+    bin_means,
+    cuts_between,
+    distinct_values,
+    find_cuts,
+    weight_of_two_bins,
+)
 
 HUGE = np.finfo(np.float64).max
 TINY = 5e-324

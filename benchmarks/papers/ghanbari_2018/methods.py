@@ -32,7 +32,8 @@ from benchmarks.harness.data import Split
 from directrix import MomentClassifier, Moments
 from directrix._typing import FloatArray
 from directrix.losses import Logistic, PairwiseHinge
-from directrix.metrics import AUC, Error, Metric
+from directrix.metrics import AUC, Error
+from directrix.metrics.base import Metric
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk
 from directrix.solve import descent, part_of_mean

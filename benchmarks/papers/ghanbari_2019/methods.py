@@ -31,10 +31,12 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import Split
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import Logistic, Loss, PairwiseHinge
+from directrix.losses import Logistic, PairwiseHinge
+from directrix.losses.base import Loss
 from directrix.moments import ClassMoments
 from directrix.objectives import DataObjective, MomentObjective
-from directrix.risks import CostRisk, RankingRisk, Risk
+from directrix.risks import CostRisk, RankingRisk
+from directrix.risks.base import Risk
 from directrix.solve import Solution, papers_lbfgs, part_of_mean
 
 RISKS: dict[str, Risk] = {"accuracy": CostRisk(), "AUC": RankingRisk()}

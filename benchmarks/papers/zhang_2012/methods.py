@@ -32,8 +32,10 @@ from benchmarks.harness.data import Rows
 from benchmarks.papers.zhang_2012.config import EPSILON
 from benchmarks.papers.zhang_2012.results import Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import BreakEven, Loss, SmoothedROCArea
-from directrix.metrics import AUC, PRBEP, Metric
+from directrix.losses import BreakEven, SmoothedROCArea
+from directrix.losses.base import Loss
+from directrix.metrics import AUC, PRBEP
+from directrix.metrics.base import Metric
 from directrix.objectives import DataObjective
 from directrix.solve import bundle, lbfgs, nesterov
 

@@ -40,7 +40,7 @@ from benchmarks.studies.monitoring.days import (
     fitted,
 )
 from directrix._typing import FloatArray
-from directrix.moments import tree_sum
+from directrix.moments.tree import tree_sum
 from directrix.monitoring import DayCheck, Monitor, summarize_day
 from directrix.monitoring.day_check import ALARM_RATE
 

@@ -43,7 +43,7 @@ from benchmarks.studies.monitoring.days import (
     fitted,
     wandering_share,
 )
-from directrix.moments import tree_sum
+from directrix.moments.tree import tree_sum
 from directrix.monitoring import Monitor, summarize_day
 
 ROWS, REFERENCE_DAYS = 1_500, 20

@@ -41,7 +41,9 @@ from benchmarks.studies.new_rows.card_populations import (
     draw,
 )
 from directrix._typing import FloatArray
-from directrix.metrics import Curve, Metric, resolve
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
 
 REPORT = Path(__file__).with_suffix(".md")
 SIZES = (1_000, 3_000)

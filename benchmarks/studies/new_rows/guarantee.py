@@ -21,7 +21,8 @@ from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
 from directrix import DirectClassifier
 from directrix.classifiers.fitting.guarantee import Guarantee
-from directrix.metrics import Curve, RecallAtFPR
+from directrix.metrics import RecallAtFPR
+from directrix.metrics.curve import Curve
 
 SETS = ("magic04", "htru2", "default_credit")
 LIMITS = (0.01, 0.05)

@@ -18,7 +18,9 @@ import pyarrow as pa
 from benchmarks.harness.tables import TABLES, load_table
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.metrics import AUC, Cost, Metric, PartialAUC, PrecisionAtK, RecallAtFPR, resolve
+from directrix.metrics import AUC, Cost, PartialAUC, PrecisionAtK, RecallAtFPR
+from directrix.metrics.base import Metric
+from directrix.metrics.table import resolve
 
 #: Share of positive rows, unless a cell has another.
 PRIOR = 0.3

@@ -27,9 +27,10 @@ from benchmarks.harness.markdown import header, holds, line, write_report
 from benchmarks.harness.record import Record, commit
 from benchmarks.studies.scale.survey_job import peak
 from directrix.classifiers.direct.fit_source import MOST_ROWS
-from directrix.engines import HashFolds, Histograms, Plan, Survey, Surveyed
+from directrix.engines import HashFolds
 from directrix.engines.block import Partition
-from directrix.engines.tasks import Summaries
+from directrix.engines.plan import Plan
+from directrix.engines.tasks import Histograms, Summaries, Survey, Surveyed
 from directrix.engines.tree import group_counts, group_sums, packed, unpacked
 
 ROWS, FAN_IN, POOL = 10_000, 64, 8

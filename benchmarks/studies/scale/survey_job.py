@@ -21,7 +21,10 @@ from typing import Any
 
 from benchmarks.studies.scale.standalone import HOST, executors
 from directrix.classifiers.direct.fit_source import MOST_ROWS
-from directrix.engines import HashFolds, Plan, Survey, Surveyed, run
+from directrix.engines import HashFolds
+from directrix.engines.base import run
+from directrix.engines.plan import Plan
+from directrix.engines.tasks import Survey, Surveyed
 
 ROWS, COLUMNS, FOLDS = 10_000, 50, 5
 #: Settings of the session; all others, ``spark.driver.maxResultSize`` too, are the defaults.

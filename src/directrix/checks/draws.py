@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.moments import ScoreMoments
+from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

@@ -11,14 +11,15 @@ import numpy as np
 
 from directrix.checks.check import Check, require, require_close, run_all
 from directrix.checks.draws import Rows, draw_rows
-from directrix.losses import Loss
-from directrix.metrics import Error, metric_for
+from directrix.losses.base import Loss
+from directrix.metrics import Error
+from directrix.metrics.table import metric_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
     Definition = Callable[[AnyArray, FloatArray, FloatArray], float]
 

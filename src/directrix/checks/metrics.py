@@ -11,13 +11,14 @@ from directrix.checks import risks
 from directrix.checks.check import Check, require, require_close, run_all
 from directrix.checks.draws import Rows, draw_rows, draw_score_moments
 from directrix.checks.losses import require_value
-from directrix.metrics import Curve, CurveStack, Metric
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import Curve, CurveStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from directrix._typing import AnyArray
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 #: Number of rows passed to the risk of a metric that counts rows.
 N_ROWS = 1000

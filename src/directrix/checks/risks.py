@@ -13,12 +13,12 @@ import numpy as np
 from scipy.stats import norm
 
 from directrix.checks.check import require, require_close
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics import Metric
-    from directrix.risks import Risk
+    from directrix.metrics.base import Metric
+    from directrix.risks.base import Risk
 
 #: The central difference of seven points has an error of h⁶ f⁽⁷⁾ / 140: 5e-19 f⁽⁷⁾ at this step.
 CENTRAL = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}

@@ -19,8 +19,10 @@ from directrix.classifiers.labels import plain_labels
 from directrix.classifiers.positive import dates_in_microseconds, positive_label
 from directrix.classifiers.scoring import LinearFormula, ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
-from directrix.exceptions import LabelNotFoundError, MissingColumnsError, StateError
-from directrix.moments import explain_rejection, feature_names_of, refuse_lazy
+from directrix.exceptions import LabelNotFoundError, StateError
+from directrix.exceptions.columns import MissingColumnsError
+from directrix.moments.rejection import explain_rejection
+from directrix.moments.rows import feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

@@ -24,7 +24,7 @@ from directrix.exceptions import (
     find_stacklevel,
     is_inside_search,
 )
-from directrix.metrics import resolve
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.direct.gap import Gap
     from directrix.classifiers.direct.report import DirectReport
     from directrix.classifiers.fitting.training_rows import KeyedRows
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 _Fit = TypeVar("_Fit")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.exceptions import StateError
-from directrix.losses import Loss
+from directrix.losses.base import Loss
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray

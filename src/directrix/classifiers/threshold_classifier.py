@@ -18,7 +18,7 @@ from directrix.classifiers.positive import ending_with, toward_positive
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
-from directrix.metrics import resolve
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.finalize import FittedLine
     from directrix.classifiers.fitting.held_out import HeldOut
     from directrix.classifiers.fitting.training_rows import KeyedRows
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 class ThresholdClassifier(LinearClassifier):

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers import Card, CardRow, CrossTable
+    from directrix.classifiers.scorecard.card.card import Card
+    from directrix.classifiers.scorecard.card.printed.cross_table import CrossTable
+    from directrix.classifiers.scorecard.card.printed.rows import CardRow
 
 #: Bars of a column of texts; the levels with most rows have one.
 _BARS = 12

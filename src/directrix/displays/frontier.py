@@ -11,12 +11,14 @@ from scipy.special import ndtr, ndtri
 from directrix.displays import style
 from directrix.displays.scored import Scored, before_last_step, last_step, metric_of
 from directrix.frontier import Frontier
-from directrix.metrics import Curve, resolve
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
 from directrix.moments import Moments
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.metrics import Boundary, Metric
+    from directrix.metrics.base import Metric
+    from directrix.metrics.limit import Boundary
 
 #: Limits on the false-positive rate up to which the axis is logarithmic.
 _FAR_LEFT = 0.1

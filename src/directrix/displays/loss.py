@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from directrix.displays import style
-from directrix.losses import Loss
+from directrix.losses.base import Loss
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

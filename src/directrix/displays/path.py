@@ -11,16 +11,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers import Standardization, solver_for, start_of, weights_by_class
+from directrix.classifiers.fitting.class_weights import weights_by_class
+from directrix.classifiers.fitting.solvers import solver_for
+from directrix.classifiers.fitting.standardization import Standardization
+from directrix.classifiers.smooth.initialization import start_of
 from directrix.displays import style
 from directrix.displays.scored import Scored, before_last_step, last_step
-from directrix.frontier import Recipe, round_scores
-from directrix.metrics import Curve, resolve
+from directrix.frontier.compare import round_scores
+from directrix.frontier.recipes import Recipe
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers import CandidateRecord
-    from directrix.metrics import Metric
+    from directrix.classifiers.smooth.history import CandidateRecord
+    from directrix.metrics.base import Metric
 
 #: Most tick labels that fit below an axis 600 dots wide.
 _TICKS = 7

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers import LinearClassifier, ending_with, positive_of
-from directrix.metrics import Metric, checked, resolve
+from directrix.classifiers.base import LinearClassifier
+from directrix.classifiers.positive import ending_with, positive_of
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import checked
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

@@ -9,11 +9,12 @@ import numpy as np
 
 from directrix.displays import style
 from directrix.displays.scored import Scored, metric_of
-from directrix.metrics import Curve, resolve
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 _AGAINST = ("threshold", "cost", "quota")
 #: Cost ratios span this factor below and above the ratio that balances the classes.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from directrix.engines import memory
 from directrix.engines.block import Partition
-from directrix.engines.doors import accepts, open_source
+from directrix.engines.doors.select import accepts, open_source
 from directrix.engines.plan import names_a_column
 from directrix.engines.tables import is_arrow
 from directrix.engines.vectors import vector_length

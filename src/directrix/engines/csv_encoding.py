@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from directrix.engines.doors.files import COMPRESSED, file_format, matching_files
-from directrix.exceptions import NotUtf8Error
+from directrix.exceptions.files import NotUtf8Error
 
 #: Number of bytes decoded at a time; Arrow infers column types from about as many.
 _BLOCK = 1 << 20

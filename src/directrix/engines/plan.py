@@ -9,29 +9,22 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from directrix.engines.block import Block, Partition
-from directrix.engines.filters import RowFilter
+from directrix.engines.filters.row_filter import RowFilter
 from directrix.engines.tables import as_table
-from directrix.exceptions import (
+from directrix.exceptions.columns import (
     USE_SCORECARD,
     ColumnNotFoundError,
     InfiniteValuesError,
     MissingValuesError,
     NotNumericError,
 )
-from directrix.moments import (
-    ClassMoments,
-    CopyCounter,
-    Moments,
-    Rows,
-    as_labels,
-    as_rows,
-    fold_numbers,
-    folds_by_key,
-    hash_with_label,
-    key_hash,
-    row_hash,
-    tree_sum,
-)
+from directrix.moments import ClassMoments, Moments
+from directrix.moments.key_hash import key_hash
+from directrix.moments.labels import as_labels, fold_numbers
+from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
+from directrix.moments.rows import Rows, as_rows
+from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from directrix.moments import RowSample, tree_sum
+from directrix.moments.row_sample import RowSample
+from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from directrix.engines.arrow import rebatched
 from directrix.engines.block import Partition
 from directrix.engines.plan import ENCODE
 from directrix.engines.tree import group_counts, group_sums, packed, unpacked
-from directrix.exceptions import NotNumericError
+from directrix.exceptions.columns import NotNumericError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -11,7 +11,8 @@ from typing import Any
 
 from directrix._typing import FloatArray
 from directrix.engines.sql_dialects import DIALECTS, Dialect
-from directrix.moments import Moments, checked_names, from_sql
+from directrix.moments import Moments, from_sql
+from directrix.moments.columns import checked_names
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pickle
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from directrix.moments import TreeSum
+from directrix.moments.tree import TreeSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

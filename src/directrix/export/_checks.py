@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directrix.exceptions import ModelFileError
+from directrix.exceptions.files import ModelFileError
 
 
 def require(condition: object, otherwise: str) -> None:

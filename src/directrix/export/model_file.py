@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.classifiers import ModelState, model_params
-from directrix.exceptions import ModelFileError, MomentsFileError, StateError
+from directrix.classifiers.state import ModelState, model_params
+from directrix.exceptions import StateError
+from directrix.exceptions.files import ModelFileError, MomentsFileError
 from directrix.export._checks import require
 from directrix.export.plain_values import from_plain, to_plain
 from directrix.export.registry import CLASSIFIERS, known_names
@@ -30,13 +31,8 @@ from directrix.export.state_json import (
     points_from_json,
     points_to_json,
 )
-from directrix.moments import (
-    check_classes,
-    check_label_room,
-    read_parts,
-    signed_preamble,
-    write_whole,
-)
+from directrix.moments._storage_checks import check_classes, check_label_room
+from directrix.moments.storage import read_parts, signed_preamble, write_whole
 
 FORMAT = "directrix.model"
 VERSION = 1

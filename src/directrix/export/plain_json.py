@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from directrix.classifiers import CardFormula
+from directrix.classifiers.scoring import CardFormula
 from directrix.export.cards.content import card_entry, column_entries
 from directrix.export.scoring_formula import Formula, scoring_formula
 
 if TYPE_CHECKING:
-    from directrix.classifiers import LinearFormula
+    from directrix.classifiers.scoring import LinearFormula
 
 
 def to_json(classifier: Any) -> str:

@@ -15,10 +15,12 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.exceptions import ModelFileError
+from directrix.exceptions.files import ModelFileError
 from directrix.export._checks import require
-from directrix.losses import Loss
-from directrix.metrics import TABLE, FromRates, Metric
+from directrix.losses.base import Loss
+from directrix.metrics import FromRates
+from directrix.metrics.base import Metric
+from directrix.metrics.table import TABLE
 
 METRICS: dict[str, Any] = {
     type(row.example).__name__: type(row.example)

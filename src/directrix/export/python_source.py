@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from directrix.classifiers import CardFormula
+from directrix.classifiers.scoring import CardFormula
 from directrix.export.cards.source import card_source
 from directrix.export.scoring_formula import scoring_formula
 
 if TYPE_CHECKING:
-    from directrix.classifiers import LinearFormula
+    from directrix.classifiers.scoring import LinearFormula
 
 _IMPORTS = "from math import exp, fsum, log1p"
 

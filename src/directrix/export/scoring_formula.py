@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from directrix.classifiers import CardFormula, LinearFormula
+from directrix.classifiers.scoring import CardFormula, LinearFormula
 from directrix.exceptions import LabelTypeError
 from directrix.export.registry import CLASSIFIERS, known_names
-from directrix.moments import checked_names
+from directrix.moments.columns import checked_names
 
 Formula: TypeAlias = LinearFormula | CardFormula
 

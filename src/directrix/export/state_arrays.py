@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray
-from directrix.classifiers import StateArrays
+from directrix.classifiers.state import StateArrays
 from directrix.export._checks import require
 
 #: How the rows of a kernel expansion are stored.

@@ -9,10 +9,13 @@ from dataclasses import asdict
 from math import isfinite, nan
 from typing import Any
 
-from directrix.classifiers import Calibration, Facts, Intervals, OperatingPoint, Rates, is_number
+from directrix.classifiers import OperatingPoint
+from directrix.classifiers.fitting.calibration import Calibration
+from directrix.classifiers.fitting.intervals import Intervals, Rates
+from directrix.classifiers.state import Facts, is_number
 from directrix.export._checks import require
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
-from directrix.metrics import Metric
+from directrix.metrics.base import Metric
 
 _CALIBRATION_KEYS = ["above", "below", "how", "offset"]
 _POINT_KEYS = {"empirical", "intervals", "metric", "predicted", "rows", "threshold"}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from directrix.frontier._pencil import angle_at
-from directrix.risks import vertex
+from directrix.risks.base import vertex
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.frontier._pencil import Pencil
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 #: Largest logit: closer to the end of an arc an angle would round to it.
 _END = 30.0

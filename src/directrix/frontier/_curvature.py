@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from directrix.frontier._row_batch import margins
-from directrix.tables import CodedRows
+from directrix.tables.coding.coded_rows import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier._row_batch import Problem, RowBatch
-    from directrix.losses import Loss
+    from directrix.losses.base import Loss
 
 #: Nodes of the grid, and nodes per unit of the score, in which the margin of a hinge is one. Under
 #: a weak ridge a bounded loss makes scores as wide as it may: the grid must be wide before it is

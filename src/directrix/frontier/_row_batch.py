@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from directrix.tables import CodedRows
+from directrix.tables.coding.coded_rows import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.frontier._row_batch import CACHED_NUMBERS, BatchProblems, back, margins
-from directrix.tables import CodedRows
+from directrix.tables.coding.coded_rows import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

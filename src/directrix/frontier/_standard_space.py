@@ -10,7 +10,8 @@ import numpy as np
 
 from directrix.frontier._pencil import EigenPencil, Pencil, ProjectedPencil, SolvedPencil
 from directrix.frontier._wide_basis import LEAST_SHARE, Shrunk, WideBasis, wide_basis
-from directrix.moments import RowScatter, labels, oas, shrunk
+from directrix.moments import RowScatter, labels
+from directrix.moments.shrinkage import oas, shrunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

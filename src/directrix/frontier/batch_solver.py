@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.frontier._row_batch import BatchProblems, Problem
     from directrix.frontier.recipes import Key
-    from directrix.losses import Loss
+    from directrix.losses.base import Loss
 
     Solutions = Mapping[tuple[Key, int | None], FloatArray]
 

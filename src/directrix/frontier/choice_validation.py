@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from directrix.metrics import Curve, CurveStack
+from directrix.metrics.curve import Curve, CurveStack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 _PARTS, _SPLITS = 10, 4

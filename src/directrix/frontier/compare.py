@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.metrics import Curve
+from directrix.metrics.curve import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 #: Rows of each class on which all lines are compared, and on which the best few are: the metrics
 #: of two lines differ by far less on the same rows than the metric of one between samples.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 #: Shrinkages that are tried: the one estimated from the data, none, and two strong ones.
 SHRINKAGES: tuple[str | float, ...] = ("oas", 0.0, 0.1, 0.5)

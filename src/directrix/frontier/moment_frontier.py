@@ -13,16 +13,16 @@ from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier._angle_search import best_angle
 from directrix.frontier._pencil import LineScores, Pencil, angle_at
 from directrix.frontier._standard_space import StandardSpace, require_rows_of_both
-from directrix.metrics import resolve
-from directrix.moments import ScoreMoments
+from directrix.metrics.table import resolve
+from directrix.moments.projection import ScoreMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 #: Largest logit of a candidate: how near it may be to the ends of the arc.
 _REACH = 6.0

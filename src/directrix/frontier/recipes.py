@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray
-    from directrix.losses import Loss
+    from directrix.losses.base import Loss
 
     #: What makes recipes the same: loss, ridge and cost ratio.
     Key = tuple[Loss, float, float | None]

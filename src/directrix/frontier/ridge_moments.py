@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from directrix.solve import signed_quadratic
-from directrix.tables import CodedRows
+from directrix.tables.coding.coded_rows import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from directrix.frontier.compare import scaled_lines, scores_of
 from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.frontier.row_candidate import ITERATIONS, RowCandidate
 from directrix.solve import lbfgs, stop_after
-from directrix.tables import CodedRows
+from directrix.tables.coding.coded_rows import CodedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

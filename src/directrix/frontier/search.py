@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from directrix.frontier.recipes import Key, Recipe
     from directrix.frontier.row_candidate import RowCandidate
     from directrix.frontier.row_frontier import RowFrontier
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.
 MOST_FEATURES = 300

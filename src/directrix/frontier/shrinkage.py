@@ -8,14 +8,14 @@ import numpy as np
 
 from directrix.frontier._standard_space import require_rows_of_both
 from directrix.frontier.moment_frontier import Frontier
-from directrix.metrics import resolve
-from directrix.moments import project
+from directrix.metrics.table import resolve
+from directrix.moments.projection import project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.moments import Moments
 
 #: Shrinkages to try, from hardly any to a multiple of the identity.

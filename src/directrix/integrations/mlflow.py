@@ -15,8 +15,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers import LinearClassifier, output_names
-from directrix.exceptions import MissingLibraryError, ModelFileError
+from directrix.classifiers.base import LinearClassifier
+from directrix.classifiers.class_names import output_names
+from directrix.exceptions import MissingLibraryError
+from directrix.exceptions.files import ModelFileError
 from directrix.export import load, save
 from directrix.integrations.mlflow_records import fit_documents, fit_metrics, fit_params
 from directrix.integrations.mlflow_signature import METHODS, infer_signature, typical_row

@@ -7,7 +7,8 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from directrix.classifiers import Rates, model_params
+from directrix.classifiers.fitting.intervals import Rates
+from directrix.classifiers.state import model_params
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>

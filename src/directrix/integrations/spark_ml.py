@@ -17,7 +17,7 @@ from directrix.classifiers import DirectClassifier, MomentClassifier
 from directrix.engines import HashFolds, summarize
 from directrix.integrations.spark_columns import ScoringLine, numbers, vectors
 from directrix.integrations.spark_model import LineParams, SparkLinearModel
-from directrix.metrics import resolve
+from directrix.metrics.table import resolve
 
 _FOLDS = 5
 

@@ -33,11 +33,11 @@ from pyspark.ml.util import (
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
 from directrix.classifiers import ScorecardClassifier
-from directrix.engines import DIALECTS
-from directrix.exceptions import ColumnNotFoundError
+from directrix.engines.sql_dialects import DIALECTS
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.export import load, save, to_sql
 from directrix.integrations.spark_columns import ColumnArithmetic, probability_vector
-from directrix.metrics import metric_text, resolve
+from directrix.metrics.table import metric_text, resolve
 
 _FILE = "model_file"  # entry of a saved stage: the bytes of the model file, in base64
 _SPARK = DIALECTS["spark"]

@@ -15,7 +15,7 @@ from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissA
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 _SLACK = 1e-12  # sums of weights are rounded; a limit is not broken by that
 

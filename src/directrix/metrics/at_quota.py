@@ -15,7 +15,7 @@ from directrix.risks import ImprecisionAtQuota, MissAtQuota
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 
 class QuotaMetric(Metric):

@@ -16,7 +16,7 @@ from directrix.risks import CostRisk, FBetaRisk, FunctionRisk, GMeanRisk, MCCRis
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.metrics.curve import Curve, CurveStack
-    from directrix.risks import RatesRisk
+    from directrix.risks.base import RatesRisk
 
 
 class ThresholdMetric(Metric):

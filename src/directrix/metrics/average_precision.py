@@ -14,7 +14,7 @@ from directrix.risks import AveragePrecisionRisk
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.metrics.curve import Curve, CurveStack
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from directrix.metrics.limit import Limit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 
 #: Shares of rows predicted positive, of which the best is the value of chance.

@@ -16,7 +16,7 @@ from directrix.risks import PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.risks import Risk
+    from directrix.risks.base import Risk
 
 
 class RankingMetric(Metric):

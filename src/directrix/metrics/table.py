@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from directrix import losses
-from directrix.losses import Loss
+from directrix.losses.base import Loss
 from directrix.metrics import text
 from directrix.metrics.at_point import (
     FPRAtRecall,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.exceptions import MomentsFileError
+from directrix.exceptions.files import MomentsFileError
 from directrix.moments._double_double import exact_sum
 
 if TYPE_CHECKING:

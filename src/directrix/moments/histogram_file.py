@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.exceptions import MomentsFileError
+from directrix.exceptions.files import MomentsFileError
 from directrix.moments._storage_checks import (
     CLASS_TYPES,
     check_classes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions import (
+from directrix.exceptions.columns import (
     InfiniteValuesError,
     MissingValuesError,
     NotNumericError,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions import ColumnNotFoundError, LazyTableError, NotNumericError
+from directrix.exceptions.columns import ColumnNotFoundError, LazyTableError, NotNumericError
 from directrix.moments._column_values import NUMERIC_KINDS, refused_type
 
 if TYPE_CHECKING:

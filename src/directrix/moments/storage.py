@@ -17,7 +17,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from directrix._atomic_file import atomic_file
-from directrix.exceptions import MomentsFileError
+from directrix.exceptions.files import MomentsFileError
 from directrix.moments._row_scatter import DENSE_FEATURES
 from directrix.moments._storage_checks import (
     FORMAT,

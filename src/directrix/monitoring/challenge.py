@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers import BEST_CUTOFF, Gap, OnRows, Sizes
-from directrix.metrics import Curve, resolve
+from directrix.classifiers.direct.gap import Gap
+from directrix.classifiers.evaluation.measures import BEST_CUTOFF
+from directrix.classifiers.fitting.intervals import Sizes
+from directrix.classifiers.fitting.operating_point import OnRows
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix.moments import ScoreHistogram

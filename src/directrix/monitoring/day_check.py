@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from directrix.metrics import precision_of
+from directrix.metrics.curve import precision_of
 from directrix.monitoring.day_effects import FEWEST_DAYS, DayEffects
 from directrix.monitoring.promises import PromiseCheck
 

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from directrix.moments import Summary, tree_sum
+from directrix.moments import Summary
+from directrix.moments.tree import tree_sum
 
 #: Age in half-lives from which a day adds nothing to a sum in float64.
 _NEGLIGIBLE = 64.0

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betaincinv
 
-from directrix.classifiers import positive_of
-from directrix.moments import Moments, ScoreHistogram, tree_sum
+from directrix.classifiers.positive import positive_of
+from directrix.moments import Moments, ScoreHistogram
+from directrix.moments.tree import tree_sum
 from directrix.monitoring.day_check import (
     ALARM_RATE,
     Alerts,
@@ -31,7 +32,8 @@ from directrix.monitoring.vectors import (
     compare_scores,
     labelled_pair,
 )
-from directrix.tables import BinCounts, psi_reading, stability, stability_index
+from directrix.tables import BinCounts, stability
+from directrix.tables.counts.stability import psi_reading, stability_index
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scipy.special import betaincinv
 
-from directrix.classifiers import OnRows, Sizes
-from directrix.metrics import Curve
+from directrix.classifiers.fitting.intervals import Sizes
+from directrix.classifiers.fitting.operating_point import OnRows
+from directrix.metrics.curve import Curve
 
 if TYPE_CHECKING:
-    from directrix.classifiers import Intervals, OperatingPoint, Rates
+    from directrix.classifiers import OperatingPoint
+    from directrix.classifiers.fitting.intervals import Intervals, Rates
     from directrix.moments import ScoreHistogram
 
 #: Name in reports, name of the field, and whether a higher rate is better.

@@ -10,7 +10,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from directrix.exceptions import StoreFileError
+from directrix.exceptions.files import StoreFileError
 
 VERSION = 1
 _FORMAT = "directrix.store_record"

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from directrix.classifiers import (
-    MomentClassifier,
-    Rates,
-    ScorecardClassifier,
-    aligned,
-    positive_of,
-    predicted_rates,
-)
-from directrix.moments import Moments, ScoreMoments, project
+from directrix.classifiers import MomentClassifier, ScorecardClassifier
+from directrix.classifiers.fitting.intervals import Rates
+from directrix.classifiers.fitting.operating_point import aligned, predicted_rates
+from directrix.classifiers.positive import positive_of
+from directrix.moments import Moments
+from directrix.moments.projection import ScoreMoments, project
 from directrix.monitoring.retune import RATE_NAMES
 from directrix.monitoring.vectors import labelled_pair
 from directrix.tables import BinCounts, DifferentBinsError

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers import (
-    OnRows,
-    OperatingPoint,
-    Rates,
-    Sizes,
-    ThresholdClassifier,
-    aligned,
-    calibration_from_scores,
-    positive_of,
-    predicted_rates,
-)
-from directrix.metrics import Curve, precision_of, resolve
-from directrix.moments import ScoreHistogram, ScoreMoments, tree_sum
+from directrix.classifiers import OperatingPoint
+from directrix.classifiers.fitting.calibration import calibration_from_scores
+from directrix.classifiers.fitting.intervals import Rates, Sizes
+from directrix.classifiers.fitting.operating_point import OnRows, aligned, predicted_rates
+from directrix.classifiers.positive import positive_of
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.table import resolve
+from directrix.moments import ScoreHistogram
+from directrix.moments.projection import ScoreMoments
+from directrix.moments.tree import tree_sum
 from directrix.monitoring.day_summaries import require_scores_of
 
 if TYPE_CHECKING:
-    from directrix.classifiers import Calibration, Intervals
-    from directrix.metrics import Metric
+    from directrix.classifiers.fitting.calibration import Calibration
+    from directrix.classifiers.fitting.intervals import Intervals
+    from directrix.metrics.base import Metric
 
 #: Groups of days that are held out in turn to tell what a new threshold gives on new rows.
 _GROUPS = 5

@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from directrix._typing import AnyArray
-from directrix.exceptions import MomentsFileError, StoreFileError
-from directrix.moments import Moments, ScoreHistogram, Summary, read_parts
+from directrix.exceptions.files import MomentsFileError, StoreFileError
+from directrix.moments import Moments, ScoreHistogram, Summary
+from directrix.moments.storage import read_parts
 from directrix.monitoring.records import Change, checked_stream, short_hash
 from directrix.tables import BinCounts
 

@@ -6,8 +6,8 @@ import json
 from datetime import date
 from typing import Any
 
-from directrix.exceptions import StoreConflictError, StoreFileError
-from directrix.moments import tree_sum
+from directrix.exceptions.files import StoreConflictError, StoreFileError
+from directrix.moments.tree import tree_sum
 from directrix.monitoring.decay import as_day, decayed
 from directrix.monitoring.folder import open_folder
 from directrix.monitoring.records import Record, day_of, is_record, is_summary, parse, short_hash

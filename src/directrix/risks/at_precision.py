@@ -9,7 +9,7 @@ from scipy.special import log_ndtr, ndtr
 
 from directrix._normal import cdf, hazard
 from directrix._typing import AnyArray, FloatArray
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.base import chained, through_classes, z_above
 from directrix.risks.curvature import (
     OF_NEGATIVES,

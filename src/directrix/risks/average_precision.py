@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erfcx, expit, log_ndtr, logit
 
 from directrix._typing import FloatArray
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.base import Risk
 from directrix.risks.curvature import by_variances, of_quadrature
 from directrix.risks.error import CostRisk

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from directrix._normal import cdf, density, z_value
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.curvature import by_differences, of_rate
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from directrix._normal import density, hazard, hazard_slope
 from directrix._typing import FloatArray
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 
 #: Distance of both means to a common threshold, by that threshold.
 _BOTH_MEANS = np.array([1.0, 0.0, 1.0, 0.0])

@@ -20,7 +20,7 @@ from scipy.special import ndtr, ndtri
 
 from directrix._normal import cdf, densities, z_value
 from directrix._typing import FloatArray
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.base import Risk, chained
 from directrix.risks.curvature import (
     OF_NEGATIVE_SPREAD,

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from directrix._normal import cdf, z_value
 from directrix._typing import FloatArray
-from directrix.moments import Partials, ScoreMoments
+from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.base import Risk, chained, share_above
 from directrix.risks.curvature import (
     OF_DIFFERENCES,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.exceptions import ColumnNotFoundError
-from directrix.moments import require_moderate_weight
+from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.moments.weights import require_moderate_weight
 from directrix.tables.encoding import ENCODINGS
 from directrix.tables.reading._days import days_of
 

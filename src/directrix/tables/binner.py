@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._atomic_file import atomic_file
-from directrix.exceptions import BinnerFileError
+from directrix.exceptions.files import BinnerFileError
 from directrix.tables._parameters import (
     check_parameters,
     check_size,

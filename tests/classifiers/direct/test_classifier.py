@@ -12,8 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier
-from directrix.exceptions import ColumnNotFoundError, DirectionWarning
-from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR
+from directrix.exceptions import DirectionWarning
+from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
+from directrix.metrics.table import TABLE
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 

@@ -9,7 +9,7 @@ import pytest
 from directrix import DirectClassifier
 from directrix.classifiers.direct.fit_source import _worth_counting
 from directrix.engines import HashFolds
-from directrix.frontier import Comparison
+from directrix.frontier.compare import Comparison
 from directrix.metrics import AUC, RecallAtFPR
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")

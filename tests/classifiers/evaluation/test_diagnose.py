@@ -9,7 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, Moments, diagnose
 from directrix.classifiers.evaluation.diagnose import delong, normality
-from directrix.metrics import AUC, TABLE, Error, PartialAUC, RecallAtFPR, resolve
+from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
+from directrix.metrics.table import TABLE, resolve
 
 
 def normal_rows(n=4000, seed=0):

@@ -9,7 +9,8 @@ from directrix.classifiers.evaluation.measures import (
     measure_binary,
     measure_multiclass,
 )
-from directrix.metrics import AUC, Curve, Error, FBeta, PartialAUC, RecallAtFPR
+from directrix.metrics import AUC, Error, FBeta, PartialAUC, RecallAtFPR
+from directrix.metrics.curve import Curve
 
 
 def scored_rows(n=500, *, weighted=False):

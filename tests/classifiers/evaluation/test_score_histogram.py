@@ -7,7 +7,9 @@ import pytest
 from directrix import BetaBernoulliClassifier, MomentClassifier
 from directrix.classifiers.evaluation.score_histogram import score_histogram
 from directrix.classifiers.scoring import LinearFormula
-from directrix.metrics import Curve, RecallAtFPR, resolve
+from directrix.metrics import RecallAtFPR
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
 from directrix.moments import ScoreHistogram
 
 FEATURES = ["a", "b c", '"d"']

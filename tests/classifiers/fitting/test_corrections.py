@@ -4,7 +4,9 @@ import pytest
 from directrix import DirectClassifier
 from directrix.classifiers.direct import fit_source
 from directrix.classifiers.fitting.corrections import Gradients, LossSlopes
-from directrix.engines import HashFolds, Plan, run
+from directrix.engines import HashFolds
+from directrix.engines.base import run
+from directrix.engines.plan import Plan
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.objectives import DataObjective
 

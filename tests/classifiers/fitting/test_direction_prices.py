@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.classifiers.fitting.direction_prices import DirectionPrices
-from directrix.frontier import Curves
+from directrix.frontier.compare import Curves
 from directrix.metrics import AUC
 
 

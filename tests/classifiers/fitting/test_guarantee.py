@@ -16,13 +16,13 @@ from directrix.classifiers.fitting.guarantee import (
 )
 from directrix.metrics import (
     AUC,
-    Curve,
     Error,
     FPRAtRecall,
     PrecisionAtRecall,
     RecallAtFPR,
     RecallAtPrecision,
 )
+from directrix.metrics.curve import Curve
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
 

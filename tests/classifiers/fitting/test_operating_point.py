@@ -28,10 +28,8 @@ from directrix.classifiers.fitting.operating_point import (
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.metrics import (
     AUC,
-    TABLE,
     AveragePrecision,
     Cost,
-    Curve,
     Error,
     FBeta,
     PartialAUC,
@@ -39,6 +37,8 @@ from directrix.metrics import (
     RecallAtFPR,
 )
 from directrix.metrics.at_threshold import ThresholdMetric
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import TABLE
 from directrix.moments.projection import ScoreMoments
 
 

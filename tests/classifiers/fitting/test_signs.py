@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix.classifiers.fitting.signs import Signs, column_position
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 
 
 def test_names_and_positions_are_the_same():

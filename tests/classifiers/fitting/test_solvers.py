@@ -18,7 +18,7 @@ from directrix.losses import (
     SquaredHinge,
     ZeroOne,
 )
-from directrix.metrics import TABLE
+from directrix.metrics.table import TABLE
 from directrix.objectives import DataObjective
 
 LOSSES = list(dict.fromkeys(loss for row in TABLE for loss in row.losses))

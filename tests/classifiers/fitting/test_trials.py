@@ -6,7 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.fitting.trials import HeldOutArea, Trials, label_noise
-from directrix.frontier import LeastLoss
+from directrix.frontier.select import LeastLoss
 from directrix.metrics import AUC
 
 RNG = np.random.default_rng(0)

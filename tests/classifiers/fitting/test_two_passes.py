@@ -12,7 +12,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from directrix import DirectClassifier, MomentClassifier, summarize
 from directrix.classifiers.fitting.histogram_choice import select_from_histograms
 from directrix.engines import HashFolds
-from directrix.metrics import RecallAtFPR, resolve
+from directrix.metrics import RecallAtFPR
+from directrix.metrics.table import resolve
 from directrix.moments.line_histograms import LineHistograms
 from directrix.moments.score_bins import BINS, centres
 

@@ -6,7 +6,7 @@ from directrix.classifiers.fitting.progress import Progress
 from directrix.classifiers.moment.by_risk import best_by_risk
 from directrix.exceptions import FewRowsWarning
 from directrix.metrics import FBeta
-from directrix.moments import project
+from directrix.moments.projection import project
 
 
 def moments(n=400, fold=None):

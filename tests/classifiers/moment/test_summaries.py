@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from directrix import DirectClassifier, MomentClassifier, Moments
 from directrix.export import load, save
 from directrix.frontier import Frontier, validated_shrinkage
-from directrix.metrics import AUC, TABLE, RecallAtFPR
+from directrix.metrics import AUC, RecallAtFPR
+from directrix.metrics.table import TABLE
 
 
 def rows(n=400, d=4, gap=1.2):

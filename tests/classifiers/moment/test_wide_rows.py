@@ -9,7 +9,8 @@ from directrix import MomentClassifier, Moments
 from directrix.classifiers.moment import classifier as module
 from directrix.classifiers.moment.checks import VALUES_PER_ELEMENT, WIDE_FEATURES, keeps_rows
 from directrix.export import load, save
-from directrix.frontier import Frontier, MomentLines
+from directrix.frontier import Frontier
+from directrix.frontier.moment_candidates import MomentLines
 from directrix.moments import RowScatter
 
 D = WIDE_FEATURES + 20

@@ -18,7 +18,8 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from directrix import Binner
 from directrix.classifiers import ScorecardClassifier
-from directrix.exceptions import ColumnNotFoundError, NotBetterThanBaselineWarning
+from directrix.exceptions import NotBetterThanBaselineWarning
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.metrics import RecallAtFPR
 
 # Rows are few here, and on some of them a straight line is as good.

@@ -4,7 +4,7 @@ import numpy as np
 
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.crossing import Crossed
-from directrix.tables import CellKinds
+from directrix.tables.coding.prior import CellKinds
 
 
 def problem(seed=0, n=600):

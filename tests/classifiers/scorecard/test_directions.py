@@ -6,7 +6,8 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier, summarize
 from directrix.classifiers.scorecard.directions import directions_of, flat_columns
-from directrix.exceptions import ColumnNotFoundError, DirectionWarning, FewRowsWarning
+from directrix.exceptions import DirectionWarning, FewRowsWarning
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.export import load, save
 from directrix.tables import BinCounts
 

@@ -9,7 +9,8 @@ from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer
-from directrix.tables import BinCounts, CellKinds
+from directrix.tables import BinCounts
+from directrix.tables.coding.prior import CellKinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 

@@ -8,7 +8,8 @@ from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.straight_lines import StraightLines
 from directrix.metrics import AUC
-from directrix.tables import Binner, CellKinds
+from directrix.tables import Binner
+from directrix.tables.coding.prior import CellKinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

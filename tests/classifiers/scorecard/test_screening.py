@@ -13,7 +13,8 @@ from directrix.classifiers.scorecard.screening import (
     information,
     is_wide,
 )
-from directrix.tables import Binner, CellKinds
+from directrix.tables import Binner
+from directrix.tables.coding.prior import CellKinds
 
 #: Long enough that no test runs out of time.
 AGES = 3600.0

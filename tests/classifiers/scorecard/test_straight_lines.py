@@ -7,9 +7,11 @@ from directrix.classifiers.fitting.trials import Trials
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit import Candidates
 from directrix.classifiers.scorecard.straight_lines import StraightLines
-from directrix.frontier import LeastLoss
+from directrix.frontier.select import LeastLoss
 from directrix.metrics import AUC
-from directrix.tables import Binner, CellKinds, Coding, cell_weights, column_basis
+from directrix.tables import Binner
+from directrix.tables.coding.coded_rows import Coding
+from directrix.tables.coding.prior import CellKinds, cell_weights, column_basis
 
 N = 300
 

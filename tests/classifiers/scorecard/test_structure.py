@@ -6,9 +6,10 @@ import pytest
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.structure import Structure, StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer
-from directrix.frontier import FoldDesigns
+from directrix.frontier.fold_designs import FoldDesigns
 from directrix.metrics import AUC
-from directrix.tables import CellKinds, CodedRows
+from directrix.tables.coding.coded_rows import CodedRows
+from directrix.tables.coding.prior import CellKinds
 
 N = 240
 #: Two columns of numbers, and two of texts.

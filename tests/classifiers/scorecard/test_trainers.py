@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer
-from directrix.frontier import RidgeMoments
-from directrix.tables import CodedRows, Coding
+from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 150
 

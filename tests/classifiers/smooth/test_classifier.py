@@ -26,7 +26,8 @@ from directrix.classifiers.smooth.history import certified_gap
 from directrix.frontier import Frontier
 from directrix.frontier.row_frontier import stop_after
 from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
-from directrix.metrics import AUC, TABLE, BalancedError, Error, RecallAtFPR
+from directrix.metrics import AUC, BalancedError, Error, RecallAtFPR
+from directrix.metrics.table import TABLE
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
 

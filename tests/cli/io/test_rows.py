@@ -17,7 +17,11 @@ from directrix.cli.io.rows import (
     require_finite,
 )
 from directrix.cli.output.errors import UsageError
-from directrix.exceptions import ColumnNotFoundError, InfiniteValuesError, MissingValuesError
+from directrix.exceptions.columns import (
+    ColumnNotFoundError,
+    InfiniteValuesError,
+    MissingValuesError,
+)
 
 
 def test_all_columns_without_another_use_are_features(files):

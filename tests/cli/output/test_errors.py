@@ -19,10 +19,10 @@ from directrix.cli.output.errors import (
     describe_error,
     suggest_names,
 )
-from directrix.exceptions import (
+from directrix.exceptions import MissingLibraryError
+from directrix.exceptions.columns import (
     ColumnNotFoundError,
     InfiniteValuesError,
-    MissingLibraryError,
     MissingValuesError,
     NotNumericError,
 )

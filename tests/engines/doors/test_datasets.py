@@ -5,7 +5,7 @@ import pytest
 
 from directrix.engines.doors.datasets import open_dataset, read_ahead
 from directrix.engines.doors.select import open_source
-from directrix.engines.filters import RowFilter
+from directrix.engines.filters.row_filter import RowFilter
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")

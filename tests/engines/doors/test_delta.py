@@ -11,7 +11,8 @@ from nearness import distance
 
 from directrix import DirectClassifier, Moments, summarize
 from directrix.engines import HashFolds
-from directrix.engines.doors import delta, open_source
+from directrix.engines.doors import delta
+from directrix.engines.doors.select import open_source
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed")

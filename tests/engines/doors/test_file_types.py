@@ -3,7 +3,11 @@ import pytest
 
 from directrix import Moments, summarize
 from directrix.engines import HashFolds
-from directrix.exceptions import ColumnNotFoundError, ColumnNotInFileError, MissingValuesError
+from directrix.exceptions.columns import (
+    ColumnNotFoundError,
+    ColumnNotInFileError,
+    MissingValuesError,
+)
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")

@@ -9,8 +9,9 @@ from nearness import distance
 
 from directrix import DirectClassifier, summarize
 from directrix.engines import HashFolds
-from directrix.engines.doors import iceberg, open_source
-from directrix.engines.filters import RowFilter
+from directrix.engines.doors import iceberg
+from directrix.engines.doors.select import open_source
+from directrix.engines.filters.row_filter import RowFilter
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("pyiceberg", reason="pyiceberg is not installed")

@@ -10,7 +10,7 @@ from nearness import distance
 
 from directrix import DirectClassifier, MomentClassifier, summarize
 from directrix.engines import HashFolds
-from directrix.engines.doors import accepts
+from directrix.engines.doors.select import accepts
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

@@ -6,8 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from directrix.engines import as_table
-from directrix.engines.filters import RowFilter
 from directrix.engines.filters.condition import NOTHING
 from directrix.engines.filters.in_arrow import arrow_kind
 from directrix.engines.filters.in_iceberg import iceberg_expression
@@ -15,6 +13,8 @@ from directrix.engines.filters.in_numpy import numpy_mask
 from directrix.engines.filters.in_polars import polars_kind
 from directrix.engines.filters.in_spark import _SPARK_KINDS
 from directrix.engines.filters.in_sql import sql_condition
+from directrix.engines.filters.row_filter import RowFilter
+from directrix.engines.tables import as_table
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

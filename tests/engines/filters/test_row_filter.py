@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directrix import summarize
-from directrix.engines import as_table
-from directrix.engines.filters import RowFilter
+from directrix.engines.filters.row_filter import RowFilter
+from directrix.engines.tables import as_table
 
 UTC = dt.UTC
 NOON = dt.datetime(2024, 3, 1, 12)  # noqa: DTZ001

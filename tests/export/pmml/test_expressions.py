@@ -3,7 +3,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from directrix.classifiers import Sigmoid
+from directrix.classifiers.scoring import Sigmoid
 from directrix.export.pmml.expressions import ExpressionArithmetic, field, number_text, typed_text
 
 

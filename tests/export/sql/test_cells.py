@@ -10,8 +10,8 @@ import spark_cluster
 
 from directrix import Binner
 from directrix.exceptions import SqlNameError
-from directrix.export import case_by_cell, cells_to_sql
-from directrix.export.sql.cells import last_microsecond
+from directrix.export import cells_to_sql
+from directrix.export.sql.cells import case_by_cell, last_microsecond
 from directrix.tables import BinCounts, LevelBins, NumberBins, Table
 from directrix.tables.reading._days import days_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.tables import CodedRows, Coding
+from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 SIZES = ((5, 3), (4, 4), (1, 0), (7, 2))  # cells and directions of each column
 PAIRS = (((3, 2), (6, 3)), ((4, 3), (2, 2)))  # of both columns of each pair

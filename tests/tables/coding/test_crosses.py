@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from directrix.tables import CellKinds, CrossColumn, cell_weights, rank_pairs
+from directrix.tables.coding.crosses import CrossColumn, rank_pairs
+from directrix.tables.coding.prior import CellKinds, cell_weights
 
 N = 600
 

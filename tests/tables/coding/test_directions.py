@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directrix.solve import signed_quadratic
-from directrix.tables import CellKinds, directed_basis
+from directrix.tables.coding.directions import directed_basis
+from directrix.tables.coding.prior import CellKinds
 
 
 def kinds(n_ordered, extra=1):

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from directrix.tables import Binner, CellKinds, cell_weights, column_basis, straight_basis
-from directrix.tables.coding.prior import by_rate, merge_neighbours
+from directrix.tables import Binner
+from directrix.tables.coding.prior import (
+    CellKinds,
+    by_rate,
+    cell_weights,
+    column_basis,
+    merge_neighbours,
+    straight_basis,
+)
 
 ALL = 1000  # more directions than any column has
 

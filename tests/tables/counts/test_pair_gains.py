@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from directrix import Binner
-from directrix.tables import BinCounts, CellKinds, CrossColumn, rank_pairs
+from directrix.tables import BinCounts
+from directrix.tables.coding.crosses import CrossColumn, rank_pairs
+from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.pair_gains import additive_residuals
 
 

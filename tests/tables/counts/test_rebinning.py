@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from directrix import Binner
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables import BinCounts, LevelBins, NumberBins
 
 RNG = np.random.default_rng(0)

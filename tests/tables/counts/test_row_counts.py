@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import Binner, Moments
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables import BinCounts, Table
 
 X = np.random.default_rng(0).integers(0, 5, (30, 2)).astype(float)

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from directrix.exceptions import ColumnKindError
+from directrix.exceptions.columns import ColumnKindError
 from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)

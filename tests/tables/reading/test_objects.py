@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from directrix.exceptions import ColumnKindError
+from directrix.exceptions.columns import ColumnKindError
 from directrix.tables.reading._objects import read_factor, read_objects, sorted_levels, text_of
 
 

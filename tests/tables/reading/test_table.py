@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.exceptions import ColumnKindError, ColumnNotFoundError
+from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
 from directrix.tables import Column, Table
 
 ROWS = {

@@ -18,13 +18,13 @@ from directrix.classifiers.fitting.progress import Progress, with_callbacks
 from directrix.classifiers.fitting.signs import Signs
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.exceptions import DirectionWarning, find_stacklevel
-from directrix.frontier import require_rows_of_both
-from directrix.metrics import resolve
+from directrix.frontier._standard_space import require_rows_of_both
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.direct.gap import Gap
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 class DirectClassifier(MetricClassifier):

@@ -14,19 +14,13 @@ from directrix.classifiers.fitting.direction_prices import DirectionPrices
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
 from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows, prepare
-from directrix.frontier import (
-    MOST_FEATURES,
-    MOST_ROWS,
-    OneStandardError,
-    Recipe,
-    RowFrontier,
-    Search,
-    curve_maker,
-    moment_candidates,
-    ridge_candidates,
-    round_scores,
-    scores_of,
-)
+from directrix.frontier.compare import MOST_ROWS, curve_maker, round_scores, scores_of
+from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.recipes import Recipe
+from directrix.frontier.ridge_candidates import ridge_candidates
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.search import MOST_FEATURES, Search
+from directrix.frontier.select import OneStandardError
 from directrix.losses import Logistic
 from directrix.moments import Moments
 
@@ -39,8 +33,10 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.signs import Signs
     from directrix.classifiers.fitting.standardization import Standardization
     from directrix.classifiers.fitting.trials import Trials
-    from directrix.frontier import Candidate, Comparison, Curves
-    from directrix.metrics import Curve, Metric
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Comparison, Curves
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
 CAUTION = 1.0

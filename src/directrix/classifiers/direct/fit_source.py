@@ -18,7 +18,10 @@ from directrix.classifiers.fitting.histogram_choice import (
 )
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.fitting.two_passes import TwoPasses
-from directrix.frontier import MOST_FEATURES, Comparison, RowFrontier, Search, moment_candidates
+from directrix.frontier.compare import Comparison
+from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.search import MOST_FEATURES, Search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.guarantee import Guarantee
     from directrix.classifiers.fitting.histogram_choice import HistogramChoice
-    from directrix.engines import Surveyed
-    from directrix.frontier import Candidate, CorrectedCandidate
-    from directrix.metrics import Metric
-    from directrix.moments import Moments, RowSample
+    from directrix.engines.tasks import Surveyed
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.corrected_candidate import CorrectedCandidate
+    from directrix.metrics.base import Metric
+    from directrix.moments import Moments
+    from directrix.moments.row_sample import RowSample
 
 #: Rows of each class in the sample that both frontiers are built on, however many partitions.
 MOST_ROWS = 20_000

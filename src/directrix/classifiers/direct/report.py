@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.direct.gap import DirectionEffect
     from directrix.classifiers.fitting.operating_point import Assessment
-    from directrix.frontier import Candidate, Comparison
-    from directrix.metrics import Metric
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Comparison
+    from directrix.metrics.base import Metric
 
 #: What the best choice is compared with, unless a report says otherwise.
 BASELINE = "logistic regression"

@@ -12,14 +12,16 @@ from scipy.stats import rankdata
 from directrix.classifiers.fitting.intervals import Sizes, effective_rows, interval_method
 from directrix.classifiers.fitting.operating_point import OnRows
 from directrix.classifiers.positive import positive_of, toward_positive
-from directrix.frontier import require_rows_of_both
-from directrix.metrics import Curve, checked, resolve
-from directrix.moments import Moments, project
+from directrix.frontier._standard_space import require_rows_of_both
+from directrix.metrics.curve import Curve, checked
+from directrix.metrics.table import resolve
+from directrix.moments import Moments
+from directrix.moments.projection import project
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics import Metric
-    from directrix.moments import ScoreMoments
+    from directrix.metrics.base import Metric
+    from directrix.moments.projection import ScoreMoments
 
 #: Largest gap between the distribution function of the scores and a normal one, below which they
 #: are called close to normal, and above which far from normal.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix.frontier import Frontier
-from directrix.metrics import Metric
+from directrix.metrics.base import Metric
 from directrix.moments import Moments
 
 #: Features that are reported: those of the largest effect.

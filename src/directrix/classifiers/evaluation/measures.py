@@ -12,7 +12,9 @@ from directrix.classifiers.direct.report import Estimate, constant_text
 from directrix.classifiers.evaluation.diagnose import delong
 from directrix.classifiers.fitting.intervals import Sizes, effective_rows, interval_method, wilson
 from directrix.classifiers.fitting.operating_point import OnRows
-from directrix.metrics import AUC, Curve, FBeta, Metric
+from directrix.metrics import AUC, FBeta
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import Curve
 from directrix.moments import Moments
 
 _LEVEL = 0.95

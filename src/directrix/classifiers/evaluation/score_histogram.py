@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scoring import LinearFormula
-from directrix.engines import Counted, Histograms, Plan, run
+from directrix.engines.base import run
+from directrix.engines.plan import Plan
+from directrix.engines.tasks import Counted, Histograms
 from directrix.moments import ScoreHistogram, labels
 
 if TYPE_CHECKING:

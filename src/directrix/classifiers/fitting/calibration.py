@@ -11,7 +11,7 @@ from scipy.special import expit, log_expit, logit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.moments import ScoreMoments
+    from directrix.moments.projection import ScoreMoments
 
 _LEAST_SLOPE = 1e-6  # for scores of standard deviation one; keeps the sigmoid increasing
 _STEEPEST = 20.0  # logarithm of the steepest slope

@@ -18,15 +18,14 @@ from directrix.classifiers.fitting.intervals import (
 )
 from directrix.classifiers.fitting.trials import label_noise
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier import (
-    LeastLoss,
-    OneStandardError,
+from directrix.frontier.choice_validation import (
     PartCurves,
     most_promising,
     optimism_of_ranking,
     optimism_of_rates,
     repeat_choice,
 )
+from directrix.frontier.select import LeastLoss, OneStandardError
 from directrix.metrics import AUC
 
 if TYPE_CHECKING:
@@ -35,8 +34,11 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.classifiers.fitting.trials import Trials
-    from directrix.frontier import Candidate, Comparison, Rule
-    from directrix.metrics import Limit, Metric
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.choice_validation import Rule
+    from directrix.frontier.compare import Comparison
+    from directrix.metrics.base import Metric
+    from directrix.metrics.limit import Limit
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from directrix.moments import require_moderate_weight
+from directrix.moments.weights import require_moderate_weight
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

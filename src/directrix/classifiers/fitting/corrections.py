@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.engines import Fingerprint
-from directrix.frontier import CorrectedCandidate, RowCandidate, balance_factor
+from directrix.engines.tasks import Fingerprint
+from directrix.frontier.corrected_candidate import CorrectedCandidate
+from directrix.frontier.recipes import balance_factor
+from directrix.frontier.row_candidate import RowCandidate
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.engines import Partition, Plan
-    from directrix.frontier import Candidate
-    from directrix.losses import Loss
+    from directrix.engines.block import Partition
+    from directrix.engines.plan import Plan
+    from directrix.frontier.candidates import Candidate
+    from directrix.losses.base import Loss
 
 #: Candidates of a sample that are corrected.
 _MOST = 2

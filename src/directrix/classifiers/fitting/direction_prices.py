@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from directrix.classifiers.direct.gap import DirectionEffect, Gap
-from directrix.frontier import compare
+from directrix.frontier.compare import compare
 
 if TYPE_CHECKING:
-    from directrix.frontier import Curves
-    from directrix.metrics import Metric
+    from directrix.frontier.compare import Curves
+    from directrix.metrics.base import Metric
 
 
 #: Directions up to which the effect of each is known.

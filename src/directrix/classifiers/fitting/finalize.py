@@ -22,17 +22,16 @@ from directrix.classifiers.fitting.operating_point import (
 )
 from directrix.classifiers.fitting.refit_change import RefitChange
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.frontier import (
+from directrix.frontier.compare import (
     FIRST_ROWS,
-    FoldDesigns,
     curve_maker,
-    design_without,
     first_rows_per_class,
     rescaled_weights,
     round_scores,
     scores_of,
 )
-from directrix.moments import ScoreMoments, project
+from directrix.frontier.fold_designs import FoldDesigns, design_without
+from directrix.moments.projection import ScoreMoments, project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +40,8 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.calibration import Calibration
     from directrix.classifiers.fitting.standardization import Standardization
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.metrics import Curve, Metric
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
     from directrix.moments import Moments
 
     #: From the probability at the threshold, where the metric fixes it, to the calibration.

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from directrix.moments import key_hash, mix_bits, stratified_folds
+from directrix.moments.key_hash import key_hash
+from directrix.moments.row_hash import mix_bits
+from directrix.moments.row_keys import stratified_folds
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray

@@ -16,15 +16,15 @@ from directrix.classifiers.fitting.choice import sizes_of
 from directrix.classifiers.fitting.intervals import intervals_of, rates_of
 from directrix.classifiers.fitting.operating_point import Assessment
 from directrix.exceptions import OutOfReachError
-from directrix.frontier import curve_maker
-from directrix.metrics import Curve
+from directrix.frontier.compare import curve_maker
+from directrix.metrics.curve import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 #: Rates that may be limited: whether from above, and their names in words.
 RATES = {

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.moments import BINS, LineHistograms, bin_of
+from directrix.moments.line_histograms import LineHistograms
+from directrix.moments.score_bins import BINS, bin_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,22 +15,19 @@ from directrix.classifiers.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.classifiers.fitting.held_out import HeldOut
 from directrix.classifiers.fitting.intervals import Sizes
 from directrix.classifiers.fitting.operating_point import Assessment
-from directrix.frontier import LeastLoss, PartCurves
-from directrix.metrics import Curve
-from directrix.moments import (
-    LineHistograms,
-    Moments,
-    ScoreMoments,
-    centres,
-    edges,
-    project,
-    tree_sum,
-)
+from directrix.frontier.choice_validation import PartCurves
+from directrix.frontier.select import LeastLoss
+from directrix.metrics.curve import Curve
+from directrix.moments import Moments
+from directrix.moments.line_histograms import LineHistograms
+from directrix.moments.projection import ScoreMoments, project
+from directrix.moments.score_bins import centres, edges
+from directrix.moments.tree import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.trials import Trials
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 @dataclass(frozen=True)

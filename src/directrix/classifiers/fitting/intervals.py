@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from directrix.metrics import AUC, precision_of
+from directrix.metrics import AUC
+from directrix.metrics.curve import precision_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.metrics import Curve, Metric
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
 
 _LEVEL = 0.95
 _DRAWS = 2000

@@ -20,8 +20,9 @@ from directrix.classifiers.fitting.intervals import (
     ranking_variance,
     rates_of,
 )
-from directrix.frontier import curve_maker
-from directrix.metrics import FromRates, precision_of
+from directrix.frontier.compare import curve_maker
+from directrix.metrics import FromRates
+from directrix.metrics.curve import precision_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.refit_change import RefitChange
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.metrics import Curve, Metric
-    from directrix.moments import ScoreMoments
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
+    from directrix.moments.projection import ScoreMoments
 
 #: What reports call the rates, before the metric itself.
 _RATE_NAMES = ("recall", "FPR", "precision")

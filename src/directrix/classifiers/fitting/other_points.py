@@ -12,7 +12,7 @@ from directrix.classifiers.fitting.histogram_choice import select_from_histogram
 if TYPE_CHECKING:
     from directrix.classifiers.fitting.held_out import HeldOut
     from directrix.classifiers.fitting.operating_point import OperatingPoint
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 def point_at(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from directrix.classifiers.fitting.intervals import Rates, rates_of
-from directrix.frontier import curve_maker
+from directrix.frontier.compare import curve_maker
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 class RefitChange(NamedTuple):

@@ -12,16 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from directrix.classifiers.kernels.sgd import kernel_sgd, linear_sgd
-from directrix.losses import Loss, ZeroOne
-from directrix.metrics import metric_for, resolve_loss
-from directrix.moments import (
-    as_rows,
-    copy_keys,
-    copy_numbers,
-    hash_with_label,
-    row_hash,
-    stratified_folds,
-)
+from directrix.losses import ZeroOne
+from directrix.losses.base import Loss
+from directrix.metrics.table import metric_for, resolve_loss
+from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label, stratified_folds
+from directrix.moments.rows import as_rows
 from directrix.objectives import DataObjective
 from directrix.solve import (
     bundle,
@@ -38,7 +34,7 @@ from directrix.solve import (
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.solve import Callback, Solution, Tuned
 
     Run = Callable[[DataObjective, FloatArray, np.random.Generator, Callback | None], Solution]

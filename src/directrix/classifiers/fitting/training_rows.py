@@ -14,15 +14,10 @@ import numpy as np
 from directrix.classifiers.fitting.class_weights import weights_by_class
 from directrix.classifiers.fitting.folds import checked_groups, group_folds, require_both_classes
 from directrix.classifiers.fitting.standardization import Standardization
-from directrix.frontier import first_rows_per_class, rescaled_weights
-from directrix.moments import (
-    as_rows,
-    copy_keys,
-    copy_numbers,
-    hash_with_label,
-    row_hash,
-    stratified_folds,
-)
+from directrix.frontier.compare import first_rows_per_class, rescaled_weights
+from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label, stratified_folds
+from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

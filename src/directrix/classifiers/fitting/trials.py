@@ -28,14 +28,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from directrix.metrics import AUC, Curve
+from directrix.metrics import AUC
+from directrix.metrics.curve import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.frontier import Rule
+    from directrix.frontier.choice_validation import Rule
 
 #: Up to this square of a standardised distance to chance, scores may be those of labels alone.
 _DOUBTFUL = 8.0

@@ -8,27 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.fitting.corrections import Gradients, LossSlopes, Summed
-from directrix.engines import (
-    Counted,
-    Fingerprint,
-    HashFolds,
-    Histograms,
-    Plan,
-    Sampling,
-    Survey,
-    Surveyed,
-    run,
-)
-from directrix.moments import (
-    LineHistograms,
-    Moments,
-)
+from directrix.engines import HashFolds
+from directrix.engines.base import run
+from directrix.engines.plan import Plan
+from directrix.engines.tasks import Counted, Fingerprint, Histograms, Sampling, Survey, Surveyed
+from directrix.moments import Moments
+from directrix.moments.line_histograms import LineHistograms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.engines import Fingerprint
+    from directrix.engines.tasks import Fingerprint
 
 
 @dataclass(frozen=True)

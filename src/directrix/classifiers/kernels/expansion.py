@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import linalg
 
-from directrix.moments import as_rows, row_hash
+from directrix.moments.row_hash import row_hash
+from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.losses import Loss
+    from directrix.losses.base import Loss
     from directrix.objectives import DataObjective
     from directrix.solve import Callback
 

@@ -7,13 +7,14 @@ from warnings import warn
 
 from directrix.classifiers.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier import Frontier, usable_folds, validated_shrinkage
+from directrix.frontier import Frontier, validated_shrinkage
+from directrix.frontier.shrinkage import usable_folds
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.progress import Progress
-    from directrix.frontier import MomentLines
-    from directrix.metrics import Metric
+    from directrix.frontier.moment_candidates import MomentLines
+    from directrix.metrics.base import Metric
     from directrix.moments import Moments
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.frontier import require_rows_of_both
-from directrix.metrics import resolve
+from directrix.frontier._standard_space import require_rows_of_both
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix.classifiers.moment.classifier import MomentClassifier
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.moments import Moments
 
 #: Features beyond which a fit to rows keeps them instead of matrices (measured: dense rows take

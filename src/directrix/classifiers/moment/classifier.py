@@ -25,34 +25,28 @@ from directrix.classifiers.positive import ending_with
 from directrix.classifiers.state import Facts, is_number, require
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier import (
+from directrix.frontier import Frontier, choose
+from directrix.frontier._standard_space import require_rows_of_both
+from directrix.frontier.compare import (
     MOST_ROWS,
     Curves,
-    Frontier,
-    MomentLines,
-    choose,
     choose_line,
     compare,
     held_out_scores,
-    require_rows_of_both,
     round_scores,
     scores_of,
 )
-from directrix.moments import (
-    CopyCounter,
-    Moments,
-    as_rows,
-    folds_by_key,
-    hash_with_label,
-    labels,
-    row_hash,
-)
+from directrix.frontier.moment_candidates import MomentLines
+from directrix.moments import Moments, labels
+from directrix.moments.row_hash import row_hash
+from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
+from directrix.moments.rows import as_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 _FOLDS = 5
 #: With fewer rows of the smaller class per feature, a line fits its training rows too well.

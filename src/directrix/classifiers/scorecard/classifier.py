@@ -21,13 +21,14 @@ from directrix.classifiers.scorecard.fit import CardFit, CardSettings, FittedCar
 from directrix.classifiers.scorecard.fit_counts import cards_of_counts
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
 from directrix.exceptions import DirectionWarning, find_stacklevel
-from directrix.metrics import resolve
-from directrix.tables import CellKinds
+from directrix.metrics.table import resolve
+from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.metrics import Metric
-    from directrix.tables import BinCounts, Bins
+    from directrix.metrics.base import Metric
+    from directrix.tables import BinCounts
+    from directrix.tables.bins import Bins
 
 _TRAIN_ON = ("rows", "counts")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from directrix.classifiers.scorecard.card.card import Card, Cross
-from directrix.moments import mix_bits
+from directrix.moments.row_hash import mix_bits
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

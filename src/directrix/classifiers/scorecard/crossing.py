@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.tables import CellKinds, CrossColumn, cell_weights, rank_pairs
+from directrix.tables.coding.crosses import CrossColumn, rank_pairs
+from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

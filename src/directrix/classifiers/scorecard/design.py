@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.tables import CodedRows, Coding, column_basis, directed_basis
+from directrix.tables.coding.coded_rows import CodedRows, Coding
+from directrix.tables.coding.directions import directed_basis
+from directrix.tables.coding.prior import column_basis
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.scorecard.directions import Direction
-    from directrix.tables import CellKinds
+    from directrix.tables.coding.prior import CellKinds
 
 
 class CardDesign(NamedTuple):

@@ -13,13 +13,14 @@ from directrix.classifiers.fitting.direction_prices import DirectionPrices
 from directrix.classifiers.fitting.signs import column_position
 from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.frontier import Curves, design_without
+from directrix.frontier.compare import Curves
+from directrix.frontier.fold_designs import design_without
 from directrix.tables import LevelBins
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.scorecard.structure import StructureSearch
-    from directrix.tables import Bins
+    from directrix.tables.bins import Bins
 
 _WISHES = ("increasing", "decreasing")
 #: Points that differ by less than this share of the card's range are the same.

@@ -19,18 +19,13 @@ from directrix.classifiers.scorecard.straight_lines import StraightLines
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
-from directrix.frontier import (
-    MOST_ROWS,
-    Candidate,
-    Comparison,
-    RidgeCandidate,
-    RowFrontier,
-    Search,
-    Sweep,
-    compare,
-    ridge_candidates,
-)
-from directrix.tables import CellKinds
+from directrix.frontier.candidates import Candidate
+from directrix.frontier.compare import MOST_ROWS, Comparison, compare
+from directrix.frontier.recipes import Sweep
+from directrix.frontier.ridge_candidates import RidgeCandidate, ridge_candidates
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.search import Search
+from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -42,7 +37,8 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
     from directrix.classifiers.fitting.trials import Trials
     from directrix.classifiers.scorecard.card.scales import Scale
-    from directrix.metrics import Curve, Metric
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
 
 #: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
 #: begin with the ridge itself; others are neighbours of good candidates.

@@ -19,16 +19,19 @@ from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.classifiers.scorecard.training_table import two_sides
-from directrix.frontier import RidgeMoments, ridge_settings
-from directrix.moments import ScoreMoments
-from directrix.tables import BinCounts, CellKinds, Coding
+from directrix.frontier.ridge_candidates import ridge_settings
+from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.moments.projection import ScoreMoments
+from directrix.tables import BinCounts
+from directrix.tables.coding.coded_rows import Coding
+from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix.classifiers.scorecard.card.scales import Scale
     from directrix.classifiers.scorecard.directions import Direction
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1

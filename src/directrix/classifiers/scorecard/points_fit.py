@@ -18,7 +18,8 @@ from directrix.classifiers.direct.report import Estimate, TiesSplit
 from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
 from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
-from directrix.frontier import Curves, FoldDesigns, compare, curve_maker
+from directrix.frontier.compare import Curves, compare, curve_maker
+from directrix.frontier.fold_designs import FoldDesigns
 from directrix.metrics import AUC
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scorecard.directions import Direction
-    from directrix.metrics import Curve, Metric
-    from directrix.tables import CellKinds
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
+    from directrix.tables.coding.prior import CellKinds
 
     #: From the card made without a fold, and that fold, to its points.
     Restate = Callable[[Card, int | None], Card]

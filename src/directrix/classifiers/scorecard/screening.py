@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.classifiers.scorecard.structure import StructureSearch
-    from directrix.tables import CellKinds
+    from directrix.tables.coding.prior import CellKinds
 
 #: Tables of more columns are screened: with a time budget, and without one.
 WIDE_IN_TIME, WIDE = 100, 500

@@ -20,13 +20,9 @@ from directrix.classifiers.scorecard.crossing import Crossed
 from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
 from directrix.classifiers.scorecard.structure_choice import FALL, Structure, StructureRule
-from directrix.frontier import FoldDesigns, design_without
-from directrix.tables import (
-    CellKinds,
-    CodedRows,
-    Coding,
-    cell_weights,
-)
+from directrix.frontier.fold_designs import FoldDesigns, design_without
+from directrix.tables.coding.coded_rows import CodedRows, Coding
+from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

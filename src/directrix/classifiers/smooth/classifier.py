@@ -37,16 +37,12 @@ from directrix.classifiers.smooth.initialization import start_of
 from directrix.classifiers.smooth.recipes import check_without_folds, recipes_for
 from directrix.classifiers.state import Facts, require, restored_loss_fit
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
-from directrix.frontier import (
-    FIRST_ROWS,
-    MOST_ROWS,
-    RowCandidate,
-    RowFrontier,
-    compare,
-    ranking_continuation,
-)
-from directrix.losses import Loss
-from directrix.metrics import resolve
+from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare
+from directrix.frontier.recipes import ranking_continuation
+from directrix.frontier.row_candidate import RowCandidate
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.losses.base import Loss
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +51,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.training_rows import KeyedRows
     from directrix.classifiers.kernels.expansion import KernelExpansion
     from directrix.classifiers.state import ModelState
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 

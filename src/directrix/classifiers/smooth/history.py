@@ -7,13 +7,13 @@ from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from directrix.frontier import curve_maker, round_scores
+from directrix.frontier.compare import curve_maker, round_scores
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.losses import Loss
-    from directrix.metrics import Metric
+    from directrix.losses.base import Loss
+    from directrix.metrics.base import Metric
     from directrix.objectives import DataObjective
     from directrix.solve import Solution
 

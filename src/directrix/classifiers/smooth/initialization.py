@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.classifiers.fitting.standardization import Standardization
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
     Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from directrix.classifiers.fitting.solvers import solver_for
 from directrix.classifiers.smooth.initialization import validate_grid
-from directrix.frontier import GAMMAS, RIDGES, Recipe, cost_sweep, path
-from directrix.metrics import resolve_loss
+from directrix.frontier.recipes import GAMMAS, RIDGES, Recipe, cost_sweep, path
+from directrix.metrics.table import resolve_loss
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 
 def recipes_for(classifier: Any, metric: Metric) -> list[Recipe]:

@@ -22,7 +22,7 @@ from directrix.cli.io.options import (
 from directrix.cli.output.reply import Reply, format_table
 
 if TYPE_CHECKING:
-    from directrix.classifiers import BinaryMeasures, Measure
+    from directrix.classifiers.evaluation.measures import BinaryMeasures, Measure
 
 
 def evaluate(
@@ -41,7 +41,11 @@ def evaluate(
     """Measure a model on labelled rows, with 95 % intervals."""
     import numpy as np
 
-    from directrix.classifiers import BEST_CUTOFF, measure_binary, measure_multiclass
+    from directrix.classifiers.evaluation.measures import (
+        BEST_CUTOFF,
+        measure_binary,
+        measure_multiclass,
+    )
     from directrix.cli.io.rows import RowFiles
     from directrix.cli.io.scoring import labels_of, score_rows
     from directrix.cli.output.formatting import in_one_line, metric_of_model

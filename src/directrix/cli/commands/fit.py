@@ -34,7 +34,7 @@ from directrix.cli.output.reply import Reply, show_status
 
 if TYPE_CHECKING:
     from directrix.cli.io.rows import RowFiles
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.moments import Moments
 
 _CLASSIFIERS = ("direct", "scorecard", "moment", "smooth", "beta-bernoulli")

@@ -30,7 +30,7 @@ from directrix.cli.output.reply import Reply, show_status
 
 if TYPE_CHECKING:
     from directrix.cli.io.rows import RowFiles
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 _FIGURES = ("frontier", "margins", "tradeoff", "losses", "path")
 _AGAINST = ("threshold", "cost", "quota")

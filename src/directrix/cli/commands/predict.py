@@ -29,7 +29,7 @@ from directrix.cli.output.reply import Reply
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
-    from directrix.engines import Plan
+    from directrix.engines.plan import Plan
 
 _STDOUT = "-"
 
@@ -56,7 +56,8 @@ def predict(
     """
     from directrix.cli.io.rows import RowFiles
     from directrix.cli.io.scoring import labels_of, model_columns, select_features
-    from directrix.engines import Plan, run
+    from directrix.engines.base import run
+    from directrix.engines.plan import Plan
 
     require(not (as_json and output == _STDOUT), "the rows are written to stdout", "--json")
     supported = output == _STDOUT or Path(output).suffix.lower() in (".parquet", ".csv")
@@ -139,7 +140,7 @@ class PredictTask:
         """Predict the rows of all tables."""
         from directrix.cli.io.rows import feature_matrix
         from directrix.cli.io.scoring import takes_raw_rows
-        from directrix.engines import as_table
+        from directrix.engines.tables import as_table
 
         rows = flagged = incomplete = 0
         for table in tables:
@@ -195,7 +196,8 @@ class PredictTask:
 
 def output_columns(model: Any) -> list[str]:
     """Return the names of the columns that are written: scores, probabilities, and the label."""
-    from directrix.classifiers import output_names, positive_of, probability_names
+    from directrix.classifiers.class_names import output_names, probability_names
+    from directrix.classifiers.positive import positive_of
 
     classes = model.classes_.tolist()
     if len(classes) == 2:

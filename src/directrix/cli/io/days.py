@@ -17,7 +17,9 @@ from directrix.cli.io.scoring import (
     takes_raw_rows,
 )
 from directrix.cli.output.errors import UsageError
-from directrix.engines import Plan, as_table, run
+from directrix.engines.base import run
+from directrix.engines.plan import Plan
+from directrix.engines.tables import as_table
 from directrix.monitoring import DaySummaries, summarize_day
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 from directrix.exceptions.columns import suggest_names
 
 if TYPE_CHECKING:
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
 
 #: SQL dialects, for help texts; `directrix.engines` would take long to import for them.
 DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse")
@@ -62,7 +62,7 @@ OptionalOutput = Annotated[
 
 def _complete_metric(incomplete: str) -> list[str]:
     """Return the metrics that a shell may complete a text to."""
-    from directrix.metrics import TABLE
+    from directrix.metrics.table import TABLE
 
     names = [row.name for row in TABLE if not row.needs_parameters]
     names += ["recall@fpr=0.01", "precision@recall=0.9", "precision@k=100", "cost(fp=1, fn=20)"]
@@ -82,7 +82,7 @@ MetricText = Annotated[
 
 def parse_metric(text: str) -> Metric:
     """Return the metric that a text names; raise a usage error that suggests similar names."""
-    from directrix.metrics import TABLE, resolve
+    from directrix.metrics.table import TABLE, resolve
 
     try:
         return resolve(text)

@@ -18,9 +18,15 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
-from directrix.engines import HashFolds, Plan, csv_encoding, open_source, run
-from directrix.exceptions import ColumnNotFoundError, PandasIndexWarning, find_stacklevel
-from directrix.moments import SparseRows, as_labels, as_rows, not_finite_error
+from directrix.engines import HashFolds, csv_encoding
+from directrix.engines.base import run
+from directrix.engines.doors.select import open_source
+from directrix.engines.plan import Plan
+from directrix.exceptions import find_stacklevel
+from directrix.exceptions.columns import ColumnNotFoundError, PandasIndexWarning
+from directrix.moments.labels import as_labels
+from directrix.moments.rejection import not_finite_error
+from directrix.moments.rows import SparseRows, as_rows
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")

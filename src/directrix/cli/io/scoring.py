@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import ScorecardClassifier, ScoredRows, ending_with, positive_of
+from directrix.classifiers import ScorecardClassifier
+from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers.positive import ending_with, positive_of
 from directrix.cli.io.rows import (
     RowFiles,
     concatenate_weights,
@@ -19,9 +21,10 @@ from directrix.cli.io.rows import (
     require_finite,
 )
 from directrix.cli.output.errors import UsageError
-from directrix.engines import Plan
-from directrix.exceptions import NotNumericError, UnusableColumnsError
-from directrix.moments import Moments, tree_sum
+from directrix.engines.plan import Plan
+from directrix.exceptions.columns import NotNumericError, UnusableColumnsError
+from directrix.moments import Moments
+from directrix.moments.tree import tree_sum
 
 #: Labels that a message lists.
 _LISTED_LABELS = 5

@@ -7,16 +7,15 @@ import shlex
 from functools import singledispatch
 from io import StringIO
 
-from directrix.exceptions import (
-    EXTRAS,
+from directrix.exceptions import EXTRAS, MissingLibraryError
+from directrix.exceptions.columns import (
     ColumnNotFoundError,
     InfiniteValuesError,
-    MissingLibraryError,
     MissingValuesError,
     NotNumericError,
     UnusableColumnsError,
+    suggest_names,
 )
-from directrix.exceptions.columns import suggest_names
 
 #: Exit codes: something about the data or the model, and how the command was called.
 DATA_ERROR, CALL_ERROR = 1, 2

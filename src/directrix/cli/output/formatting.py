@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers import Card, OperatingPoint, positive_of
+from directrix.classifiers import OperatingPoint
+from directrix.classifiers.positive import positive_of
+from directrix.classifiers.scorecard.card.card import Card
 from directrix.cli.output.reply import format_table
-from directrix.metrics import Metric, resolve
+from directrix.metrics.base import Metric
+from directrix.metrics.table import resolve
 
 #: Coefficients that are listed, the largest first; the model file has all.
 _LISTED_COEFFICIENTS = 20

@@ -8,18 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import ScoredRows, effective_rows, wilson
+from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers.fitting.intervals import effective_rows, wilson
 from directrix.cli.output.errors import UsageError
-from directrix.displays import (
-    FrontierDisplay,
-    MarginDisplay,
-    Roc,
-    TradeoffDisplay,
-    boundary_of,
-    style,
-)
+from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
+from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier
-from directrix.metrics import Curve, Metric
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import Curve
 
 _BINS = 15
 

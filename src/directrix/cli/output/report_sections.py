@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import (
-    BEST_CUTOFF,
+from directrix.classifiers import diagnose
+from directrix.classifiers.direct.gap import Gap
+from directrix.classifiers.direct.report import sentence
+from directrix.classifiers.evaluation.feature_importance import (
     MAX_FEATURES,
-    BinaryMeasures,
     FeatureImportance,
-    Gap,
-    ScoredRows,
-    diagnose,
     feature_importances,
-    sentence,
 )
+from directrix.classifiers.evaluation.measures import BEST_CUTOFF, BinaryMeasures, ScoredRows
 from directrix.cli.io.fit_record import FitRecord
 from directrix.cli.output.formatting import (
     caught_text,
@@ -36,7 +34,7 @@ from directrix.cli.output.pictures import (
     roc_figure,
     tradeoff_figure,
 )
-from directrix.metrics import Metric
+from directrix.metrics.base import Metric
 
 #: Candidates of the fit that the table lists, the best first.
 _LISTED_CANDIDATES = 15

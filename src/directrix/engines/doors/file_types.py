@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from directrix.exceptions import ColumnNotInFileError
+from directrix.exceptions.columns import ColumnNotInFileError
 
 
 class _FileColumn(NamedTuple):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from directrix.tables import Bins, LevelBins
+from directrix.tables import LevelBins
+from directrix.tables.bins import Bins
 
 if TYPE_CHECKING:
-    from directrix.classifiers import Card, CardFormula
+    from directrix.classifiers.scorecard.card.card import Card
+    from directrix.classifiers.scoring import CardFormula
 
 
 def column_entries(formula: CardFormula) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from directrix.export.cards.content import card_entry, column_entries
 
 if TYPE_CHECKING:
-    from directrix.classifiers import CardFormula
+    from directrix.classifiers.scoring import CardFormula
 
 _HEAD = '''"""Scores raw rows as a scorecard of directrix does; it needs no library.
 

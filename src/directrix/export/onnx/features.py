@@ -23,7 +23,7 @@ from directrix.export.pipelines.expressions import (
     RawColumn,
     raw_position,
 )
-from directrix.tables import Bins
+from directrix.tables.bins import Bins
 
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers import LinearFormula
+from directrix.classifiers.scoring import LinearFormula
 from directrix.exceptions import Float32PrecisionWarning, find_stacklevel
 from directrix.export.onnx.graph import Graph
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from directrix.classifiers import CardFormula, Response, ScoringFormula, Sigmoid
+from directrix.classifiers.scoring import CardFormula, Response, ScoringFormula, Sigmoid
 from directrix.exceptions import MissingLibraryError
 from directrix.export.onnx.card import add_card_points, warn_about_bins
 from directrix.export.onnx.features import FeatureGraph

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from directrix.tables import Bins
+    from directrix.tables.bins import Bins
 
 Category: TypeAlias = float | str | bool
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.export.pipelines.expressions import (
     Binned,
     Calculated,
@@ -32,7 +32,8 @@ from directrix.export.pipelines.expressions import (
     Filled,
     Lookup,
 )
-from directrix.tables import Binner, dense_features, onehot, thermometer
+from directrix.tables import Binner
+from directrix.tables.encoding import dense_features, onehot, thermometer
 
 Expressions: TypeAlias = Sequence[Expression]
 

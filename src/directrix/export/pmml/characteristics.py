@@ -14,8 +14,8 @@ from directrix.export.pmml.expressions import apply, constant, element, number_t
 
 if TYPE_CHECKING:
     from directrix._typing import IntArray
-    from directrix.classifiers import Card, Cross
-    from directrix.tables import Bins
+    from directrix.classifiers.scorecard.card.card import Card, Cross
+    from directrix.tables.bins import Bins
 
 
 @dataclass(frozen=True)

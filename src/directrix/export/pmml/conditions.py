@@ -12,7 +12,8 @@ import numpy as np
 
 from directrix.export.pmml.expressions import apply, constant, element, field, number_text
 from directrix.export.sql.cells import last_microsecond
-from directrix.tables import Bins, LevelBins, NumberBins
+from directrix.tables import LevelBins, NumberBins
+from directrix.tables.bins import Bins
 
 Result = TypeVar("Result")
 

@@ -8,7 +8,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from directrix.classifiers import Card, CardFormula
+from directrix.classifiers.scorecard.card.card import Card
+from directrix.classifiers.scoring import CardFormula
 from directrix.export.pmml.characteristics import (
     Characteristic,
     characteristics,

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from directrix.engines import DIALECTS, Dialect
-from directrix.tables import Binner, Bins, LevelBins, NumberBins, text_of
+from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.tables import Binner, LevelBins, NumberBins
+from directrix.tables.bins import Bins
+from directrix.tables.reading._objects import text_of
 
 _MICROSECONDS = 86_400 * 10**6  # of a day
 _BOOLEANS = ("False", "True")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from directrix.classifiers import CardFormula
-from directrix.engines import DIALECTS, Dialect
+from directrix.classifiers.scoring import CardFormula
+from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.pipelines.raw_formula import raw_formula
 from directrix.export.scoring_formula import Formula
 from directrix.export.sql.features import FeatureWriter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from directrix.engines import DIALECTS, Dialect
+from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.pipelines.expressions import (
     Binned,
     Calculated,

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.engines import DIALECTS
+from directrix.engines.sql_dialects import DIALECTS
 from directrix.export.sql.cells import case_of_value
 from directrix.export.sql.sums import sum_sql
-from directrix.tables import Bins, LevelBins
+from directrix.tables import LevelBins
+from directrix.tables.bins import Bins
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers import Card
+    from directrix.classifiers.scorecard.card.card import Card
 
 #: Integers are added in 32 bits by some databases.
 _LARGEST_SUM = 2**31 - 1

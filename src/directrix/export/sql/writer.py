@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from directrix.classifiers import Card, CardFormula
-from directrix.engines import DIALECTS, Dialect
+from directrix.classifiers.scorecard.card.card import Card
+from directrix.classifiers.scoring import CardFormula
+from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.scoring_formula import Formula
 from directrix.export.sql.points import has_integer_points, points_sql
 from directrix.export.sql.sums import sum_sql

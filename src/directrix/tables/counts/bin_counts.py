@@ -12,7 +12,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.exceptions import NegativeCountError
-from directrix.moments import DENSE_FEATURES, Moments, Summary, labels, tree_sum
+from directrix.moments import Moments, Summary, labels
+from directrix.moments._row_scatter import DENSE_FEATURES
+from directrix.moments.tree import tree_sum
 from directrix.tables.counts import evidence, storage
 from directrix.tables.counts.alignment import combine
 from directrix.tables.counts.classwise import ClasswiseCounts, column_position

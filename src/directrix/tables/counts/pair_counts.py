@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions import CancellationError, NegativeCountError
-from directrix.moments import scaled_weights
+from directrix.moments.weights import scaled_weights
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, IntArray

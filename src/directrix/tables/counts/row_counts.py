@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.moments import checked_weight, labels, require_moderate_weight
-from directrix.moments import count_rows as count_of
+from directrix.moments import labels
+from directrix.moments.summary import count_rows as count_of
+from directrix.moments.weights import checked_weight, require_moderate_weight
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts, count_pairs
 from directrix.tables.reading.table import Table
 

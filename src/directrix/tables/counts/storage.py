@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions import BinnerFileError, MomentsFileError
-from directrix.moments import (
+from directrix.exceptions.files import BinnerFileError, MomentsFileError
+from directrix.moments._storage_checks import (
     CLASS_TYPES,
     check_classes,
     check_format,
     check_label_room,
+)
+from directrix.moments.storage import (
     classes_of,
     header_of,
     read_parts,

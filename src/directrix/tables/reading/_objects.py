@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.exceptions import ColumnKindError
+from directrix.exceptions.columns import ColumnKindError
 from directrix.tables.reading._days import days_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions import ColumnKindError, ColumnNotFoundError
-from directrix.moments import is_frame, key_hash, mix_bits, refuse_lazy
+from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
+from directrix.moments.key_hash import key_hash
+from directrix.moments.row_hash import mix_bits
+from directrix.moments.rows import is_frame, refuse_lazy
 from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
 from directrix.tables.reading._objects import (
     Reading,

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directrix.classifiers import Card
-from directrix.classifiers.scorecard.card.card import Cross
+from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.scorecard.design import CardDesign
-from directrix.tables import Coding
+from directrix.tables.coding.coded_rows import Coding
 
 SIZES = (5, 3, 7)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directrix import ScorecardClassifier
-from directrix.classifiers import CardFormula
 from directrix.classifiers.scorecard.card.model import CardModel
+from directrix.classifiers.scoring import CardFormula
 
 
 @pytest.fixture(scope="module", params=[2, 3])

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers.scorecard.card.reasons import card_for_label, find_reasons
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables import Binner as TableBinner
 
 CARDS = {

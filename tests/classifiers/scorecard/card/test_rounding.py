@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.classifiers import Card
 from directrix.classifiers.scorecard.card import rounding
-from directrix.classifiers.scorecard.card.card import Cross
+from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.scorecard.card.rounding import (
     RoundingSearch,
     _Sums,
@@ -18,8 +17,11 @@ from directrix.classifiers.scorecard.card.rounding import (
     rounded_card,
 )
 from directrix.classifiers.scorecard.directions import Direction
-from directrix.metrics import AUC, Curve, RecallAtFPR, resolve
-from directrix.tables import CellKinds, NumberBins
+from directrix.metrics import AUC, RecallAtFPR
+from directrix.metrics.curve import Curve
+from directrix.metrics.table import resolve
+from directrix.tables import NumberBins
+from directrix.tables.coding.prior import CellKinds
 
 SIZES = (6, 5, 4)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.classifiers.scorecard.source.class_totals import ClassTotals
-from directrix.engines import Block
+from directrix.engines.block import Block
 
 
 def block(y, weight=None, fold=None):

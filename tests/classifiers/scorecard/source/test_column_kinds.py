@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
-from directrix.exceptions import ColumnKindError
+from directrix.exceptions.columns import ColumnKindError
 from directrix.tables import Table
 
 MISSING = [None, None]

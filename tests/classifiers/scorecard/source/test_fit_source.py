@@ -14,7 +14,7 @@ from directrix import Binner, ScorecardClassifier
 from directrix.classifiers.scorecard.source import fit_source as module
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.engines import HashFolds
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 
 ADDITIVE = {"train_on": "rows", "max_crosses": 0, "cv": 2}
 TWO_FOLDS = HashFolds(2, key="id")

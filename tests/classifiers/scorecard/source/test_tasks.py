@@ -15,10 +15,12 @@ from directrix.classifiers.scorecard.source.tasks import (
     ScoreCards,
     TableSurvey,
 )
-from directrix.engines import HashFolds, Partition
+from directrix.engines import HashFolds
+from directrix.engines.block import Partition
 from directrix.losses import BetaBernoulli, Logistic
-from directrix.metrics import AUC, Curve
-from directrix.moments import centres
+from directrix.metrics import AUC
+from directrix.metrics.curve import Curve
+from directrix.moments.score_bins import centres
 from directrix.objectives import DataObjective
 from directrix.tables import BinCounts
 

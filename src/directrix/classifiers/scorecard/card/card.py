@@ -19,7 +19,8 @@ from directrix.classifiers.scorecard.card.stability import CardStability, card_s
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.classifiers.scorecard.design import CardDesign
-    from directrix.tables import BinCounts, Bins
+    from directrix.tables import BinCounts
+    from directrix.tables.bins import Bins
 
 
 @dataclass(frozen=True, eq=False)

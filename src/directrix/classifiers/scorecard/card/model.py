@@ -18,8 +18,8 @@ from directrix.classifiers.scorecard.card.state import (
     restored_cards,
 )
 from directrix.classifiers.scoring import CardFormula
-from directrix.moments import refuse_lazy
-from directrix.tables import has_names
+from directrix.moments.rows import refuse_lazy
+from directrix.tables.reading.table import has_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

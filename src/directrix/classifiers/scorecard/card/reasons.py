@@ -18,7 +18,7 @@ import numpy as np
 
 from directrix.classifiers.scorecard.card.printed.document import points_text
 from directrix.classifiers.scorecard.card.printed.text import aligned_lines
-from directrix.exceptions import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables import LevelBins
 
 if TYPE_CHECKING:

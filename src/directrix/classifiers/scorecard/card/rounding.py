@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.metrics import AUC, CurveStack
+from directrix.metrics import AUC
+from directrix.metrics.curve import CurveStack
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scorecard.directions import Direction
-    from directrix.metrics import Metric
-    from directrix.tables import CellKinds
+    from directrix.metrics.base import Metric
+    from directrix.tables.coding.prior import CellKinds
 
 #: Factors of the plain unit that are tried. In a larger one rare bins at the ends are cut off, and
 #: the others have finer points.

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.scorecard.card.printed.text import aligned_lines
-from directrix.tables import LATER, Stability, compare_cells, stability
+from directrix.tables import Stability, stability
+from directrix.tables.counts.stability import LATER, compare_cells
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

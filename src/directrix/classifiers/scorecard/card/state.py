@@ -9,7 +9,8 @@ import numpy as np
 from directrix.classifiers.positive import positive_label
 from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.state import Facts, StateArrays, is_count, require
-from directrix.exceptions import BinnerFileError, StateError
+from directrix.exceptions import StateError
+from directrix.exceptions.files import BinnerFileError
 from directrix.tables import Binner
 
 if TYPE_CHECKING:

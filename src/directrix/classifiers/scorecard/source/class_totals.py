@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.engines import Block
+    from directrix.engines.block import Block
 
 
 @dataclass(frozen=True)

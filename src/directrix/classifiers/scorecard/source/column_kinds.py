@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.exceptions import ColumnKindError
+from directrix.exceptions.columns import ColumnKindError
 from directrix.tables import Column
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from directrix.classifiers.fitting.histogram_choice import (
     select_from_histograms,
 )
 from directrix.classifiers.scorecard.source.tasks import CardModels, ScoreCards
-from directrix.moments import LineHistograms
+from directrix.moments.line_histograms import LineHistograms
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.scorecard.design import CardDesign
     from directrix.classifiers.scorecard.source.passes import CardPasses
     from directrix.classifiers.scorecard.source.tasks import CardSlopes, Scored
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.tables import Binner
 
 

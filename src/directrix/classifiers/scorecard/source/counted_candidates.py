@@ -11,15 +11,16 @@ from directrix.classifiers.direct.fit_source import require_all_folds
 from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit_counts import coded_moments, coding_of_counts
 from directrix.classifiers.scorecard.trainers import CountTrainer
-from directrix.frontier import RidgeMoments, ridge_name, ridge_settings
+from directrix.frontier.ridge_candidates import ridge_name, ridge_settings
+from directrix.frontier.ridge_moments import RidgeMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
     from directrix.classifiers.scorecard.directions import Direction
-    from directrix.metrics import Metric
-    from directrix.moments import LineHistograms
+    from directrix.metrics.base import Metric
+    from directrix.moments.line_histograms import LineHistograms
     from directrix.tables import BinCounts
 
 #: Number of candidates whose held-out scores are worth counting.

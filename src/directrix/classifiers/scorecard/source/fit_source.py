@@ -35,8 +35,9 @@ from directrix.classifiers.scorecard.source.counted_candidates import (
 from directrix.classifiers.scorecard.source.passes import CardPasses
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import CardSlopes, TableSurvey
-from directrix.frontier import MOST_ROWS, Comparison
-from directrix.tables import Binner, CellKinds
+from directrix.frontier.compare import MOST_ROWS, Comparison
+from directrix.tables import Binner
+from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from directrix.classifiers.fitting.trials import Trials
     from directrix.classifiers.scorecard.source.class_totals import ClassTotals
     from directrix.classifiers.scorecard.source.table_sample import TableSample
-    from directrix.metrics import Metric
+    from directrix.metrics.base import Metric
     from directrix.tables import BinCounts
 
 #: Candidates whose held-out scores are counted: the best on the sample, or by predicted risk.

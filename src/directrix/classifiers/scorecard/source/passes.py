@@ -13,7 +13,9 @@ from directrix.classifiers.scorecard.source.tasks import (
     TableSurvey,
     TableSurveyed,
 )
-from directrix.engines import HashFolds, Sampling, run
+from directrix.engines import HashFolds
+from directrix.engines.base import run
+from directrix.engines.tasks import Sampling
 from directrix.tables import BinCounts, Column
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
 
     from directrix.classifiers.scorecard.source.class_totals import ClassTotals
     from directrix.classifiers.scorecard.source.table_sample import TableSample
-    from directrix.engines import Fingerprint
-    from directrix.tables import Binner, Bins
+    from directrix.engines.tasks import Fingerprint
+    from directrix.tables import Binner
+    from directrix.tables.bins import Bins
 
 
 @dataclass

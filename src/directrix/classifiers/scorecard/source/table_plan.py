@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from directrix.engines import Plan
+from directrix.engines.plan import Plan
 from directrix.tables import Column, Table
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
-from directrix.moments import RowSample
+from directrix.moments.row_sample import RowSample
 from directrix.tables import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray
-    from directrix.engines import Block
+    from directrix.engines.block import Block
 
 
 @dataclass(frozen=True, eq=False)

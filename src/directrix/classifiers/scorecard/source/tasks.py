@@ -10,8 +10,9 @@ import numpy as np
 from directrix.classifiers.scorecard.source.class_totals import ClassTotals
 from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
 from directrix.classifiers.scorecard.source.table_sample import TableSample, table_sample_of_block
-from directrix.engines import Fingerprint, RunningSample
-from directrix.moments import LineHistograms
+from directrix.engines.running_sample import RunningSample
+from directrix.engines.tasks import Fingerprint
+from directrix.moments.line_histograms import LineHistograms
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.fitting.corrections import LossSlopes
     from directrix.classifiers.scorecard.design import CardDesign
-    from directrix.engines import Block, Partition, Plan
+    from directrix.engines.block import Block, Partition
+    from directrix.engines.plan import Plan
     from directrix.tables import Binner
 
 #: Rows that are coded at a time.

@@ -12,7 +12,7 @@ from directrix.classifiers.scorecard.card.printed.labels import cells_label
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.tables import Bins
+    from directrix.tables.bins import Bins
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from directrix.tables import LevelBins
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix.tables import Bins
+    from directrix.tables.bins import Bins
 
 #: Stands between parts that are not neighbours.
 SEPARATOR = "; "

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from directrix.classifiers.scorecard.card.printed.labels import cells_label
-from directrix.tables import LevelBins, weights_of_evidence
+from directrix.tables import LevelBins
+from directrix.tables.counts.evidence import weights_of_evidence
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.tables import Bins
+    from directrix.tables.bins import Bins
 
 #: Added to each count of a row for its weight of evidence.
 SMOOTHING = 0.5
