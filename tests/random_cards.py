@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.card import Card, Cross
+from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
 AGE = NumberBins(

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from directrix._atomic_file import atomic_file
+from directrix.files.atomic import atomic_file
 
 on_posix = pytest.mark.skipif(os.name == "nt", reason="links and permissions of POSIX")
 
 #: A process that writes half of a file, says so, and waits to be told to go on.
 WRITER = """
 import sys
-from directrix._atomic_file import atomic_file
+from directrix.files.atomic import atomic_file
 with atomic_file(sys.argv[1]) as file:
     file.write(b"of another")
     file.flush()

@@ -24,7 +24,6 @@ from directrix import (
     ScorecardClassifier,
     exceptions,
 )
-from directrix.classifiers.fitting.guarantee import RateLimit
 from directrix.exceptions import (
     CancellationError,
     DifferentBinsError,
@@ -64,8 +63,9 @@ from directrix.exceptions.files import (
     StoreFileError,
 )
 from directrix.export import to_onnx
+from directrix.fitting.guarantee import RateLimit
 from directrix.metrics import RecallAtFPR
-from directrix.moments.rows import FrameRows
+from directrix.rows.rows import FrameRows
 from directrix.solve import lbfgs
 
 #: Errors, the fields that they carry, and their messages.

@@ -7,14 +7,14 @@ import numpy as np
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.base import Metrics, Rival, Scores, finite_threshold
 from directrix import ScorecardClassifier
-from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import FALL
-from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import RowTrainer
 from directrix.classifiers.scorecard.training_table import TrainingTable
+from directrix.fitting.progress import Clock
 from directrix.frontier.fold_designs import design_without
 from directrix.metrics.base import Metric
+from directrix.models.card import Card
 from directrix.tables.coding.prior import CellKinds
 
 

@@ -23,7 +23,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.frontier import Frontier, validated_shrinkage
 from directrix.metrics import BalancedError, Cost, FPRAtRecall, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Metric
-from directrix.moments.shrinkage import oas, shrunk
+from directrix.moments.class_moments import oas, shrunk
 
 ROUNDS = 5
 FIT_MAY_COST = {"auc": 0.10, "error": 0.25}

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from benchmarks.harness.tables import load_table
 from benchmarks.speed.ratio import Figure, is_quick, track
 from directrix import ScorecardClassifier
-from directrix.classifiers.fitting import blas_threads
+from directrix.fitting import blas_threads
 
 TABLES = ("german_credit", "hmda_boston", "attrition", "credit_data", "telco_churn")
 ROUNDS, UNLIMITED_ROUNDS = 5, 2

@@ -35,8 +35,8 @@ import numpy as np
 from benchmarks.harness.markdown import holds, write_report
 from benchmarks.harness.record import Record, commit
 from directrix import Binner, Moments
-from directrix.moments.tree import tree_sum
 from directrix.monitoring import SummaryStore
+from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts
 
 ROUNDS, QUICK = 200, 6

@@ -47,8 +47,9 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("checks", "classifiers", "displays", "engines", "exceptions", "export", "frontier"),
-    *("losses", "metrics", "moments", "monitoring", "objectives", "risks", "solve", "tables"),
+    *("checks", "classifiers", "designs", "displays", "engines", "exceptions", "export", "files"),
+    *("fitting", "frontier", "losses", "metrics", "models", "moments", "monitoring", "objectives"),
+    *("risks", "rows", "solve", "tables"),
 )
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker

@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from directrix import DirectClassifier, ScorecardClassifier
-from directrix.classifiers.direct.gap import Gap
 from directrix.exceptions import NotBetterThanBaselineWarning
+from directrix.models.report import Gap
 
 
 def rows(n=150):

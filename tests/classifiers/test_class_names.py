@@ -5,7 +5,7 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
-from directrix.classifiers.class_names import class_names, output_names, probability_names
+from directrix.classifiers.labels import class_names, output_names, probability_names
 
 
 @pytest.mark.parametrize(

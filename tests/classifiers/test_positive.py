@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.positive import (
+from directrix.classifiers.labels import (
     ending_with,
     positive_label,
     positive_of,

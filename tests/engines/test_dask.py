@@ -15,7 +15,7 @@ from directrix.engines.base import run
 from directrix.engines.block import Partition
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Summaries
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array")

@@ -8,10 +8,8 @@ from nearness import distance
 from directrix import Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines.plan import Grouped, Plan
-from directrix.moments.key_hash import key_hash
-from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import copy_keys, copy_numbers, hash_with_label
-from directrix.moments.rows import as_rows
+from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, key_hash, row_hash
+from directrix.rows.rows import as_rows
 
 RNG = np.random.default_rng(5)
 N = 90

@@ -3,7 +3,7 @@ import pytest
 
 from directrix.engines.block import Block
 from directrix.engines.running_sample import RunningSample, sample_of_block, share_of_partition
-from directrix.moments.rows import as_rows
+from directrix.rows.rows import as_rows
 
 
 def block(n, seed, *, weight=None):

@@ -21,7 +21,7 @@ from directrix.engines.plan import Plan
 from directrix.engines.tasks import Summaries
 from directrix.engines.tree import packed, unpacked
 from directrix.exceptions.columns import NotNumericError
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 
 pytestmark = [
     pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not())),

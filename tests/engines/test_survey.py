@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 import directrix.engines.base as engines
-from directrix.classifiers.fitting.two_passes import TwoPasses
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.plan import Grouped, Plan
 from directrix.engines.tasks import Sampling, Survey
-from directrix.moments import row_sample
-from directrix.moments.tree import tree_sum
+from directrix.fitting.two_passes import TwoPasses
+from directrix.rows import sample as row_sample
+from directrix.rows.sums import tree_sum
 
 MOST = 400
 PLAN = replace(Plan.of(target="y", fold=HashFolds(3, key="id")), identified=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.engines.tree import MOST_PARTS, group_counts, group_sums, packed, unpacked
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 
 
 class Term(str):

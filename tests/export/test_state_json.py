@@ -5,8 +5,6 @@ from math import inf, nan
 import pytest
 
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.fitting.calibration import Calibration
-from directrix.classifiers.fitting.intervals import Intervals, Rates
 from directrix.classifiers.state import Facts
 from directrix.export import ModelFileError
 from directrix.export.state_json import (
@@ -19,6 +17,8 @@ from directrix.export.state_json import (
 )
 from directrix.losses import Hinge
 from directrix.metrics import RecallAtFPR
+from directrix.models.calibration import Calibration
+from directrix.models.intervals import Intervals, Rates
 
 FACTS = Facts(
     loss=Hinge(0.1),

@@ -12,7 +12,7 @@ from directrix.frontier.choice_validation import (
     optimism_of_rates,
     repeat_choice,
 )
-from directrix.frontier.select import LeastLoss, OneStandardError
+from directrix.frontier.compare import LeastLoss, OneStandardError
 from directrix.metrics import AUC, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
 from directrix.metrics.curve import Curve
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.frontier import _curvature
-from directrix.frontier._curvature import Anchor, Curvature
+from directrix.frontier import batch_solver as _curvature
 from directrix.frontier._row_batch import RowBatch
+from directrix.frontier.batch_solver import Anchor, Curvature
 from tests.frontier.test_row_batch import rows
 from tests.frontier.test_sigmoid_problems import PLAIN, objective
 

@@ -7,10 +7,10 @@ from benchmarks.studies.random_moments import random_moments
 from directrix import Moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
-from directrix.frontier._wide_basis import TOLERANCE
+from directrix.frontier.standard_space import TOLERANCE
 from directrix.metrics import Cost, PrecisionAtK, RecallAtFPR
-from directrix.moments._row_scatter import DENSE_FEATURES
 from directrix.moments.projection import project
+from directrix.moments.row_scatter import DENSE_FEATURES
 
 
 def rows(n=3000, d=4, share=0.1, gap=1.0, wider=1.5):
@@ -116,7 +116,7 @@ def test_very_many_features_are_solved_through_the_rows():
 def test_shrinkage_by_oas_is_that_of_the_paper():
     from sklearn.covariance import oas as reference
 
-    from directrix.moments.shrinkage import oas, shrunk
+    from directrix.moments.class_moments import oas, shrunk
 
     X, y = rows(n=400, d=12)
     X = X @ np.diag(np.arange(1.0, 13.0))  # far from a multiple of the identity

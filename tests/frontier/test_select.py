@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.compare import Comparison
-from directrix.frontier.select import LeastLoss, OneStandardError
+from directrix.frontier.compare import Comparison, LeastLoss, OneStandardError
 
 
 def comparison():

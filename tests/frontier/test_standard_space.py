@@ -6,9 +6,8 @@ import pytest
 from directrix import Moments
 from directrix.frontier import Frontier
 from directrix.frontier._pencil import EigenPencil, ProjectedPencil, SolvedPencil
-from directrix.frontier._standard_space import StandardSpace, require_rows_of_both
-from directrix.frontier._wide_basis import TOLERANCE
-from directrix.moments.shrinkage import oas, shrunk
+from directrix.frontier.standard_space import TOLERANCE, StandardSpace, require_rows_of_both
+from directrix.moments.class_moments import oas, shrunk
 
 
 def rows(n=200, d=30, seed=0):

@@ -7,7 +7,7 @@ import pytest
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
 from directrix.classifiers import ScorecardClassifier
 from directrix.export import load, save
-from directrix.integrations.mlflow_records import fit_documents, fit_metrics, fit_params
+from directrix.integrations.mlflow import fit_documents, fit_metrics, fit_params
 from directrix.metrics import RecallAtFPR
 
 # Bad models are good enough here.

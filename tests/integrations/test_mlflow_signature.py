@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from directrix import MomentClassifier, ScorecardClassifier
-from directrix.integrations.mlflow_signature import infer_signature, typical_row
+from directrix.integrations.mlflow import infer_signature, typical_row
 
 needs_mlflow = pytest.mark.skipif(
     mlflow_server.why_not() is not None, reason=str(mlflow_server.why_not())

@@ -19,7 +19,7 @@ from directrix import Binner, Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines.tables import as_table
 from directrix.moments.class_moments import ClassMoments
-from directrix.moments.key_hash import key_hash
+from directrix.rows.keys import key_hash
 
 #: Relative to the rows' own spread; the same rows, summed in another order.
 NEAR = 1e-10

@@ -12,14 +12,13 @@ import pytest
 from scipy import stats
 
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
-from directrix.classifiers.fitting.training_rows import KeyedRows
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.plan import Plan
-from directrix.moments import row_keys
-from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, copy_keys, copy_numbers, hash_with_label
-from directrix.moments.rows import as_rows
+from directrix.fitting.training_rows import KeyedRows
+from directrix.rows import keys as row_keys
+from directrix.rows.keys import CopyCounter, copy_keys, copy_numbers, hash_with_label, row_hash
+from directrix.rows.rows import as_rows
 
 N, VALUES, SEEDS = 120, 4, 1000
 FOLDS = 3

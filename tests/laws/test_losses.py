@@ -13,7 +13,7 @@ from loss_oracle import FEW_ROWS, by_definition, has_definition
 
 import directrix.losses
 from directrix.checks import loss_checks
-from directrix.checks.draws import draw_rows
+from directrix.checks.check import draw_rows
 from directrix.checks.losses import agrees_with_definition, loss_of_metric, tends_to_the_metric
 from directrix.losses import (
     BetaBernoulli,

@@ -14,7 +14,9 @@ from oracle import ORDERS, cases, draw_case, exact, mean_error, scaled_error
 from scipy import sparse
 
 from directrix import Moments, summarize
-from directrix.moments import CancellationError, _dense_rows, _sparse_rows
+from directrix.moments import CancellationError
+from directrix.moments import one_pass as _dense_rows
+from directrix.moments import one_pass as _sparse_rows
 from directrix.moments.class_moments import SMALLEST_REMAINDER
 
 EPS = np.finfo(float).eps

@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from directrix import Moments
 from directrix.checks import metric_checks, risks
-from directrix.checks.draws import score_moments
+from directrix.checks.check import score_moments
 from directrix.checks.losses import require_value
 from directrix.checks.metrics import N_ROWS
 from directrix.checks.risks import CENTRAL, in_units, is_smooth, rates_above, unit_of
@@ -69,7 +69,7 @@ def test_law(law):
 
 
 def scores(ratio=1.0, reach=4.0, scales=3.0):
-    """Draw moments as `directrix.checks.draws.draw_score_moments` does."""
+    """Draw moments as `directrix.checks.check.draw_score_moments` does."""
     return st.builds(
         score_moments,
         st.floats(-ratio, ratio),

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from directrix.checks.draws import draw_rows
+from directrix.checks.check import draw_rows
 from directrix.losses import BetaBernoulli
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from directrix.checks.draws import draw_rows
+from directrix.checks.check import draw_rows
 from directrix.losses import PairwiseHinge, SmoothedROCArea
 
 PAIR = np.array([True, False])

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from directrix.classifiers.fitting.intervals import Sizes, on_logit_scale, ranking_variance
 from directrix.metrics import AveragePrecision
 from directrix.metrics.curve import Curve, CurveStack
 from directrix.metrics.table import resolve
+from directrix.models.intervals import Sizes, on_logit_scale, ranking_variance
 
 
 def rows(n, seed, *, ties=False, share=0.2):

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from directrix.moments._column_values import as_floats, refused_type
+from directrix.rows.rows import as_floats, refused_type
 
 
 def objects(*values):

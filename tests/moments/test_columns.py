@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from directrix.moments.columns import checked_names, column_index
+from directrix.rows.rows import checked_names, column_index
 
 NAMES = ("a", "b", "größe", "d")
 

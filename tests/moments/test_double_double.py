@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from directrix.moments._double_double import exact_product, exact_sum
+from directrix.rows.sums import exact_product, exact_sum
 
 EPS = Fraction(1, 2**53)  # half a unit in the last place, relative
 

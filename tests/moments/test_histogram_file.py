@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from directrix.exceptions.files import MomentsFileError
-from directrix.moments import Moments, ScoreHistogram, histogram_file
-from directrix.moments.score_bins import BINS
+from directrix.moments import Moments, ScoreHistogram, score_histogram
+from directrix.moments.score_histogram import BINS
 from directrix.moments.storage import signed_preamble, write_whole
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -64,7 +64,7 @@ def test_a_sum_that_lost_rows_to_rounding_can_be_saved(tmp_path):
 def parts():
     """Return the header and the arrays of a file."""
     header = {
-        "format": histogram_file.FORMAT,
+        "format": score_histogram.FORMAT,
         "version": 1,
         "writer": "a test",
         "classes": {"dtype": "int64", "values": [0, 1]},

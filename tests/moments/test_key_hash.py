@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.moments.key_hash import key_hash
+from directrix.rows.keys import key_hash
 
 WHOLE = np.array([0, 1, -3, 255, 2**40, -(2**52)])
 

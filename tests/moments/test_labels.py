@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from directrix.moments import labels
+from directrix.rows import labels
 
 
 @pytest.mark.parametrize(

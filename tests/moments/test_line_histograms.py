@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from directrix.moments import line_histograms
-from directrix.moments.line_histograms import LineHistograms
-from directrix.moments.score_bins import BINS, edges
+from directrix.moments import score_histogram as line_histograms
+from directrix.moments.score_histogram import BINS, LineHistograms, edges
 
 
 def rows(n=500, d=3, k=4, seed=0):

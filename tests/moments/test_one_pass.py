@@ -9,7 +9,7 @@ from scipy import sparse
 
 from directrix import Moments
 from directrix.exceptions.columns import InfiniteValuesError, MissingValuesError
-from directrix.moments import _dense_rows
+from directrix.moments import one_pass as _dense_rows
 
 NAMES = ["x", "y", "größe"]
 ROWS = np.array([[1.0, 0.0, 3.0], [0.0, 5.0, 6.0], [7.0, 8.0, 0.0], [0.0, 0.0, 12.0]])

@@ -8,8 +8,7 @@ import pytest
 from scipy import sparse
 
 from directrix.exceptions.columns import InfiniteValuesError, MissingValuesError, NotNumericError
-from directrix.moments.rejection import explain_rejection, not_finite_error
-from directrix.moments.rows import as_rows
+from directrix.rows.rows import as_rows, explain_rejection, not_finite_error
 
 HOLE = [1.0, np.nan]
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from directrix.moments.row_hash import mix_bits, row_hash
-from directrix.moments.rows import as_rows
+from directrix.rows.keys import mix_bits, row_hash
+from directrix.rows.rows import as_rows
 
 
 def rows(n=200, d=5, seed=0):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from directrix.moments.row_hash import row_hash
-from directrix.moments.row_sample import RowSample
-from directrix.moments.rows import as_rows
-from directrix.moments.tree import tree_sum
+from directrix.rows.keys import row_hash
+from directrix.rows.rows import as_rows
+from directrix.rows.sample import RowSample
+from directrix.rows.sums import tree_sum
 
 
 def taken(X, y, most=None):

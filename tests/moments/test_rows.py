@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from directrix.moments.rows import (
+from directrix.rows.rows import (
     ArrayRows,
     ColumnRows,
     FrameRows,

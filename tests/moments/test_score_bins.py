@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.moments.score_bins import BINS, bin_of, bins_of_sums, centres, edges
+from directrix.moments.score_histogram import BINS, bin_of, bins_of_sums, centres, edges
 
 
 def test_far_scores_are_in_the_end_bins():

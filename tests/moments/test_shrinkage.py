@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import Moments
-from directrix.moments.shrinkage import _sum_of_squares, oas, shrunk
+from directrix.moments.class_moments import _sum_of_squares, oas, shrunk
 
 
 def moments(factors, n=300, d=900, seed=0, **options):

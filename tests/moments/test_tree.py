@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from directrix.moments.tree import TreeSum, tree_sum
+from directrix.rows.sums import TreeSum, tree_sum
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from directrix.moments.weights import (
+from directrix.rows.labels import (
     checked_factor,
     checked_weight,
     require_moderate_weight,

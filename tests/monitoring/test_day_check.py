@@ -8,9 +8,9 @@ from directrix.monitoring.day_check import (
     DayCheck,
     DriftTest,
     Prevalence,
+    PromiseCheck,
     ScoreStability,
 )
-from directrix.monitoring.promises import PromiseCheck
 
 NAN = float("nan")
 

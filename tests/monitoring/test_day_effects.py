@@ -6,9 +6,9 @@ from monitored_days import Days
 from scipy import stats
 
 from directrix import MomentClassifier
-from directrix.moments.tree import tree_sum
 from directrix.monitoring import Monitor, summarize_day
-from directrix.monitoring.day_effects import DayEffects, effects_of_days, mean_variance
+from directrix.monitoring.day_check import DayEffects, effects_of_days, mean_variance
+from directrix.rows.sums import tree_sum
 
 N_ROWS, D = 1000, 6
 

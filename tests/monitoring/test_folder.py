@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from directrix.monitoring.folder import LocalFolder, open_folder
-from directrix.monitoring.remote_folder import RemoteFolder
+from directrix.monitoring.folder import LocalFolder, RemoteFolder, open_folder
 
 #: A process that holds the lock of a folder until it is killed.
 HOLDER = """

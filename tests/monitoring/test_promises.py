@@ -5,7 +5,7 @@ from scipy.stats import binomtest
 from directrix import MomentClassifier
 from directrix.moments import ScoreHistogram
 from directrix.monitoring import summarize_day
-from directrix.monitoring.promises import check_promises, exact_interval
+from directrix.monitoring.day_check import check_promises, exact_interval
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 20), (20, 20), (7, 50), (1, 3)])

@@ -11,7 +11,7 @@ import pytest
 from directrix.exceptions import MissingLibraryError
 from directrix.exceptions.files import StoreConflictError
 from directrix.monitoring import SummaryStore
-from directrix.monitoring.remote_folder import RemoteFolder
+from directrix.monitoring.folder import RemoteFolder
 
 fsspec = pytest.importorskip("fsspec")
 

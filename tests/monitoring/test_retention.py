@@ -5,7 +5,7 @@ import pytest
 
 from directrix import Moments
 from directrix.monitoring import SummaryStore
-from directrix.monitoring.retention import expired, is_span, require_other_days_kept
+from directrix.monitoring.store import expired, is_span, require_other_days_kept
 
 DAYS = [date(2026, 1, day) for day in (1, 5, 9, 10)]
 

@@ -3,8 +3,7 @@
 import pytest
 
 from directrix.exceptions.files import StoreFileError
-from directrix.monitoring.records import Change
-from directrix.monitoring.steps import Step, by_stream, load_summary, stream_of
+from directrix.monitoring.records import Change, Step, by_stream, load_summary, stream_of
 
 
 def saved(path, step):

@@ -7,7 +7,7 @@ from scipy.optimize import LinearConstraint, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.solve import bundle
-from directrix.solve._simplex_qp import solve_qp
+from directrix.solve.papers.bundle import solve_qp
 
 
 def optimum(rows, ridge, held):
@@ -70,7 +70,7 @@ def test_planes_that_idle_are_dropped(monkeypatch):
         sizes.append(len(gram))
         return solve_qp(gram, *others)
 
-    monkeypatch.setattr(sys.modules["directrix.solve.bundle"], "solve_qp", noted)
+    monkeypatch.setattr(sys.modules["directrix.solve.papers.bundle"], "solve_qp", noted)
     rows = turned_rows(np.random.default_rng(4), 300, 8, shift=0.2)
     solution = bundle(Hinge(rows), np.zeros(9), ridge=1e-5, tol=1e-6, max_iter=3000)
     assert solution.n_iter > 100

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from margin_problems import turned_rows
 
-from directrix.solve._circuits import Circuits, as_integers, cancel_exactly
-from directrix.solve._merged_rows import merge_rows
+from directrix.solve.papers.hitting_set import Circuits, as_integers, cancel_exactly
+from directrix.solve.papers.vertex import merge_rows
 
 
 def test_every_circuit_cancels():

@@ -41,7 +41,7 @@ def test_the_bound_climbs_one_by_one_above_the_linear_program():
 
 def test_no_set_counts_unchecked(monkeypatch):
     rows = turned_rows(np.random.default_rng(0), 12, 2, shift=0.1)
-    monkeypatch.setattr("directrix.solve.hitting_set.cancel_exactly", lambda _: False)
+    monkeypatch.setattr("directrix.solve.papers.hitting_set.cancel_exactly", lambda _: False)
     assert zero_one_lower_bound(rows, upper=3, seconds=5.0) == (0.0, False, 0)
 
 

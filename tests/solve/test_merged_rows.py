@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.solve._merged_rows import merge_rows
+from directrix.solve.papers.vertex import merge_rows
 
 
 def test_equal_rows_are_merged_and_rows_that_do_not_count_are_dropped():

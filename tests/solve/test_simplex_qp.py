@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.solve._simplex_qp import solve_qp
+from directrix.solve.papers.bundle import solve_qp
 
 
 def test_the_program_is_solved_exactly():

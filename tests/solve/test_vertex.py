@@ -3,7 +3,7 @@ import pytest
 from margin_problems import errors, least_errors, turned_rows
 
 from directrix.solve import vertex_search
-from directrix.solve._merged_rows import merge_rows
+from directrix.solve.papers.vertex import merge_rows
 
 
 @pytest.mark.parametrize("seed", range(25))

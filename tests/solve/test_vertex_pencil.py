@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from margin_problems import turned_rows
 
-from directrix.solve._merged_rows import merge_rows
-from directrix.solve._vertex_pencil import Neighbours
+from directrix.solve.papers.vertex import Neighbours, merge_rows
 
 
 @pytest.mark.parametrize("weighted", [False, True])

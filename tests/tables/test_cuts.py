@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.tables.cuts import (
+from directrix.tables.bins import (
     bin_means,
     cuts_between,
     distinct_values,

@@ -1,7 +1,7 @@
 """The table of bins names every column, and shows what fits."""
 
 from directrix.tables import LevelBins, NumberBins
-from directrix.tables.describe import describe_bins
+from directrix.tables.binner import describe_bins
 
 
 def lines(*columns):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directrix.tables import Column
-from directrix.tables._parameters import (
+from directrix.tables.binner import (
     check_parameters,
     checked_weight,
     cross_index,

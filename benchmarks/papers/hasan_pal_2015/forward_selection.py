@@ -9,8 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.classifiers.beta_bernoulli.penalized_intercept import PenalizedInterceptObjective
 from directrix.classifiers.beta_bernoulli.plateaus import loss_of
+from directrix.classifiers.beta_bernoulli.sparse_prior import PenalizedInterceptObjective
 from directrix.losses.beta_bernoulli import BetaBernoulli
 from directrix.solve import lbfgs
 

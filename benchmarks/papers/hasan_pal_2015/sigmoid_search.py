@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.fitting.solvers import solver_for
+from directrix.fitting.solvers import solver_for
 from directrix.losses import Sigmoid
 from directrix.objectives import DataObjective
 

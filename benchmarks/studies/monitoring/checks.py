@@ -40,9 +40,9 @@ from benchmarks.studies.monitoring.days import (
     fitted,
 )
 from directrix._typing import FloatArray
-from directrix.moments.tree import tree_sum
 from directrix.monitoring import DayCheck, Monitor, summarize_day
 from directrix.monitoring.day_check import ALARM_RATE
+from directrix.rows.sums import tree_sum
 
 #: Goals: coverage of 95 % intervals, share of false alarms, days until drift is found.
 COVERAGE, FALSE_ALARMS, DAYS_UNTIL = 0.92, 0.05, 3

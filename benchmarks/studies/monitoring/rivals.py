@@ -43,8 +43,8 @@ from benchmarks.studies.monitoring.days import (
     fitted,
     wandering_share,
 )
-from directrix.moments.tree import tree_sum
 from directrix.monitoring import Monitor, summarize_day
+from directrix.rows.sums import tree_sum
 
 ROWS, REFERENCE_DAYS = 1_500, 20
 STEADY, WANDERS = "steady", "wandering"

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
 from directrix import DirectClassifier
-from directrix.classifiers.fitting.guarantee import Guarantee
+from directrix.fitting.guarantee import Guarantee
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.curve import Curve
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.checks.check import Check, require, require_close, run_all
-from directrix.checks.draws import Rows, draw_rows
+from directrix.checks.check import Check, Rows, draw_rows, require, require_close, run_all
 from directrix.losses.base import Loss
 from directrix.metrics import Error
 from directrix.metrics.table import metric_for

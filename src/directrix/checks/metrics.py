@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.checks import risks
-from directrix.checks.check import Check, require, require_close, run_all
-from directrix.checks.draws import Rows, draw_rows, draw_score_moments
+from directrix.checks.check import (
+    Check,
+    Rows,
+    draw_rows,
+    draw_score_moments,
+    require,
+    require_close,
+    run_all,
+)
 from directrix.checks.losses import require_value
 from directrix.metrics.base import Metric
 from directrix.metrics.curve import Curve, CurveStack

@@ -10,19 +10,17 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix.classifiers.fitting.blas_threads import limit_fits
-from directrix.classifiers.fitting.class_weights import checked_weight
-from directrix.classifiers.fitting.folds import folds_given
-from directrix.classifiers.fitting.standardization import Standardization
-from directrix.classifiers.fitting.training_rows import KeyedRows
-from directrix.classifiers.labels import plain_labels
-from directrix.classifiers.positive import dates_in_microseconds, positive_label
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.classifiers.scoring import LinearFormula, ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
-from directrix.moments.rejection import explain_rejection
-from directrix.moments.rows import feature_names_of, refuse_lazy
+from directrix.fitting.blas_threads import limit_fits
+from directrix.fitting.class_weights import checked_weight
+from directrix.fitting.folds import folds_given
+from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import KeyedRows
+from directrix.rows.rows import explain_rejection, feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -105,7 +103,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ScoreHistogram
         """
-        from directrix.classifiers.evaluation.score_histogram import (  # noqa: PLC0415 - engines
+        from directrix.classifiers.evaluation.score_histogram import (
             score_histogram,
         )
 

@@ -1,15 +1,26 @@
-"""Labels of training rows as arrays: none is missing, and booleans are booleans."""
+"""Names of output columns that belong to a class, such as ``probability_bad``.
+
+Every export, the command line and the integrations take the names from here, so that a column means
+the same wherever a model is run.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.exceptions import MissingLabelsError
+from directrix.exceptions import LabelNotFoundError, MissingLabelsError
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
+
+# ── Labels of training rows as arrays: none is missing, and booleans are booleans ─────────────────
 
 #: Types of a missing value, by name, because pandas is not imported.
 _ABSENT = {"NoneType", "NAType", "NaTType"}
@@ -56,3 +67,187 @@ def _is_missing(label: Any) -> bool:
 def _require_labels(missing: AnyArray) -> None:
     if missing.any():
         raise MissingLabelsError(int(missing.sum()), int(missing.argmax()))
+
+
+# ── The positive label: which of two labels a metric counts as positive, and a fit is to catch ────
+
+
+def positive_label(positive: Any, classes: AnyArray) -> Any:
+    """Return the label to catch, as it is in ``classes``.
+
+    Parameters
+    ----------
+    positive : label or None
+        What the user asked for; None for the last of two classes.
+    classes : array
+        Sorted labels. With more than two, each is positive in turn, and None is returned.
+
+    Raises
+    ------
+    LabelNotFoundError
+        If there is no such label, or there are more than two.
+    """
+    labels = classes.tolist()
+    if positive is None:
+        return labels[1] if len(labels) == 2 else None
+    if classes.dtype.kind == "M":
+        positive = _as_time(positive)
+    if len(labels) != 2 or positive not in labels:
+        raise LabelNotFoundError(positive, labels)
+    return labels[labels.index(positive)]
+
+
+def dates_in_microseconds(labels: AnyArray) -> AnyArray:
+    """Return labels that are dates in microseconds, if they fit; other labels as they are.
+
+    Only these are dates and times of Python: in nanoseconds a label would be an integer there.
+    """
+    if labels.dtype.kind != "M":
+        return labels
+    dates = labels.astype("M8[us]")
+    return dates if (dates == labels).all() else labels
+
+
+def _as_time(label: Any) -> Any:
+    """Return a date as a date and time, as labels in microseconds are; others as they are."""
+    try:
+        return np.datetime64(label, "us").item()
+    except (TypeError, ValueError):
+        return label
+
+
+def ending_with(positive: Any, classes: AnyArray) -> AnyArray:
+    """Return two labels with the positive one last; raise as `positive_label` does."""
+    label = positive_label(positive, classes)
+    return classes if classes.tolist()[-1] == label else classes[::-1]
+
+
+def positive_of(estimator: Any) -> Any:
+    """Return the positive label of a fitted classifier of two classes: by default the last."""
+    label = getattr(estimator, "positive_", None)
+    classes = np.asarray(estimator.classes_).tolist()
+    return label if label in classes and label is not None else classes[-1]
+
+
+def toward_positive(estimator: Any, scores: Any) -> Any:
+    """Return scores of a fitted classifier, turned so that more of them favour its positive label.
+
+    Parameters
+    ----------
+    estimator : fitted classifier of two classes
+    scores : array of shape (n,)
+        From its ``decision_function``.
+    """
+    is_last = positive_of(estimator) == np.asarray(estimator.classes_).tolist()[-1]
+    return scores if is_last else -np.asarray(scores)
+
+
+# ── Names of output columns that belong to a class, such as ``probability_bad`` ───────────────────
+
+#: Signs that tell labels apart, such as ``<=50K`` and ``>50K``; longer ones first.
+_WORDS = {
+    "<=": "le",
+    ">=": "ge",
+    "!=": "ne",
+    "<": "lt",
+    ">": "gt",
+    "=": "eq",
+    "+": "plus",
+    "%": "percent",
+}
+#: With the name of the output and a number at the end, less than PostgreSQL keeps (63 bytes).
+_MOST_BYTES = 44
+_SAFE_INTEGER = 2.0**53
+
+
+def class_names(classes: Sequence[Any]) -> tuple[str, ...]:
+    """Return for each class the end of the names of its output columns.
+
+    It is the label in lower case, where signs and spaces are underscores: a name that is an
+    identifier in SQL and Python. Numbers have no decimal point if they are whole, booleans are
+    ``true`` and ``false``, dates are in ISO 8601. If two labels would have the same name, both have
+    the index of the class at the end.
+
+    Parameters
+    ----------
+    classes : sequence
+        All labels of a classifier, in the order of ``classes_``.
+
+    Examples
+    --------
+    >>> class_names(["bad", "good"]), class_names([False, True]), class_names([-1.0, 0.5])
+    (('bad', 'good'), ('false', 'true'), ('minus_1', '0_5'))
+    >>> class_names(["<=50K", ">50K"]), class_names(["a b", "a-b"])
+    (('le_50k', 'gt_50k'), ('a_b_0', 'a_b_1'))
+    """
+    names = [_name(label) or f"class_{k}" for k, label in enumerate(classes)]
+    while len(set(names)) < len(names):
+        counts = Counter(names)
+        names = [f"{name}_{k}" if counts[name] > 1 else name for k, name in enumerate(names)]
+    return tuple(names)
+
+
+def output_names(output: str, classes: Sequence[Any]) -> tuple[str, ...]:
+    """Return the name of an output for each class, such as ``score_a`` and ``score_b``.
+
+    Examples
+    --------
+    >>> output_names("probability", ["no", "yes"])
+    ('probability_no', 'probability_yes')
+    """
+    return tuple(f"{output}_{name}" for name in class_names(classes))
+
+
+def probability_names(classes: Sequence[Any], positive: Any = None) -> tuple[str, ...]:
+    """Return the names of the probabilities of a row.
+
+    Parameters
+    ----------
+    classes : sequence
+        All labels, in the order of ``classes_``.
+    positive : label, optional
+        Of two classes, the one whose probability is written; by default the last.
+
+    Returns
+    -------
+    tuple of str
+        With two classes one name, that of the positive class, otherwise one for each class.
+
+    Examples
+    --------
+    >>> probability_names(["bad", "good"], "bad")
+    ('probability_bad',)
+    """
+    names = output_names("probability", classes)
+    return names if len(classes) != 2 else (names[positive_index(classes, positive)],)
+
+
+def positive_index(classes: Sequence[Any], positive: Any = None) -> int:
+    """Return the index of the positive one of two classes: by default the last."""
+    return len(classes) - 1 if positive is None else list(classes).index(positive)
+
+
+def label_text(label: Any) -> str:
+    """Return a label as text: whole numbers without a decimal point, dates in ISO 8601."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, bytes):
+        return label.decode(errors="replace")
+    if isinstance(label, date):
+        return label.isoformat()
+    if isinstance(label, float) and label.is_integer() and abs(label) < _SAFE_INTEGER:
+        return str(int(label))
+    return str(label)
+
+
+def _name(label: Any) -> str:
+    text = label_text(label)
+    if not text:
+        return "empty"
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    if text.startswith("-"):
+        text = f"minus_{text[1:]}"
+    for sign, word in _WORDS.items():
+        text = text.replace(sign, f"_{word}_")
+    text = "".join(c if f"_{c}".isidentifier() else "_" for c in text)
+    text = re.sub("_+", "_", text).strip("_")
+    return text.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip("_")

@@ -15,24 +15,23 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import only_entry
-from directrix.classifiers.direct.report import UNKNOWN, Estimate
-from directrix.classifiers.fitting.guarantee import Guarantee
-from directrix.classifiers.fitting.progress import CallbackSupportMixin, Progress
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import (
     NotBetterThanBaselineWarning,
     find_stacklevel,
     is_inside_search,
 )
+from directrix.fitting.guarantee import Guarantee
+from directrix.fitting.progress import CallbackSupportMixin, Progress
 from directrix.metrics.table import resolve
+from directrix.models.report import UNKNOWN, Estimate
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.direct.clock import Clock
-    from directrix.classifiers.direct.gap import Gap
-    from directrix.classifiers.direct.report import DirectReport
-    from directrix.classifiers.fitting.training_rows import KeyedRows
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
+    from directrix.models.report import DirectReport, Gap
 
 _Fit = TypeVar("_Fit")
 

@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from directrix.classifiers.class_names import output_names, positive_index, probability_names
+from directrix.classifiers.labels import output_names, positive_index, probability_names
 
 if TYPE_CHECKING:
-    from directrix.classifiers.scorecard.card.card import Card
+    from directrix.models.card import Card
 
 Value = TypeVar("Value")
 

@@ -17,8 +17,8 @@ from directrix.losses.base import Loss
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
-    from directrix.classifiers.fitting.calibration import Calibration
-    from directrix.classifiers.fitting.operating_point import OperatingPoint
+    from directrix.models.calibration import Calibration
+    from directrix.models.operating_point import OperatingPoint
 
 #: Integers beyond this are not all floats.
 _LARGEST_INT = 1 << 53

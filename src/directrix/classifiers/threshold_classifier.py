@@ -11,22 +11,22 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier, only_entry
-from directrix.classifiers.fitting.finalize import warn_about_one_class
-from directrix.classifiers.fitting.operating_point import OperatingPoint, OperatingPoints
-from directrix.classifiers.fitting.other_points import point_at
-from directrix.classifiers.positive import ending_with, toward_positive
+from directrix.classifiers.labels import ending_with, toward_positive
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
+from directrix.fitting.finalize import warn_about_one_class
+from directrix.fitting.histogram_choice import point_at
 from directrix.metrics.table import resolve
+from directrix.models.operating_point import OperatingPoint, OperatingPoints
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.fitting.calibration import Calibration
-    from directrix.classifiers.fitting.finalize import FittedLine
-    from directrix.classifiers.fitting.held_out import HeldOut
-    from directrix.classifiers.fitting.training_rows import KeyedRows
+    from directrix.fitting.finalize import FittedLine
+    from directrix.fitting.held_out import HeldOut
+    from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
+    from directrix.models.calibration import Calibration
 
 
 class ThresholdClassifier(LinearClassifier):

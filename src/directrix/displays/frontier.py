@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from directrix.displays import style
-from directrix.displays.scored import Scored, before_last_step, last_step, metric_of
+from directrix.displays.style import Scored, before_last_step, last_step, metric_of
 from directrix.frontier import Frontier
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve

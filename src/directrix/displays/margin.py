@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from directrix.classifiers.evaluation.diagnose import normality
 from directrix.displays import style
-from directrix.displays.scored import Scored
+from directrix.displays.style import Scored
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

@@ -11,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.fitting.class_weights import weights_by_class
-from directrix.classifiers.fitting.solvers import solver_for
-from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.smooth.initialization import start_of
 from directrix.displays import style
-from directrix.displays.scored import Scored, before_last_step, last_step
+from directrix.displays.style import Scored, before_last_step, last_step
+from directrix.fitting.class_weights import weights_by_class
+from directrix.fitting.solvers import solver_for
+from directrix.fitting.standardization import Standardization
 from directrix.frontier.compare import round_scores
 from directrix.frontier.recipes import Recipe
 from directrix.metrics.curve import Curve

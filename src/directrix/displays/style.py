@@ -1,15 +1,23 @@
-"""Style of the displays; the only file that imports matplotlib."""
+"""Scored rows, as displays use them: labels, scores, weights and the threshold."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from directrix.classifiers.base import LinearClassifier
+from directrix.classifiers.labels import ending_with, positive_of
 from directrix.exceptions import MissingLibraryError
+from directrix.metrics.base import Metric
+from directrix.metrics.curve import checked
+from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray
+    from directrix._typing import AnyArray, FloatArray
+
+# ── Style of the displays; the only file that imports matplotlib ──────────────────────────────────
 
 #: Colours of Okabe and Ito (2008), which colour-blind readers can distinguish; without the
 #: yellow, which is too pale for a line on white.
@@ -104,3 +112,123 @@ def mark(ax: Any, x: float, y: float, **how: Any) -> Any:
         "label": "operating point",
     }
     return ax.plot([x], [y], **{**style, **how})[0]
+
+
+# ── Scored rows, as displays use them: labels, scores, weights and the threshold ──────────────────
+
+
+class Scored(NamedTuple):
+    """Scores of rows of two classes; a row is predicted positive if its score is above ``cut``.
+
+    Parameters
+    ----------
+    positive : array of bool of shape (n,)
+    scores : array of shape (n,)
+    weight : array of shape (n,)
+        Above zero: rows of weight zero are dropped.
+    cut : float
+    classes : tuple of str
+        Names of the negative and the positive class.
+    name : str
+        Name of the classifier, or "scores".
+    """
+
+    positive: AnyArray
+    scores: FloatArray
+    weight: FloatArray
+    cut: float
+    classes: tuple[str, str]
+    name: str
+
+    @classmethod
+    def by_estimator(cls, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Score rows with a fitted classifier of two classes; the last is positive by default."""
+        check_is_fitted(estimator)
+        classes = np.asarray(getattr(estimator, "classes_", ()))
+        name = type(last_step(estimator)).__name__
+        if len(classes) != 2:
+            msg = (
+                f"{name} has {len(classes)} classes, and displays are of two: fit it to one class "
+                "against the others, with `y == label`"
+            )
+            raise ValueError(msg)
+        scores, cut = _response(estimator, X, name)
+        y = np.asarray(y)
+        unknown = sorted(set(np.unique(y).tolist()) - set(classes.tolist()), key=str)
+        if unknown:
+            msg = f"y has labels that {name} was not fitted to, {unknown[:5]}: drop these rows"
+            raise ValueError(msg)
+        label = positive_of(last_step(estimator))
+        names = ending_with(label, classes).tolist()
+        if label != classes.tolist()[1]:
+            scores, cut = -np.asarray(scores), -cut
+        return cls._of(y == label, scores, sample_weight, cut, names, name)
+
+    @classmethod
+    def by_predictions(
+        cls, y_true: Any, y_score: Any, sample_weight: Any, pos_label: Any, cut: float
+    ) -> Self:
+        """Take given scores; the positive label is ``pos_label``, True, 1, or the last of two."""
+        labels = np.asarray(y_true)
+        distinct = np.unique(labels)
+        if pos_label is not None:
+            if pos_label not in distinct.tolist():
+                msg = f"pos_label={pos_label!r} is no label: y_true has {distinct[:5].tolist()}"
+                raise ValueError(msg)
+            labels = labels == pos_label
+            others = distinct[distinct != pos_label].tolist()
+            distinct = np.array([*others, pos_label]) if len(others) == 1 else np.unique(labels)
+        names = distinct.tolist() if len(distinct) == 2 else [0, 1]
+        return cls._of(labels, y_score, sample_weight, cut, names, "scores")
+
+    @classmethod
+    def _of(
+        cls, y: AnyArray, scores: Any, weight: Any, cut: float, classes: Any, name: str
+    ) -> Self:
+        """Validate the rows, and drop those of weight zero."""
+        positive, scores, weight = checked(y, scores, weight)
+        kept = weight > 0
+        positive, scores, weight = positive[kept], scores[kept], weight[kept]
+        if not (positive.any() and not positive.all()):
+            msg = (
+                "the rows are of one class only (by weight), and a display compares two: give "
+                "rows of both"
+            )
+            raise ValueError(msg)
+        return cls(positive, scores, weight, float(cut), (str(classes[0]), str(classes[1])), name)
+
+    @property
+    def predicted(self) -> AnyArray:
+        """Which rows are predicted positive."""
+        above: AnyArray = self.scores > self.cut
+        return above
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the classifier itself, or the last step of a pipeline."""
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def before_last_step(estimator: Any, X: Any) -> Any:
+    """Return the features that reach the last step of a pipeline."""
+    return estimator[:-1].transform(X) if len(getattr(estimator, "steps", ())) > 1 else X
+
+
+def metric_of(estimator: Any, metric: str | Metric | None, default: str) -> Metric:
+    """Return the given metric, or that the classifier was trained for, or a default."""
+    last = last_step(estimator)
+    if metric is None and isinstance(
+        last, LinearClassifier
+    ):  # elsewhere the word has other meanings
+        metric = getattr(last, "metric", None)
+    return resolve(default if metric is None else metric)
+
+
+def _response(estimator: Any, X: Any, name: str) -> tuple[Any, float]:
+    """Return the scores, and the threshold that ``predict`` applies to them."""
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X), 0.0
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X))[:, 1], 0.5
+    msg = f"{name} has neither decision_function nor predict_proba: give a classifier that scores"
+    raise TypeError(msg)

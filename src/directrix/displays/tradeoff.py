@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from directrix.displays import style
-from directrix.displays.scored import Scored, metric_of
+from directrix.displays.style import Scored, metric_of
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve
 

@@ -10,7 +10,7 @@ from directrix.engines import csv_encoding
 from directrix.engines.plan import Grouped, Plan
 from directrix.engines.progress import progress_bar
 from directrix.engines.tasks import Summaries
-from directrix.moments.tree import TreeSum
+from directrix.rows.sums import TreeSum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

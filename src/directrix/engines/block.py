@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.moments.labels import as_labels
+from directrix.rows.labels import as_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

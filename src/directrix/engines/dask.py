@@ -12,7 +12,7 @@ from directrix.engines.memory import IN_CHUNKS, chunk_table
 from directrix.engines.plan import names_a_column
 from directrix.engines.tables import as_table
 from directrix.engines.tree import group_counts
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,12 +19,10 @@ from directrix.exceptions.columns import (
     NotNumericError,
 )
 from directrix.moments import ClassMoments, Moments
-from directrix.moments.key_hash import key_hash
-from directrix.moments.labels import as_labels, fold_numbers
-from directrix.moments.row_hash import row_hash
-from directrix.moments.row_keys import CopyCounter, folds_by_key, hash_with_label
-from directrix.moments.rows import Rows, as_rows
-from directrix.moments.tree import tree_sum
+from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
+from directrix.rows.labels import as_labels, fold_numbers
+from directrix.rows.rows import Rows, as_rows
+from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

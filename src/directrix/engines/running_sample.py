@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from directrix.moments.row_sample import RowSample
-from directrix.moments.tree import tree_sum
+from directrix.rows.sample import RowSample
+from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import Any
 from directrix._typing import FloatArray
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.moments import Moments, from_sql
-from directrix.moments.columns import checked_names
+from directrix.rows.rows import checked_names
 
 
 @dataclass(frozen=True)

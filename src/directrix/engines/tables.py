@@ -15,7 +15,7 @@ from scipy import sparse
 from directrix.engines.filters.row_filter import RowFilter
 from directrix.engines.vectors import arrow_values, vector_rows
 from directrix.exceptions.columns import ColumnNotFoundError, NotNumericError
-from directrix.moments.rows import ColumnRows, FrameRows, Rows, as_rows, is_frame
+from directrix.rows.rows import ColumnRows, FrameRows, Rows, as_rows, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

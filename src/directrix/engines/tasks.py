@@ -10,14 +10,13 @@ import numpy as np
 from directrix.engines.block import Block, Partition
 from directrix.engines.plan import Grouped, Plan
 from directrix.engines.running_sample import RunningSample, sample_of_block
-from directrix.moments import labels
-from directrix.moments.key_hash import key_hash
-from directrix.moments.line_histograms import LineHistograms
-from directrix.moments.rejection import not_finite_error
-from directrix.moments.row_hash import mix_bits
-from directrix.moments.row_sample import LARGEST_HASH, RowSample
-from directrix.moments.tree import TreeSum, tree_sum
-from directrix.moments.weights import checked_weight
+from directrix.moments.score_histogram import LineHistograms
+from directrix.rows import labels
+from directrix.rows.keys import key_hash, mix_bits
+from directrix.rows.labels import checked_weight
+from directrix.rows.rows import not_finite_error
+from directrix.rows.sample import LARGEST_HASH, RowSample
+from directrix.rows.sums import TreeSum, tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

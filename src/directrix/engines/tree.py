@@ -13,7 +13,7 @@ import pickle
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from directrix.moments.tree import TreeSum
+from directrix.rows.sums import TreeSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

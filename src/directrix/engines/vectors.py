@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.moments.rows import Rows, SparseRows, as_rows, canonical_csr
+from directrix.rows.rows import Rows, SparseRows, as_rows, canonical_csr
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray

@@ -31,7 +31,7 @@ from directrix.export.state_json import (
     points_from_json,
     points_to_json,
 )
-from directrix.moments._storage_checks import check_classes, check_label_room
+from directrix.files.checks import check_classes, check_label_room
 from directrix.moments.storage import read_parts, signed_preamble, write_whole
 
 FORMAT = "directrix.model"

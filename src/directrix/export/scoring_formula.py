@@ -17,7 +17,7 @@ import numpy as np
 from directrix.classifiers.scoring import CardFormula, LinearFormula
 from directrix.exceptions import LabelTypeError
 from directrix.export.registry import CLASSIFIERS, known_names
-from directrix.moments.columns import checked_names
+from directrix.rows.rows import checked_names
 
 Formula: TypeAlias = LinearFormula | CardFormula
 

@@ -10,12 +10,12 @@ from math import isfinite, nan
 from typing import Any
 
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.fitting.calibration import Calibration
-from directrix.classifiers.fitting.intervals import Intervals, Rates
 from directrix.classifiers.state import Facts, is_number
 from directrix.export._checks import require
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.metrics.base import Metric
+from directrix.models.calibration import Calibration
+from directrix.models.intervals import Intervals, Rates
 
 _CALIBRATION_KEYS = ["above", "below", "how", "offset"]
 _POINT_KEYS = {"empirical", "intervals", "metric", "predicted", "rows", "threshold"}

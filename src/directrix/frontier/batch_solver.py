@@ -2,16 +2,382 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack, toeplitz
 from sklearn.utils.parallel import Parallel, delayed
 
-from directrix.frontier._curvature import Anchor, Curvature
-from directrix.frontier._pair_problems import PairProblems
-from directrix.frontier._row_batch import RowBatch
-from directrix.frontier._sigmoid_problems import SigmoidProblems
+from directrix.frontier._row_batch import CACHED_NUMBERS, BatchProblems, RowBatch, back, margins
 from directrix.solve import batched_lbfgs
+from directrix.tables.coding.coded_rows import CodedRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.frontier._row_batch import Problem, RowBatch
+    from directrix.frontier.recipes import Key
+    from directrix.losses.base import Loss
+
+# ── Preconditioners of many problems at once: Fisher information matrices of logistic regressi ────
+
+#: Features up to which every logistic regression has an information of its own; up to which a fold
+#: has one, that of a line of zeros; beyond that only its diagonal is taken.
+_MOST_AT_LINE, _MOST_AT_ZERO = 300, 1_000
+#: Share of the mean diagonal that is added to an information, so that it can be inverted.
+_JITTER = 1e-9
+#: Rows whose products are summed at a time.
+_BLOCK = 1 << 14
+
+
+class Anchor(NamedTuple):
+    """The unweighted logistic regression whose information serves a problem, in one fold.
+
+    Parameters
+    ----------
+    fold : int, optional
+        The fold that is left out.
+    key : Key, optional
+        Of its recipe; None stands for a line of zeros.
+    line : array of shape (d + 1,), optional
+        Its line in that fold, if it has a key.
+    """
+
+    fold: int | None
+    key: Key | None = None
+    line: FloatArray | None = None
+
+
+class Split(NamedTuple):
+    """An information, or its factor, in two parts between which there is nothing.
+
+    Parameters
+    ----------
+    columns : array of shape (q + 1, q + 1)
+        Of the features of columns, and the intercept last.
+    crosses : array of shape (p − q,)
+        Diagonal, of the features of crosses.
+    """
+
+    columns: FloatArray
+    crosses: FloatArray
+
+
+class Curvature:
+    """Information matrices of a batch of rows, made when they are first needed.
+
+    Parameters
+    ----------
+    batch : RowBatch
+    """
+
+    def __init__(self, batch: RowBatch) -> None:
+        self._batch = batch
+        self._known: dict[tuple[Key | None, int | None], FloatArray | Split] = {}
+        self._coded = isinstance(batch.rows, CodedRows)
+
+    def preconditioner(self, anchors: Sequence[Anchor], ridge: FloatArray) -> Preconditioner:
+        """Return the preconditioner of some problems, from their anchors and ridges."""
+        numbers: dict[tuple[Key | None, int | None, float], int] = {}
+        group: list[int] = []
+        factors: list[AnyArray | Split] = []
+        for anchor, strength in zip(anchors, ridge.tolist(), strict=True):
+            if self._batch.n_coef - 1 > _MOST_AT_LINE and not self._coded:
+                anchor = Anchor(anchor.fold)  # noqa: PLW2901 - this is all that is used of it
+            key = anchor.key, anchor.fold, strength
+            if key not in numbers:
+                numbers[key] = len(factors)
+                factors.append(_factor(self._information(anchor), strength))
+            group.append(numbers[key])
+        return Preconditioner(factors, np.array(group))
+
+    def _information(self, anchor: Anchor) -> FloatArray | Split:
+        """Return the information of a line: a matrix or, of many features, its diagonal."""
+        key = anchor.key, anchor.fold
+        if key not in self._known:
+            batch = self._batch
+            weight = batch.weight.copy()
+            for block in batch.blocks:
+                if block.fold == anchor.fold:
+                    weight[block.start : block.stop] = 0.0
+            weight /= weight.sum()
+            if anchor.line is None:
+                weight /= 4.0
+            else:
+                chance = 1.0 / (1.0 + np.exp(-np.abs(margins(anchor.line[None], batch.rows)[0])))
+                weight *= chance * (1.0 - chance)
+            self._known[key] = _gram(batch.rows, weight)
+        return self._known[key]
+
+
+class Preconditioner:
+    """Inverse information matrices, with the ridge of each problem.
+
+    Parameters
+    ----------
+    factors : sequence of arrays or Split
+        Cholesky factors of shape (p, p), diagonals of shape (p,), or both.
+    group : array of int of shape (k,)
+        Index of the factor of each problem.
+    """
+
+    def __init__(self, factors: Sequence[AnyArray | Split], group: IntArray) -> None:
+        self._factors, self._group = factors, group
+
+    def __call__(self, vectors: FloatArray, problems: IntArray) -> FloatArray:
+        """Return the inverse information of each problem times its vector."""
+        result = np.empty_like(vectors)
+        group = self._group[problems]
+        for number in np.unique(group):
+            rows = group == number
+            result[rows] = _solved(self._factors[number], vectors[rows])
+        return result
+
+
+def _solved(factor: AnyArray | Split, vectors: FloatArray) -> FloatArray:
+    """Return an inverse information times vectors in rows."""
+    if isinstance(factor, Split):
+        result = np.empty_like(vectors)
+        q = len(factor.columns) - 1
+        result[:, q:-1] = vectors[:, q:-1] / factor.crosses
+        ends = np.r_[0:q, vectors.shape[1] - 1]
+        result[:, ends] = _solved(factor.columns, vectors[:, ends])
+        return result
+    if factor.ndim == 1:
+        return vectors / factor
+    # Half the time of scipy.linalg.cho_solve, whose checks count here.
+    solve = lapack.dpotrs if factor.dtype == np.float64 else lapack.spotrs
+    return np.asarray(solve(factor, vectors.T)[0].T)
+
+
+def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
+    """Return the weighted sum of products of rows with themselves, or its diagonal."""
+    if isinstance(rows, CodedRows):
+        if rows.coding.main_matrix.shape[1] > _MOST_AT_ZERO:
+            return rows.square_sums(weight)
+        return Split(*rows.information(weight))
+    p = rows.shape[1]
+    wide = p - 1 > _MOST_AT_ZERO
+    if sparse.issparse(rows):
+        if wide:
+            return np.asarray(rows.multiply(rows).T @ weight, dtype=np.float64)
+        return np.asarray(
+            (rows.T @ (sparse.diags_array(weight) @ rows)).todense(), dtype=np.float64
+        )
+    total = np.zeros(p) if wide else np.zeros((p, p))
+    for start in range(0, len(weight), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        scaled = rows[part] * np.sqrt(weight[part]).astype(rows.dtype)[:, None]
+        total += np.einsum("ij,ij->j", scaled, scaled) if wide else scaled.T @ scaled
+    return total
+
+
+def _factor(information: FloatArray | Split, ridge: float) -> AnyArray | Split:
+    """Return the Cholesky factor of an information with a ridge; a diagonal stays one.
+
+    Large factors are in single precision, half the memory and the time: an error in them costs
+    iterations, not accuracy.
+    """
+    if isinstance(information, Split):
+        tail = information.crosses + ridge
+        return Split(np.asarray(_factor(information.columns, ridge)), tail)
+    diagonal = information if information.ndim == 1 else np.einsum("ii->i", information)
+    added = np.full(len(diagonal), ridge)
+    added[-1] = 0.0
+    shifted = diagonal + added
+    level = float(shifted.mean())
+    narrow = len(diagonal) - 1 <= _MOST_AT_LINE
+    dtype: Any
+    dtype, factorize = (np.float64, lapack.dpotrf) if narrow else (np.float32, lapack.spotrf)
+    tiny = float(np.finfo(dtype).tiny)
+    if information.ndim == 2:
+        # What is not positive definite by rounding is so with more on its diagonal.
+        for jitter in (_JITTER, 1e2 * _JITTER, 1e4 * _JITTER, 1e6 * _JITTER):
+            matrix = information.astype(dtype)
+            matrix[np.diag_indices(len(matrix))] += (added + jitter * level + tiny).astype(dtype)
+            factor, failed = factorize(matrix)
+            if not failed:
+                return np.asarray(factor)
+    return np.asarray(shifted + _JITTER * level + tiny)
+
+
+# ── Problems of pairwise losses, many at a time, with scores on a grid ────────────────────────────
+
+#: Nodes of the grid, and nodes per unit of the score, in which the margin of a hinge is one. Under
+#: a weak ridge a bounded loss makes scores as wide as it may: the grid must be wide before it is
+#: fine. Scores beyond its ends count as at the ends.
+_NODES, _PER_UNIT = 512, 4
+#: Scores that are computed at a time.
+_MOST_SCORES = 1 << 20
+
+
+class PairProblems(BatchProblems):
+    """Problems of one loss with a `Loss.pair_kernel`; see `BatchProblems`."""
+
+    def __init__(self, batch: RowBatch, problems: Sequence[Problem]) -> None:
+        super().__init__(batch, problems)
+        self.kernel = _kernel_on_grid(problems[0][0].loss)
+        self._weight = (self.share[:, batch.block_of_row] * batch.weight).astype(np.float32)
+        self._n_neg = next(
+            (block.start for block in batch.blocks if block.positive), len(batch.weight)
+        )
+
+    def _shares(self, kept: FloatArray, problems: Sequence[Problem]) -> FloatArray:  # noqa: ARG002
+        total = self.batch.totals()
+        positive = np.array([block.positive for block in self.batch.blocks])
+        for side in (positive, ~positive):
+            kept[:, side] /= (kept[:, side] @ total[side])[:, None]
+        return kept
+
+    def _loss(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
+        value, gradient = np.empty(len(lines)), np.empty_like(lines)
+        step = max(1, _MOST_SCORES // len(self.batch.weight))
+        for start in range(0, len(lines), step):
+            part = slice(start, start + step)
+            value[part], gradient[part] = self._loss_of_few(lines[part], problems[part])
+        return value, gradient
+
+    def _loss_of_few(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
+        k, n_neg = len(lines), self._n_neg
+        weight = self._weight[problems]
+        position = margins(lines, self.batch.rows)
+        np.negative(position[:, :n_neg], out=position[:, :n_neg])  # rows have the sign of the class
+        # The loss depends on differences only, so the grid may have any origin: a multiple of its
+        # step, or the function would change with it.
+        middle = np.rint(_PER_UNIT * np.einsum("km,km->k", position, weight) / 2.0)[:, None]
+        position *= _PER_UNIT
+        position -= (middle - _NODES // 2).astype(position.dtype)
+        np.clip(position, 0.0, _NODES - 1.01, out=position)
+        node = position.astype(np.int32)
+        position -= node
+        node += (_NODES * np.arange(k, dtype=np.int32))[:, None]
+        sides = slice(None, n_neg), slice(n_neg, None)
+        neg, pos = (
+            _on_grid(node[:, side], position[:, side], weight[:, side], k) for side in sides
+        )
+        of_pos, of_neg = neg @ self.kernel.T, pos @ self.kernel
+        value = np.einsum("kb,kb->k", pos, of_pos)
+        for side, potential in zip(sides, (of_neg, of_pos), strict=True):
+            slope = np.zeros(potential.shape, dtype=np.float32)
+            slope[:, :-1] = _PER_UNIT * np.diff(potential, axis=1)
+            weight[:, side] *= slope.ravel()[node[:, side]]
+        np.negative(weight[:, :n_neg], out=weight[:, :n_neg])
+        gradient = back(weight, self.batch.rows).astype(np.float64)
+        gradient[:, -1] = 0.0  # the intercept shifts all scores alike
+        return value, gradient
+
+
+@cache
+def _kernel_on_grid(loss: Loss) -> FloatArray:
+    """Return the loss of a positive at each node and a negative at each."""
+    kernel = loss.pair_kernel(np.arange(1 - _NODES, _NODES) / _PER_UNIT)
+    if kernel is None:
+        msg = f"{loss!r} has no kernel of pairs"
+        raise TypeError(msg)
+    return np.asarray(toeplitz(kernel[_NODES - 1 :], kernel[_NODES - 1 :: -1]), dtype=np.float64)
+
+
+def _on_grid(node: AnyArray, position: AnyArray, weight: AnyArray, k: int) -> FloatArray:
+    """Return the weight of the rows that every node stands for, of shape (k, nodes)."""
+    right = (position * weight).ravel()
+    flat = node.ravel()
+    on_grid: FloatArray = np.bincount(flat, weight.ravel() - right, k * _NODES).astype(np.float64)
+    on_grid[1:] += np.bincount(flat, right, k * _NODES)[:-1]
+    grid: FloatArray = on_grid.reshape(k, _NODES)
+    return grid
+
+
+# ── Problems of the logistic loss and of the robust loss, many at a time ──────────────────────────
+
+#: Exponents beyond this make no difference to a sum with one.
+_LARGEST_EXPONENT = 80.0
+#: Up to so many scores all blocks are evaluated in one go, those of a left-out fold too.
+_FEW = 2 * CACHED_NUMBERS
+
+
+class SigmoidProblems(BatchProblems):
+    """Problems whose losses have a `Loss.sigmoid_mixture`; see `BatchProblems`."""
+
+    def __init__(self, batch: RowBatch, problems: Sequence[Problem]) -> None:
+        super().__init__(batch, problems)
+        mixtures = np.array([recipe.loss.sigmoid_mixture for recipe, _ in problems], dtype=float)
+        self.floor, self.sharpness = mixtures.T[:, :, None]
+        self._block_of_row = batch.block_of_row
+
+    def _shares(self, kept: FloatArray, problems: Sequence[Problem]) -> FloatArray:
+        total = self.batch.totals()
+        positive = np.array([block.positive for block in self.batch.blocks])
+        for number, (recipe, _) in enumerate(problems):
+            if recipe.ratio is not None:
+                sums = [float(kept[number, side] @ total[side]) for side in (positive, ~positive)]
+                kept[number, ~positive] *= recipe.ratio * sums[0] / sums[1]
+        shares: FloatArray = kept / (kept @ total)[:, None]
+        return shares
+
+    def _loss(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the losses of some problems, and their gradients by lines."""
+        floor, sharpness = self.floor[problems], self.sharpness[problems]
+        factor = -(1.0 - 2.0 * floor) * sharpness
+        lines = -sharpness * lines
+        few = len(problems) * len(self.batch.weight) <= _FEW
+        if few or isinstance(self.batch.rows, CodedRows):  # points are the same for all blocks
+            weight = self.share[problems][:, self._block_of_row] * self.batch.weight
+            value, gradient = _weighted(lines, self.batch.rows, weight.astype(np.float32), floor)
+            return value.astype(np.float64), factor * gradient
+        value, gradient = np.zeros(len(problems)), np.zeros_like(lines)
+        for block in range(len(self.batch.blocks)):
+            share = self.share[problems, block]
+            used = np.flatnonzero(share)
+            if not len(used):
+                continue
+            for rows, weight in self.batch.parts(block, len(used)):
+                given = None if self.batch.equal_weights else weight.astype(np.float32)
+                of_part = _weighted(lines[used], rows, given, floor[used])
+                scale = share[used] * (weight[0] if self.batch.equal_weights else 1.0)
+                value[used] += scale * of_part[0]
+                gradient[used] += scale[:, None] * of_part[1]
+        return value, factor * gradient
+
+
+def _weighted(
+    lines: FloatArray, rows: Any, weight: AnyArray | None, floor: FloatArray
+) -> tuple[AnyArray, AnyArray]:
+    """Return weighted sums over rows: of the loss, and of e / ((1 + e)(1 − a + a e)) times the row.
+
+    Weights are for all problems together, or one row for each. Every array is overwritten as soon
+    as it is not needed: this is where a search spends its time.
+    """
+    exponent = margins(lines, rows)  # lines are multiplied by −γ
+    floor = floor.astype(exponent.dtype)
+    excess = None
+    if exponent.max(initial=0.0) > _LARGEST_EXPONENT:
+        if not floor.all():  # without a floor the loss goes on along a line
+            excess = np.where(floor > 0.0, 0.0, np.maximum(exponent - _LARGEST_EXPONENT, 0.0))
+        np.minimum(exponent, _LARGEST_EXPONENT, out=exponent)
+    slope = np.exp(exponent, out=exponent)
+    loss = slope + 1.0
+    if floor.any():
+        bottom = slope * floor
+        bottom += 1.0 - floor
+        slope /= loss
+        loss /= bottom
+        slope /= bottom
+    else:
+        slope /= loss
+    np.log(loss, out=loss)
+    if excess is not None:
+        loss += excess
+    if weight is None:
+        return loss.sum(axis=1), back(slope, rows)
+    slope *= weight
+    value = loss @ weight if weight.ndim == 1 else np.einsum("km,km->k", loss, weight)
+    return value, back(slope, rows)
+
+
+# ── Solves many problems of the row frontier together: recipes, each without each of some fold ────
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

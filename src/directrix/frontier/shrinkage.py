@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.frontier._standard_space import require_rows_of_both
 from directrix.frontier.moment_frontier import Frontier
+from directrix.frontier.standard_space import require_rows_of_both
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project
 

@@ -7,21 +7,273 @@ A saved model is a folder that MLflow understands. It holds the model file of
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from html import escape
 from importlib.metadata import version
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier
-from directrix.classifiers.class_names import output_names
+from directrix.classifiers.labels import output_names
+from directrix.classifiers.state import model_params
 from directrix.exceptions import MissingLibraryError
 from directrix.exceptions.files import ModelFileError
 from directrix.export import load, save
-from directrix.integrations.mlflow_records import fit_documents, fit_metrics, fit_params
-from directrix.integrations.mlflow_signature import METHODS, infer_signature, typical_row
+from directrix.models.intervals import Rates
+from directrix.tables import LevelBins
+
+# ── Signatures of MLflow models: columns and types of a classifier, and a typical row ─────────────
+
+#: Methods that a model can be asked for; the first is the default.
+METHODS = ("predict", "predict_proba", "decision_function", "predict_points")
+
+_SECONDS = 86_400  # of a day
+_LABEL_TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double"}
+_TYPES = {"boolean": "boolean", "text": "string", "date": "datetime"}
+
+
+def infer_signature(classifier: Any, example: Any = None) -> Any:
+    """Return the signature of a classifier: its columns, labels, and the parameter ``method``.
+
+    MLflow checks types before a classifier sees the rows, and is stricter: it refuses int64 for
+    ``double``, NaN for ``long``, and categories for ``string``. A column that it would refuse has
+    the type ``Any``, which is not checked: numbers of scorecards (with missing values, integers
+    are floats), other numbers unless the example has floats, and every column of the example that
+    does not pass as the type of its kind.
+
+    Parameters
+    ----------
+    classifier : classifier of directrix, fitted
+    example : data frame or array, optional
+
+    Returns
+    -------
+    mlflow.models.ModelSignature
+    """
+    from mlflow.models import ModelSignature
+    from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
+
+    label_type = _LABEL_TYPES.get(classifier.classes_.dtype.kind, "string")
+    return ModelSignature(
+        inputs=_input_schema(classifier, example),
+        outputs=Schema([ColSpec(DataType[label_type])]),
+        params=ParamSchema([ParamSpec("method", DataType.string, default=METHODS[0])]),
+    )
+
+
+def _input_schema(classifier: Any, example: Any) -> Any:
+    from mlflow.types import ColSpec, Schema, TensorSpec
+
+    names = getattr(classifier, "feature_names_in_", None)
+    binner = getattr(classifier, "binner_", None)
+    n_columns = classifier.n_features_in_
+    if names is None and binner is None:
+        return Schema([TensorSpec(np.dtype(np.float64), (-1, n_columns))])
+    kinds = ["float"] * n_columns if binner is None else [bins.kind for bins in binner.bins_]
+    columns = []
+    for k, kind in enumerate(kinds):
+        column = _column(example, k if names is None else names[k])
+        name = None if names is None else str(names[k])
+        columns.append(ColSpec(_column_type(kind, column), name))
+    return Schema(columns)
+
+
+def _column(example: Any, name: Any) -> Any:
+    """Return a column of an example, None if it is not a data frame with this column."""
+    rows = example[0] if isinstance(example, tuple) else example  # with parameters
+    return rows[[name]] if hasattr(rows, "iloc") and name in rows else None
+
+
+def _column_type(kind: str, column: Any) -> Any:
+    """Return the type of a column: that of its kind, if MLflow takes such a column for it.
+
+    Parameters
+    ----------
+    kind : {"float", "number", "boolean", "text", "date"}
+        Of linear classifiers, float.
+    column : data frame of one column, or None
+    """
+    from mlflow.exceptions import MlflowException
+    from mlflow.models import validate_schema
+    from mlflow.types import ColSpec, DataType, Schema
+    from mlflow.types.schema import AnyType
+
+    if kind == "number" or (kind == "float" and column is None):
+        return AnyType()
+    expected = DataType[_TYPES.get(kind, "double")]
+    if column is not None:
+        schema = Schema([ColSpec(expected, column.columns[0])])
+        rows = column.reset_index(drop=True)
+        try:
+            validate_schema(rows, schema)
+            validate_schema(rows.reindex(range(len(rows) + 1)), schema)  # with a missing value
+        except (MlflowException, ValueError):
+            return AnyType()
+    return expected
+
+
+def typical_row(classifier: Any) -> Any:
+    """Return a data frame with one row, the most frequent bin of each column of a scorecard.
+
+    Parameters
+    ----------
+    classifier : classifier of directrix, fitted
+
+    Returns
+    -------
+    data frame, or None
+        None unless the classifier is a scorecard: other models do not store values of features.
+    """
+    import pandas as pd
+
+    binner = getattr(classifier, "binner_", None)
+    if binner is None:
+        return None
+    names = getattr(classifier, "feature_names_in_", range(classifier.n_features_in_))
+    values = (_typical_value(bins) for bins in binner.bins_)
+    return pd.DataFrame({name: [value] for name, value in zip(names, values, strict=True)})
+
+
+def _typical_value(bins: Any) -> Any:
+    weights = np.array(bins.weights)
+    if isinstance(bins, LevelBins):
+        cells = list(bins.level_cells)
+        return bins.levels[int(np.argmax(weights[cells]))] if cells else ""
+    index = int(np.argmax(weights[1 : 1 + bins.n_ordered]))
+    cuts = (-np.inf, *bins.cuts, np.inf)
+    # Means of the outer bins leave out values far out, and may be outside of them.
+    inside = np.nextafter(cuts[index], np.inf), cuts[index + 1]
+    value = float(np.clip(bins.means[index], *inside))
+    if bins.kind == "boolean":
+        return value > 0.5
+    return np.datetime64(round(value * _SECONDS), "s") if bins.kind == "date" else value
+
+
+# ── What MLflow records of a fit: parameters, metrics with intervals, and documents ───────────────
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem; }}
+table {{ border-collapse: collapse; margin: .7rem 0; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: .2rem .6rem; border-bottom: 1px solid #d8dee4; text-align: left; }}
+</style></head><body>{body}</body></html>
+"""
+
+
+def fit_params(classifier: Any) -> dict[str, str]:
+    """Return the class and the parameters of a classifier as text."""
+    texts = {name: str(value) for name, value in model_params(classifier).items()}
+    return {"classifier": type(classifier).__name__} | texts
+
+
+def fit_metrics(classifier: Any) -> dict[str, float]:
+    """Return what to expect on new rows, and how much better that is than logistic regression.
+
+    Expected rates are those of the operating point, with the ends of their 95 % intervals. With
+    more than two classes each name begins with ``class_0/`` and so on, in the order of
+    ``classes_``. Numbers that are not known are left out.
+
+    Parameters
+    ----------
+    classifier : classifier of directrix, fitted
+    """
+    points = getattr(classifier, "operating_points_", ())
+    reports = getattr(classifier, "reports_", ())
+    prefixes = [f"class_{k}/" for k in range(len(classifier.classes_))]
+    metrics: dict[str, float] = {}
+    for parts, named in ((points, _of_point), (reports, _of_report)):
+        for part, prefix in zip(parts, [""] if len(parts) == 1 else prefixes, strict=False):
+            metrics |= {f"{prefix}{name}": value for name, value in named(part)}
+    return {name: float(value) for name, value in metrics.items() if isfinite(value)}
+
+
+def _of_point(point: Any) -> Iterator[tuple[str, float]]:
+    yield "threshold", point.threshold
+    if point.expected is None:
+        return
+    for name in Rates._fields:
+        yield f"expected_{name}", getattr(point.expected, name)
+        if point.intervals is not None:
+            low, high = getattr(point.intervals, name)
+            yield f"expected_{name}_low", low
+            yield f"expected_{name}_high", high
+
+
+def _of_report(report: Any) -> Iterator[tuple[str, float]]:
+    # A card is compared with the simplest card, and with logistic regression without bins.
+    gaps = {
+        "logistic_regression": report.gap if report.straight is None else report.straight,
+        "simplest_card": None if report.straight is None else report.gap,
+        "unrounded_card": report.rounding,
+    }
+    for name, gap in gaps.items():
+        if gap is not None:
+            yield f"gap_to_{name}", gap.mean
+            yield f"gap_to_{name}_low", gap.low
+            yield f"gap_to_{name}_high", gap.high
+
+
+def fit_documents(classifier: Any) -> dict[str, str]:
+    """Return the report and the card of a classifier as texts, by the name of their file.
+
+    Parameters
+    ----------
+    classifier : classifier of directrix, fitted
+        One that was loaded from a file has no report; its operating points stand for it.
+
+    Returns
+    -------
+    dict of str
+        ``report.txt`` and ``report.html`` unless there is nothing to report, and for scorecards
+        ``card.html``.
+    """
+    name, labels = type(classifier).__name__, classifier.classes_.tolist()
+    points = getattr(classifier, "operating_points_", ())
+    reports = getattr(classifier, "reports_", ())
+    cards = getattr(classifier, "cards_", ())
+    documents, texts, pieces = {}, [], []
+    for k, title in enumerate(_titles(labels, max(len(points), len(reports)))):
+        texts += [title] if title else []
+        pieces += [_heading(title)]
+        if reports:
+            texts.append(str(reports[k]))
+            pieces.append(reports[k]._repr_html_())
+        if points:
+            texts.append(str(points[k]))
+            pieces.append(f"<pre>{escape(str(points[k]))}</pre>")
+    if texts:
+        documents["report.txt"] = "\n\n".join(texts) + "\n"
+        documents["report.html"] = _page(name, pieces)
+    if cards:
+        titles = _titles(labels, len(cards))
+        pieces = [
+            _heading(title) + card.to_html() for title, card in zip(titles, cards, strict=True)
+        ]
+        documents["card.html"] = _page(name, pieces)
+    return documents
+
+
+def _titles(labels: list[Any], n_parts: int) -> list[str]:
+    """Return a title for each part: its class, or nothing if there is one part for two classes."""
+    return [""] * n_parts if n_parts < len(labels) else [f"class {label}" for label in labels]
+
+
+def _heading(title: str) -> str:
+    return f"<h2>{escape(title)}</h2>" if title else ""
+
+
+def _page(title: str, pieces: list[str]) -> str:
+    heading = f"<h1>{escape(title)}</h1>"
+    return _PAGE.format(title=escape(title), body=heading + "".join(pieces))
+
+
+# ── MLflow flavor: save, log and load fitted classifiers as model files, without pickle ───────────
 
 __all__ = ["load_model", "log_model", "save_model"]
 

@@ -11,10 +11,10 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
 
-from directrix.classifiers.class_names import output_names
-from directrix.classifiers.fitting.calibration import Calibration
+from directrix.classifiers.labels import output_names
 from directrix.classifiers.scoring import Sigmoid
 from directrix.exceptions.columns import ColumnNotFoundError, NotNumericError
+from directrix.models.calibration import Calibration
 
 if TYPE_CHECKING:
     from directrix.classifiers import MomentClassifier

@@ -22,9 +22,9 @@ from pyspark.ml.util import (
 )
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-from directrix.classifiers.fitting.calibration import Calibration
 from directrix.integrations.spark_columns import ScoringLine, arrays, probability_vector
 from directrix.metrics.table import metric_text
+from directrix.models.calibration import Calibration
 
 _LINE = "line"  # entry of a saved model with the numbers that score rows
 

@@ -20,15 +20,15 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
     from directrix.losses.margin import ZeroOne as ZeroOne
     from directrix.losses.operating_point import QuantileSigmoid as QuantileSigmoid
     from directrix.losses.operating_point import TopNegatives as TopNegatives
+    from directrix.losses.pairwise import PairwiseHinge as PairwiseHinge
     from directrix.losses.pairwise import PairwiseLogistic as PairwiseLogistic
     from directrix.losses.pairwise import PairwiseSquare as PairwiseSquare
     from directrix.losses.pairwise import PairwiseSquaredHinge as PairwiseSquaredHinge
+    from directrix.losses.pairwise import SmoothedROCArea as SmoothedROCArea
     from directrix.losses.quota import BreakEven as BreakEven
     from directrix.losses.quota import PrecisionTop as PrecisionTop
     from directrix.losses.quota import RecallTop as RecallTop
     from directrix.losses.ramp import Ramp as Ramp
-    from directrix.losses.roc_area import PairwiseHinge as PairwiseHinge
-    from directrix.losses.roc_area import SmoothedROCArea as SmoothedROCArea
 
     def __getattr__(name: str) -> Any:
         """Let a type checker accept a loss that is not listed above."""

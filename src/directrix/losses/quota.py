@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from directrix.losses._soft_top import soft_top
 from directrix.losses.base import Loss, require_both, require_width
+from directrix.losses.operating_point import soft_top
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

@@ -33,8 +33,8 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
     from directrix.metrics.at_threshold import FBeta as FBeta
     from directrix.metrics.at_threshold import FromRates as FromRates
     from directrix.metrics.at_threshold import GMean as GMean
-    from directrix.metrics.average_precision import AveragePrecision as AveragePrecision
     from directrix.metrics.ranking import AUC as AUC
+    from directrix.metrics.ranking import AveragePrecision as AveragePrecision
     from directrix.metrics.ranking import PartialAUC as PartialAUC
 
     def __getattr__(name: str) -> Any:

@@ -6,13 +6,15 @@ metric or loss is one file and one row here.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from directrix import losses
 from directrix.losses.base import Loss
-from directrix.metrics import text
 from directrix.metrics.at_point import (
     FPRAtRecall,
     PrecisionAtRecall,
@@ -21,9 +23,69 @@ from directrix.metrics.at_point import (
 )
 from directrix.metrics.at_quota import PRBEP, PrecisionAtK, RecallAtK
 from directrix.metrics.at_threshold import MCC, BalancedError, Cost, Error, FBeta, FromRates, GMean
-from directrix.metrics.average_precision import AveragePrecision
 from directrix.metrics.base import Metric
-from directrix.metrics.ranking import AUC, PartialAUC
+from directrix.metrics.ranking import AUC, AveragePrecision, PartialAUC
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from directrix.metrics.base import Metric
+
+# ── Metrics as text, for command lines and for settings that are stored as JSON ───────────────────
+
+
+def written(metric: Metric) -> str:
+    """Return the constructor call of a metric."""
+    names = getattr(metric, "__dataclass_fields__", {})
+    values = {name: _plain(getattr(metric, name)) for name in names}
+    given = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    return f"{type(metric).__name__}({given})"
+
+
+def read(text: str, classes: Mapping[str, type[Metric]]) -> Metric | None:
+    """Parse a metric without executing anything; return None if the text is not one.
+
+    The text is a call, ``cost(fp=1, fn=20)`` or ``Cost(1, 20)``; for metrics at an operating point
+    ``recall@fpr=0.01`` is short for ``recall_at_fpr(fpr=0.01)``.
+
+    Parameters
+    ----------
+    text : str
+    classes : mapping of str to class
+        Metrics by the names that a call may use.
+    """
+    name, at, rest = text.partition("@")
+    if at:
+        point = rest.partition("=")[0].strip()
+        text = f"{name.strip()}_at_{point}({rest})"
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+        return None
+    metric_class = classes.get(call.func.id)
+    if metric_class is None:
+        return None
+    try:
+        given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        values = [ast.literal_eval(value) for value in call.args]
+    except ValueError:
+        msg = f"the parameters of {text!r} must be numbers, as in 'recall@fpr=0.01'"
+        raise ValueError(msg) from None
+    try:
+        return metric_class(*values, **given)
+    except TypeError:
+        known = ", ".join(getattr(metric_class, "__dataclass_fields__", {}))
+        msg = f"{text!r} must give {known or 'no parameters'}, as in 'recall@fpr=0.01'"
+        raise ValueError(msg) from None
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# ── THE TABLE: every metric and every loss by name ────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -148,7 +210,7 @@ def resolve(metric: str | Metric) -> Metric:
     row = rows.get(metric)
     if row is None:
         classes = {name: type(row.example) for name, row in rows.items()}
-        parsed = text.read(metric, classes | {cls.__name__: cls for cls in classes.values()})
+        parsed = read(metric, classes | {cls.__name__: cls for cls in classes.values()})
         if parsed is not None:
             return parsed
         known = ", ".join(repr(name) for name, row in rows.items() if not row.needs_parameters)
@@ -192,14 +254,14 @@ def metric_text(metric: Any) -> str:
     if not isinstance(metric, Metric):
         msg = f"a metric is a name or one of directrix.metrics, not {type(metric).__name__}"
         raise TypeError(msg)
-    written = text.written(metric)
-    if not _is_text_of(written, metric):
+    text = written(metric)
+    if not _is_text_of(text, metric):
         msg = (
             f"{metric!r} cannot be written down as text, so it could not be saved: give a metric "
             "of directrix.metrics whose parameters are numbers"
         )
         raise ValueError(msg)
-    return written
+    return text
 
 
 def _is_text_of(written: str, metric: Metric) -> bool:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.moments import labels
-from directrix.moments._double_double import exact_sum
 from directrix.moments.class_moments import ClassMoments
-from directrix.moments.columns import checked_names
-from directrix.moments.weights import require_moderate_weight
+from directrix.rows import labels
+from directrix.rows.labels import require_moderate_weight
+from directrix.rows.rows import checked_names
+from directrix.rows.sums import exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,26 +5,117 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from directrix.exceptions import CancellationError, LabelNotFoundError
-from directrix.moments import _describe, from_sql, labels, storage
-from directrix.moments._alignment import combine
-from directrix.moments._column_sizes import require_squares
-from directrix.moments._one_pass import class_moments_of_rows
+from directrix.moments import from_sql, storage
 from directrix.moments.class_moments import ClassMoments
-from directrix.moments.columns import column_index
-from directrix.moments.summary import Summary
-from directrix.moments.tree import tree_sum
+from directrix.moments.one_pass import class_moments_of_rows
+from directrix.moments.summary import Summary, combine
+from directrix.rows import labels
+from directrix.rows.rows import column_index
+from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from directrix._typing import AnyArray, FloatArray
+    from directrix.moments.class_moments import ClassMoments
+
+# ── Check that the squares of a column's values do not underflow ──────────────────────────────────
+
+#: Scatter below which digits are lost to underflow.
+_LEAST_SQUARE = 1e-290
+
+
+def require_squares(
+    groups: Sequence[ClassMoments], pooled: ClassMoments, names: tuple[str, ...] | None
+) -> None:
+    """Raise ValueError for a column whose squared deviations underflow, and name the column.
+
+    Parameters
+    ----------
+    groups : sequence of ClassMoments
+        The classes that have rows.
+    pooled : ClassMoments
+        All classes together.
+    names : tuple of str or None
+        Feature names for the error message; column indices without them.
+    """
+    scatter = pooled.scatter.diagonal()
+    deviation = np.sqrt(scatter / pooled.weight)
+    size = np.max([deviation, *(np.abs(group.mean) for group in groups)], axis=0)
+    # A constant column has no scatter either; it is recognised by a size of zero, or a large one.
+    least = _LEAST_SQUARE * max(1.0, pooled.weight)
+    vanished = (scatter < least) & (size > 0) & (size < np.sqrt(least / pooled.weight))
+    if vanished.any():
+        column = int(vanished.argmax())
+        name = column if names is None else repr(names[column])
+        msg = (
+            f"the squares of column {name} underflow (its values are of size {size[column]:.3g}): "
+            "multiply it by a power of ten"
+        )
+        raise ValueError(msg)
+
+
+# ── Text and HTML representations of Moments ──────────────────────────────────────────────────────
+
+_FEATURES_SHOWN = 8
+
+
+def _text(moments: Moments) -> str:
+    """Return a line of text: rows, features, classes, and weight, prior and folds if present."""
+    # Counts are summed over the folds, because merging the folds would cost far more.
+    counts = ", ".join(
+        f"{label!r}: {sum(part[index].count for part in moments.parts):,}"
+        for index, label in enumerate(moments.classes.tolist())
+    )
+    parts = [f"{moments.count:,} rows", f"{moments.n_features:,} features", f"classes {{{counts}}}"]
+    if moments.weight != moments.count:
+        parts.append(f"weight {moments.weight:,.6g}")
+    if moments.stated_prior is not None:
+        parts.append(f"stated prior {moments.stated_prior:g}")
+    if moments.folded:
+        parts.append(f"{len(moments.parts)} folds")
+    return f"<Moments: {'; '.join(parts)}>"
+
+
+def _html(moments: Moments) -> str:
+    """Return an HTML table with a column for each class: size, and mean ± deviation by feature."""
+    shown = min(moments.n_features, _FEATURES_SHOWN)
+    names = moments.feature_names or tuple(f"feature {index}" for index in range(shown))
+    columns = [["class", "rows", "weight", "share", *names[:shown]]]
+    for label, group in moments.by_class.items():
+        share = group.weight / moments.weight if moments.weight else 0.0
+        cells = [str(label), f"{group.count:,}", f"{group.weight:,.6g}", f"{share:.4f}"]
+        deviation = np.sqrt(group.variance[:shown]) if group.count else np.zeros(shown)
+        cells += [
+            f"{m:.6g} ± {s:.3g}" if group.count else ""
+            for m, s in zip(group.mean[:shown], deviation, strict=True)
+        ]
+        columns.append(cells)
+    header, *body = zip(*columns, strict=True)
+    left_out = moments.n_features - shown
+    note = f"; {left_out:,} more features" if left_out else ""
+    return (
+        f"<table><caption>{escape(_text(moments)[1:-1])}. "
+        f"Mean ± standard deviation{note}.</caption>"
+        f"<thead>{_row('th', header)}</thead>"
+        f"<tbody>{''.join(_row('td', row) for row in body)}</tbody></table>"
+    )
+
+
+def _row(tag: str, cells: tuple[str, ...]) -> str:
+    style = ' style="white-space: nowrap"'
+    return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+# ── Moments: the summary of all classes and folds, with addition and subtraction ──────────────────
 
 
 class Standardized(NamedTuple):
@@ -373,10 +464,10 @@ class Moments(Summary):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return _describe.text(self)
+        return _text(self)
 
     def _repr_html_(self) -> str:
-        return _describe.html(self)
+        return _html(self)
 
     def _map_groups(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
         return replace(

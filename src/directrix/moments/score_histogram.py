@@ -2,21 +2,292 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.moments import histogram_file, labels
-from directrix.moments.score_bins import BINS, bin_of, centres, edges
+from directrix.exceptions.files import MomentsFileError
+from directrix.files.checks import (
+    CLASS_TYPES,
+    check_classes,
+    check_format,
+    check_label_room,
+    require,
+)
+from directrix.moments.storage import (
+    classes_of,
+    header_of,
+    read_parts,
+    signed_preamble,
+    write_whole,
+)
 from directrix.moments.summary import Summary
-from directrix.moments.weights import checked_weight, scaled_weights
+from directrix.rows import labels
+from directrix.rows.labels import checked_weight, scaled_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
+
+# ── Files of score histograms: safetensors with a JSON header (``docs/file-format.md``)
+
+
+FORMAT = "directrix.score_histogram"
+VERSION = 1
+
+_KEYS = ["center", "classes", "format", "model", "scale", "version", "writer"]
+_ARRAYS = ["counts", "weight_sq"]
+#: Relative amount by which rounding may break an inequality of weights.
+_ROUNDING_TOLERANCE = 1e-4
+
+
+def _write(histogram: ScoreHistogram, path: str | PathLike[str]) -> None:
+    """Write a histogram to a file, atomically."""
+    header = {
+        **header_of(FORMAT, VERSION, histogram.classes),
+        "center": histogram.center,
+        "scale": histogram.scale,
+        "model": histogram.model,
+    }
+    tensors = {
+        "counts": np.ascontiguousarray(histogram.counts),
+        "weight_sq": np.ascontiguousarray(histogram.weight_sq),
+    }
+    text = json.dumps(header, sort_keys=True)
+    try:
+        preamble = signed_preamble(text, tensors)
+        _check(json.loads(text), tensors)
+    except MomentsFileError as error:
+        msg = f"this histogram cannot be saved: {error}"
+        raise ValueError(msg) from None
+    write_whole(Path(path), preamble, tensors)
+
+
+def _read(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the constructor arguments of the `ScoreHistogram` stored in a file."""
+    path = Path(path)
+    try:
+        header, tensors, intact = read_parts(path, "score histogram")
+        _check(header, tensors)
+        require(intact, "its checksum does not match: it is damaged")
+    except MomentsFileError as error:
+        raise MomentsFileError(error.reason, str(path)) from None
+    return {
+        "classes": classes_of(header),
+        **{name: tensors[name].copy() for name in _ARRAYS},
+        **{name: header[name] for name in ("center", "scale", "model")},
+    }
+
+
+def _check(header: Any, tensors: dict[str, AnyArray]) -> None:
+    """Check every entry of the header, and the type, shape and values of every array."""
+    check_format(header, FORMAT, VERSION, _KEYS)
+    model, center, scale = header["model"], header["center"], header["scale"]
+    require(model is None or type(model) is str, "its model is not text")
+    numbers = all(type(value) is float and isfinite(value) for value in (center, scale))
+    require(numbers and scale > 0, "its center and scale are not numbers")
+    check_classes(header["classes"], CLASS_TYPES)
+    n_classes = len(header["classes"]["values"])
+    unlabelled = header["classes"]["dtype"] == "none"
+    require(unlabelled or n_classes == 2, "it does not have two classes")
+    require(sorted(tensors) == _ARRAYS, "its arrays are not those of a score histogram")
+    check_label_room(header["classes"], tensors)
+    for name, shape in (("counts", (n_classes, BINS)), ("weight_sq", (n_classes,))):
+        tensor = tensors[name]
+        fits = tensor.dtype == np.float64 and tensor.shape == shape
+        require(fits, f"{name} has type {tensor.dtype} and shape {tensor.shape}")
+        require(
+            np.isfinite(tensor).all() and (tensor >= 0).all(), f"{name} is not a sum of weights"
+        )
+    with np.errstate(over="ignore"):
+        weights = tensors["counts"].sum(axis=1).tolist()
+    for weight, square in zip(weights, tensors["weight_sq"].tolist(), strict=True):
+        # No row, or 0 < Σω² ≤ (Σω)², divided by Σω so that nothing overflows
+        possible = isfinite(weight) and (
+            square == 0.0
+            if weight == 0.0
+            else 0.0 < square / weight <= weight * (1 + _ROUNDING_TOLERANCE)
+        )
+        require(possible, "its counts and weights contradict each other")
+
+
+# ── ScoreHistogram: the scores of one model on labelled rows, which add up and subtract
+
+
+# ── Bins of scores: of equal width between powers of two, so that their edges are exact everyw ────
+
+#: Number of bins, as many for negative scores as for others; those at the ends have no outer edge.
+BINS = 4096
+_DIGITS = 8
+_SHIFT = 52 - _DIGITS  # a float64 has 52 binary digits after the point
+_LOWEST = 1023 << _DIGITS  # of 1.0, shifted
+_HALF = BINS // 2
+
+
+def bin_of(scores: AnyArray) -> IntArray:
+    """Return the bin of each score; -0.0 and 0.0 are in the same one."""
+    return bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0)
+
+
+def bins_of_sums(scores: FloatArray, offset: AnyArray | int = 0) -> IntArray:
+    """Return the bin of each score plus an offset, where no score is -0.0.
+
+    Scores are overwritten. A sum is -0.0 only if both terms are: adding 0.0 to scores suffices.
+
+    Parameters
+    ----------
+    scores : array of float64
+    offset : int or array of int
+        Added to the bins.
+    """
+    sizes = np.abs(scores)
+    sizes += 1.0
+    bins: IntArray = sizes.view(np.int64)
+    bins >>= _SHIFT
+    np.minimum(bins, _LOWEST + _HALF - 1, out=bins)
+    bins -= _LOWEST
+    signs = scores.view(np.int64)
+    signs >>= 63
+    bins ^= signs  # -1 - bin of a negative score
+    bins += offset + _HALF
+    return bins
+
+
+def edges() -> FloatArray:
+    """Return the BINS + 1 edges of the bins; the first and last are infinite."""
+    inner = _inner_edges(_HALF)
+    return np.concatenate([[-np.inf], -inner[:0:-1], inner, [np.inf]])
+
+
+def centres() -> FloatArray:
+    """Return the central score of each bin."""
+    inner = _inner_edges(_HALF + 1)
+    middle = (inner[1:] + inner[:-1]) / 2.0
+    return np.concatenate([-middle[::-1], middle])
+
+
+def _inner_edges(count: int) -> FloatArray:
+    """Return the edges that are not negative, from zero."""
+    octave, digit = np.divmod(np.arange(count), 1 << _DIGITS)
+    lower: FloatArray = np.ldexp(1.0 + digit / (1 << _DIGITS), octave) - 1.0
+    return lower
+
+
+# ── LineHistograms: score histograms by class of many candidates, from a second pass over rows ────
+
+#: Scores that are made at a time, few enough to stay in the cache.
+_SCORES_AT_A_TIME = 1 << 16
+_FEWEST_ROWS = 512
+
+
+@dataclass(frozen=True, eq=False)
+class LineHistograms:
+    """Weighted score histograms of both classes for k candidate models; histograms add up.
+
+    Scores should have a standard deviation of about one (`directrix.moments.score_histogram`).
+
+    Parameters
+    ----------
+    counts : array of shape (k, 2, BINS)
+        Weight by candidate, class (negatives first) and bin, lowest scores first.
+    weight, weight_sq : array of shape (2,)
+        Sum of the weights of each class, and sum of their squares.
+    """
+
+    counts: FloatArray
+    weight: FloatArray
+    weight_sq: FloatArray
+
+    @classmethod
+    def empty(cls, n_lines: int) -> LineHistograms:
+        """Return the histogram of no rows, which is the identity of ``+``."""
+        return cls(np.zeros((n_lines, 2, BINS)), np.zeros(2), np.zeros(2))
+
+    @classmethod
+    def of(
+        cls, X: AnyArray, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
+    ) -> LineHistograms:
+        """Return the histograms of these rows.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Features; fastest if columns are contiguous.
+        positive : array of bool of shape (n,)
+            Whether each row is of the positive class.
+        lines : array of shape (k, d + 1)
+            Coefficients of the candidates, intercept last.
+        weight : array of shape (n,), optional
+            Sample weights.
+        """
+        return cls._of_bins(_bins(X, positive, lines), positive, weight)
+
+    @classmethod
+    def of_scores(
+        cls, scores: AnyArray, positive: AnyArray, weight: FloatArray | None = None
+    ) -> LineHistograms:
+        """Return the histograms of scores.
+
+        Parameters
+        ----------
+        scores : array of shape (k, n)
+            By each candidate.
+        positive, weight : arrays of shape (n,)
+        """
+        offset = np.where(positive, BINS, 0)
+        bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
+        return cls._of_bins(bins, positive, weight)
+
+    @classmethod
+    def side_by_side(cls, histograms: Sequence[LineHistograms]) -> LineHistograms:
+        """Return the histograms of several groups of candidates on the same rows as one."""
+        counts = np.concatenate([each.counts for each in histograms])
+        return cls(counts, histograms[0].weight, histograms[0].weight_sq)
+
+    @classmethod
+    def _of_bins(
+        cls, bins: IntArray, positive: AnyArray, weight: FloatArray | None
+    ) -> LineHistograms:
+        counts = [np.bincount(of_line, weight, 2 * BINS) for of_line in bins]
+        if weight is None:
+            n_positive = np.count_nonzero(positive)
+            sums = squares = np.array([len(positive) - n_positive, n_positive], dtype=np.float64)
+        else:
+            by_class = [weight[~positive], weight[positive]]
+            sums = np.array([part.sum() for part in by_class])
+            squares = np.array([part @ part for part in by_class])
+        stacked = np.array(counts, dtype=np.float64).reshape(len(bins), 2, BINS)
+        return cls(stacked, sums, squares)
+
+    def __add__(self, other: LineHistograms) -> LineHistograms:
+        return LineHistograms(
+            self.counts + other.counts, self.weight + other.weight, self.weight_sq + other.weight_sq
+        )
+
+
+def _bins(X: AnyArray, positive: AnyArray, lines: FloatArray) -> IntArray:
+    """Return the bins of the scores of each line, BINS higher for positives, of shape (k, n)."""
+    n = X.shape[0]
+    coef, intercept = np.ascontiguousarray(lines[:, :-1]), lines[:, -1:] + 0.0
+    bins = np.empty((len(lines), n), dtype=np.int64)
+    offset = np.where(positive, BINS, 0)
+    size = max(_SCORES_AT_A_TIME // max(len(lines), 1), _FEWEST_ROWS)
+    for start in range(0, n, size):
+        rows = slice(start, min(start + size, n))
+        scores = coef @ np.asarray(X[rows].T, dtype=np.float64)
+        scores += intercept
+        bins[:, rows] = bins_of_sums(scores, offset[rows])
+    return bins
+
+
+# ── ScoreHistogram: the scores of one model on labelled rows, which add up and subtract ───────────
 
 #: Share of a bin that rounding may leave below zero when weights that are no whole numbers are
 #: subtracted.
@@ -163,11 +434,11 @@ class ScoreHistogram(Summary):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> ScoreHistogram:
         """Read a histogram from a file; raise `MomentsFileError` if it is not one, or damaged."""
-        return cls(**histogram_file.read(path))
+        return cls(**_read(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this histogram to a file (safetensors); equal histograms give identical bytes."""
-        histogram_file.write(self, path)
+        _write(self, path)
 
     @property
     def weight(self) -> FloatArray:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from directrix._atomic_file import atomic_file
 from directrix.exceptions.files import MomentsFileError
-from directrix.moments._row_scatter import DENSE_FEATURES
-from directrix.moments._storage_checks import (
+from directrix.files.atomic import atomic_file
+from directrix.files.checks import (
     FORMAT,
     MOST_ROWS,
     VERSION,
@@ -29,7 +28,8 @@ from directrix.moments._storage_checks import (
     row_starts,
 )
 from directrix.moments.class_moments import ClassMoments
-from directrix.moments.labels import UNLABELLED
+from directrix.moments.row_scatter import DENSE_FEATURES
+from directrix.rows.labels import UNLABELLED
 
 if TYPE_CHECKING:
     from os import PathLike

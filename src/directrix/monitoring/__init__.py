@@ -14,14 +14,12 @@ Public names
     Repair: another threshold, another fit, champion against challenger.
 """
 
-from directrix.monitoring.challenge import Challenge, compare_models
 from directrix.monitoring.day_check import DayCheck
 from directrix.monitoring.day_summaries import DaySummaries, summarize_day
-from directrix.monitoring.decay import decayed
 from directrix.monitoring.monitor import Monitor
-from directrix.monitoring.refit import Refit, refit
+from directrix.monitoring.refit import Challenge, Refit, compare_models, refit
 from directrix.monitoring.retune import Retuning, retune
-from directrix.monitoring.store import SummaryStore
+from directrix.monitoring.store import SummaryStore, decayed
 
 __all__ = [
     "Challenge",

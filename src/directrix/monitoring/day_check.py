@@ -4,12 +4,246 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from directrix.metrics.curve import precision_of
-from directrix.monitoring.day_effects import FEWEST_DAYS, DayEffects
-from directrix.monitoring.promises import PromiseCheck
+import numpy as np
+from scipy.special import betaincinv, chdtrc, fdtrc
+
+from directrix.metrics.curve import Curve, precision_of
+from directrix.models.intervals import Sizes
+from directrix.models.operating_point import OnRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import FloatArray
+    from directrix.classifiers import OperatingPoint
+    from directrix.models.intervals import Intervals, Rates
+    from directrix.moments import ScoreHistogram
+
+# ── How much days differ beyond chance, how long such differences last, and what follows for t ────
+
+#: Fewest reference days that tell how much days differ.
+FEWEST_DAYS = 7
+#: Autocorrelation at most: the days that would tell more are more than a reference has.
+_LONGEST = 0.95
+
+
+class DayEffects(NamedTuple):
+    """Variance between days, in units of that of one row, and how it is known.
+
+    Parameters
+    ----------
+    excess : float
+        The mean of a day of n rows has 1 + n times it the variance that independent rows have,
+        about the mean of the reference.
+    autocorrelation : float
+        Of the effects of two days in a row; zero if days are independent or too few to tell.
+    days : float
+        Number of independent days that would tell as much; infinite without effects.
+    spread : float
+        Variance of chi-squared per degree of freedom among reference days of mean one; 2 over the
+        degrees of freedom if effects are alike in all directions.
+    """
+
+    excess: float = 0.0
+    autocorrelation: float = 0.0
+    days: float = float("inf")
+    spread: float = 0.0
+
+    def p_value(self, statistic: float, freedom: int, n_rows: float) -> float:
+        """Return the probability of a chi-squared that has been divided by the dispersion.
+
+        Parameters
+        ----------
+        statistic : float
+        freedom : int
+        n_rows : float
+            Rows of the day.
+        """
+        if not freedom:
+            return 1.0
+        part = n_rows * self.excess / (1.0 + n_rows * self.excess)
+        if not part or not np.isfinite(self.days):
+            return float(chdtrc(freedom, statistic))
+        # Effects in few directions are like chi-squared of few degrees of freedom (Satterthwaite).
+        of_effects = np.clip(2.0 / self.spread if self.spread else freedom, 1.0, freedom)
+        numerator = 1.0 / ((1.0 - part) / freedom + part / of_effects)
+        denominator = max(numerator * (self.days - 1.0), 1.0) / part**2
+        return float(fdtrc(numerator, denominator, statistic / freedom))
+
+
+def effects_of_days(
+    ratios: Sequence[float], n_rows: Sequence[float], residuals: Sequence[FloatArray] = ()
+) -> DayEffects:
+    """Return the effects that reference days show.
+
+    Parameters
+    ----------
+    ratios : sequence of float
+        Chi-squared of each day over its degrees of freedom: one if days differ by chance only.
+    n_rows : sequence of float
+        Rows of each day.
+    residuals : sequence of arrays of shape (d,), optional
+        What no share of positives explains of each day, in order, in standard errors.
+    """
+    ratio, rows = np.asarray(ratios, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
+    # Sums, not a mean of ratios: chi-squared of a day of few rows is as noisy as any other.
+    excess = float((ratio - 1.0).sum() / rows.sum()) if len(ratio) else 0.0
+    if excess <= 0:
+        return DayEffects()
+    scaled = ratio / (1.0 + rows * excess)
+    spread = float(np.var(scaled / scaled.mean(), ddof=1))
+    lasting = _autocorrelation(residuals) if len(residuals) else 0.0
+    variance = mean_variance(lasting, len(ratio))
+    return DayEffects(excess * (1.0 + variance) / (1.0 - variance), lasting, 1.0 / variance, spread)
+
+
+def mean_variance(autocorrelation: float, n_days: int) -> float:
+    """Return V, the variance of the mean of so many days in units of that of one."""
+    lags = np.arange(1, n_days)
+    total = 1.0 + 2.0 * float((1.0 - lags / n_days) @ autocorrelation**lags)
+    return min(total / n_days, 1.0 - 1.0 / n_days)
+
+
+def _autocorrelation(residuals: Sequence[FloatArray]) -> float:
+    """Return the correlation of effects on days in a row, from what is left of each day.
+
+    Rows of two days are independent, so that products of two days tell of effects alone; the
+    squares of one day hold chance too, one for each component. The mean of the reference is
+    estimated, which lowers the correlation by about (1 + 3 φ)/N (Marriott and Pope 1954).
+    """
+    n_days = len(residuals)
+    # Rare cells of a day are merged with others, so that it may have fewer components.
+    pairs = [(a, b) for a, b in pairwise(residuals) if a.shape == b.shape]
+    effects = float(np.mean([each @ each - len(each) for each in residuals]))
+    if not pairs or effects <= 0:
+        return 0.0
+    together = float(np.mean([a @ b for a, b in pairs]))
+    raw = min(together / effects, 1.0)
+    return min((n_days * raw + 1.0) / (n_days - 3.0), _LONGEST) if raw > 0 else 0.0
+
+
+# ── Promises of a model against what labelled rows have shown since ───────────────────────────────
+
+#: Name in reports, name of the field, and whether a higher rate is better.
+_RATES = (("recall", "tpr", True), ("FPR", "fpr", False), ("precision", "precision", True))
+
+
+class PromiseCheck(NamedTuple):
+    """A rate or metric that a model promised, and what it was on labelled rows.
+
+    Parameters
+    ----------
+    name : str
+    promised : float
+        Expected on new rows when the model was fitted; NaN if it promised nothing.
+    promised_low, promised_high : float
+        Interval of the promise.
+    realised : float
+    low, high : float
+        95 % interval of what was realised: exact for rates (Clopper and Pearson 1934).
+    kept : bool
+        False if the whole interval is worse than the whole interval of the promise.
+    """
+
+    name: str
+    promised: float
+    promised_low: float
+    promised_high: float
+    realised: float
+    low: float
+    high: float
+    kept: bool
+
+
+def check_promises(
+    point: OperatingPoint | None, scores: ScoreHistogram, threshold: float = 0.0
+) -> tuple[PromiseCheck, ...]:
+    """Compare the operating point of a model with labelled scores of later rows.
+
+    Rates are those of all rows together, and so is a ranking metric: it is not averaged over days.
+
+    Parameters
+    ----------
+    point : OperatingPoint or None
+    scores : ScoreHistogram
+        Labelled, in favour of the positive label.
+    threshold : float
+        Rows with scores above it are predicted positive.
+    """
+    negative, positive = scores.weight.tolist()
+    below_size, above_size = (scores.weight**2 / scores.weight_sq).tolist()
+    false_alarms, hits = scores.weight_above(threshold).tolist()
+    predicted = false_alarms + hits
+    realised = {
+        "tpr": (hits / positive, above_size),
+        "fpr": (false_alarms / negative, below_size),
+        # Of weighted rows, those predicted positive count as far as all rows do on average.
+        "precision": (
+            hits / predicted if predicted else 1.0,
+            predicted * (above_size + below_size) / (positive + negative),
+        ),
+    }
+    expected = None if point is None else point.expected
+    intervals = None if point is None else point.intervals
+    checks = [
+        _check(
+            name,
+            field,
+            realised[field][0],
+            exact_interval(*realised[field]),
+            rises,
+            expected,
+            intervals,
+        )
+        for name, field, rises in _RATES
+    ]
+    if point is not None:
+        curve = Curve.of_histogram(scores)
+        index = int((curve.levels > threshold).sum())
+        on_rows = OnRows(curve, index, Sizes(above_size, below_size))
+        value, interval = on_rows.at_threshold(point.metric)
+        name, rises = point.metric.label, point.metric.greater_is_better
+        checks.append(_check(name, "metric", value, interval, rises, expected, intervals))
+    return tuple(checks)
+
+
+def exact_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of Clopper and Pearson for a share of n rows.
+
+    Parameters
+    ----------
+    share : float
+    n : float
+        Effective number of rows, which need not be whole.
+    level : float
+    """
+    tail, hits = (1.0 - level) / 2.0, share * n
+    low = float(betaincinv(hits, n - hits + 1.0, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1.0, n - hits, 1.0 - tail)) if hits < n else 1.0
+    return low, high
+
+
+def _check(
+    name: str,
+    field: str,
+    value: float,
+    interval: tuple[float, float],
+    rises: bool,  # noqa: FBT001 - only called above
+    expected: Rates | None,
+    intervals: Intervals | None,
+) -> PromiseCheck:
+    nothing = float("nan")
+    promised = nothing if expected is None else float(getattr(expected, field))
+    low, high = (promised, promised) if intervals is None else getattr(intervals, field)
+    worse = interval[1] < low if rises else interval[0] > high
+    return PromiseCheck(name, promised, low, high, value, *interval, not worse)
+
+
+# ── DayCheck: what the rows of a day tell of a model, as fields, text and JSON ────────────────────
 
 #: Probability of a false alarm of drift on a day.
 ALARM_RATE = 0.01

@@ -13,10 +13,10 @@ import numpy as np
 
 from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.base import LinearClassifier
-from directrix.classifiers.positive import positive_of, toward_positive
+from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.export import save
 from directrix.moments import Moments, ScoreHistogram, Summary
-from directrix.moments.labels import as_labels
+from directrix.rows.labels import as_labels
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:

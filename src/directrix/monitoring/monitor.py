@@ -10,28 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betaincinv
 
-from directrix.classifiers.positive import positive_of
+from directrix.classifiers.labels import positive_of
 from directrix.moments import Moments, ScoreHistogram
-from directrix.moments.tree import tree_sum
 from directrix.monitoring.day_check import (
     ALARM_RATE,
+    FEWEST_DAYS,
     Alerts,
     ColumnCheck,
     DayCheck,
+    DayEffects,
     DriftTest,
     Prevalence,
     ScoreStability,
+    check_promises,
+    effects_of_days,
 )
-from directrix.monitoring.day_effects import FEWEST_DAYS, DayEffects, effects_of_days
 from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
-from directrix.monitoring.decay import as_day
-from directrix.monitoring.promises import check_promises
+from directrix.monitoring.store import as_day
 from directrix.monitoring.vectors import (
     Comparison,
     compare_columns,
     compare_scores,
     labelled_pair,
 )
+from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, stability
 from directrix.tables.counts.stability import psi_reading, stability_index
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.fitting.calibration import calibration_from_scores
-from directrix.classifiers.fitting.intervals import Rates, Sizes
-from directrix.classifiers.fitting.operating_point import OnRows, aligned, predicted_rates
-from directrix.classifiers.positive import positive_of
+from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.metrics.curve import Curve, precision_of
 from directrix.metrics.table import resolve
+from directrix.models.calibration import calibration_from_scores
+from directrix.models.intervals import Rates, Sizes
+from directrix.models.operating_point import OnRows, aligned, predicted_rates
 from directrix.moments import ScoreHistogram
 from directrix.moments.projection import ScoreMoments
-from directrix.moments.tree import tree_sum
 from directrix.monitoring.day_summaries import require_scores_of
+from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
-    from directrix.classifiers.fitting.calibration import Calibration
-    from directrix.classifiers.fitting.intervals import Intervals
     from directrix.metrics.base import Metric
+    from directrix.models.calibration import Calibration
+    from directrix.models.intervals import Intervals
 
 #: Groups of days that are held out in turn to tell what a new threshold gives on new rows.
 _GROUPS = 5

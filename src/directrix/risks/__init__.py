@@ -9,18 +9,18 @@ from directrix.risks.base import Risk as Risk
 from directrix.risks.base import vertex as vertex
 
 if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
-    from directrix.risks.at_precision import MissAtPrecision as MissAtPrecision
-    from directrix.risks.average_precision import AveragePrecisionRisk as AveragePrecisionRisk
+    from directrix.risks.confusion import CostRisk as CostRisk
     from directrix.risks.confusion import FBetaRisk as FBetaRisk
     from directrix.risks.confusion import FunctionRisk as FunctionRisk
     from directrix.risks.confusion import GMeanRisk as GMeanRisk
     from directrix.risks.confusion import MCCRisk as MCCRisk
-    from directrix.risks.error import CostRisk as CostRisk
     from directrix.risks.operating_point import AlarmAtRecall as AlarmAtRecall
     from directrix.risks.operating_point import ImprecisionAtQuota as ImprecisionAtQuota
     from directrix.risks.operating_point import ImprecisionAtRecall as ImprecisionAtRecall
     from directrix.risks.operating_point import MissAtFPR as MissAtFPR
+    from directrix.risks.operating_point import MissAtPrecision as MissAtPrecision
     from directrix.risks.operating_point import MissAtQuota as MissAtQuota
+    from directrix.risks.ranking import AveragePrecisionRisk as AveragePrecisionRisk
     from directrix.risks.ranking import PartialRankingRisk as PartialRankingRisk
     from directrix.risks.ranking import RankingRisk as RankingRisk
 

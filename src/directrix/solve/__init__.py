@@ -25,22 +25,17 @@ Public names
     Starting point from the class means; a callback that limits the iterations.
 """
 
-from directrix.solve._starts import part_of_mean
-from directrix.solve.accelerated import nesterov
 from directrix.solve.batched_lbfgs import BatchSolution, batched_lbfgs
-from directrix.solve.bundle import bundle
-from directrix.solve.cccp import cccp
-from directrix.solve.continuation import sharpness_levels, sla
-from directrix.solve.descent import descent
 from directrix.solve.hinge_newton import hinge_newton
-from directrix.solve.hitting_set import Certificate, zero_one_lower_bound
 from directrix.solve.lbfgs import lbfgs, stop_after
-from directrix.solve.newton_cg import newton_cg
-from directrix.solve.papers_lbfgs import papers_lbfgs
+from directrix.solve.papers.bundle import bundle
+from directrix.solve.papers.cccp import cccp
+from directrix.solve.papers.continuation import Tuned, sharpness_levels, sla, slam
+from directrix.solve.papers.descent import descent, nesterov, newton_cg, papers_lbfgs, part_of_mean
+from directrix.solve.papers.hitting_set import Certificate, zero_one_lower_bound
+from directrix.solve.papers.vertex import vertex_search
 from directrix.solve.signed_quadratic import signed_quadratic
-from directrix.solve.slam import Tuned, slam
 from directrix.solve.solution import Callback, Objective, Solution
-from directrix.solve.vertex import vertex_search
 
 __all__ = [
     "BatchSolution",

@@ -29,7 +29,7 @@ from directrix.exceptions import (
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
 from directrix.tables.counts import BinCounts, Stability, stability
-from directrix.tables.reading.table import Column, Table
+from directrix.tables.table import Column, Table
 
 __all__ = [
     "BinCounts",

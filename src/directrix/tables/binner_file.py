@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix.exceptions.files import BinnerFileError
-from directrix.tables._parameters import check_parameters, special_numbers
+from directrix.tables.binner_parameters import check_parameters, special_numbers
 from directrix.tables.bins import Bins, LevelBins, NumberBins
 
 FORMAT = "directrix.binner"

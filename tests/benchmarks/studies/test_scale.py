@@ -7,7 +7,7 @@ pytest.importorskip("pyarrow", reason="the Spark engine needs it")
 
 from benchmarks.studies.scale import cards, cluster, guarantee, partials, survey_job
 from directrix.engines.tree import unpacked
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 
 
 @pytest.mark.parametrize("task", partials.TASKS)

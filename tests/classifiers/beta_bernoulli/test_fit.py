@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics.pairwise import rbf_kernel
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.fitting.solvers import solver_for
+from directrix.fitting.solvers import solver_for
 from directrix.losses import BetaBernoulli
 from directrix.objectives import DataObjective
 

@@ -3,8 +3,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 
-from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, JointObjective, learn
-from directrix.classifiers.beta_bernoulli.plateaus import pair_of
+from directrix.classifiers.beta_bernoulli.plateaus import LEARNABLE, JointObjective, learn, pair_of
 from directrix.losses.beta_bernoulli import BetaBernoulli
 from directrix.objectives import DataObjective
 

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.beta_bernoulli import error_search
-from directrix.classifiers.beta_bernoulli.paper_settings import PAPER_SETTINGS
-from directrix.classifiers.fitting.solvers import START_GAMMAS
+from directrix.classifiers.beta_bernoulli.classifier import PAPER_SETTINGS
+from directrix.fitting.solvers import START_GAMMAS
 
 N = 60
 RIDGES = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)

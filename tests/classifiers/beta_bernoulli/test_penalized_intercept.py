@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from directrix.classifiers.beta_bernoulli.penalized_intercept import (
+from directrix.classifiers.beta_bernoulli.sparse_prior import (
     PenalizedInterceptObjective,
     newton_refine,
 )

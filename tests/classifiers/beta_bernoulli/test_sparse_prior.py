@@ -4,9 +4,9 @@ from scipy.optimize import approx_fprime
 from scipy.stats import laplace, norm
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.penalized_intercept import PenalizedInterceptObjective
 from directrix.classifiers.beta_bernoulli.sparse_prior import (
     GaussianLaplace,
+    PenalizedInterceptObjective,
     SparseObjective,
     prune,
 )

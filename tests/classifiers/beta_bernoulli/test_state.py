@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directrix import BetaBernoulliClassifier
+from directrix.classifiers.beta_bernoulli.classifier import prior_facts
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
-from directrix.classifiers.beta_bernoulli.state import prior_facts
 from directrix.classifiers.state import Facts, StateError
 from directrix.losses import Logistic
 

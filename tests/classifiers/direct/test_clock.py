@@ -1,7 +1,7 @@
 import pytest
 
-from directrix.classifiers.direct import clock as module
-from directrix.classifiers.direct.clock import Clock
+from directrix.fitting import progress as module
+from directrix.fitting.progress import Clock
 
 
 @pytest.fixture

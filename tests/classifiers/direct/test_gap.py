@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.direct.gap import DirectionEffect, Gap
+from directrix.models.report import DirectionEffect, Gap
 
 NAN = float("nan")
 

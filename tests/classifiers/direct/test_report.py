@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from directrix import DirectClassifier, ScorecardClassifier
-from directrix.classifiers.direct.gap import Gap
-from directrix.classifiers.direct.report import (
+from directrix.metrics import AUC, Error, RecallAtFPR
+from directrix.models.report import (
     UNKNOWN,
     DirectReport,
     Estimate,
+    Gap,
     TiesSplit,
     Tried,
     sentence,
 )
-from directrix.metrics import AUC, Error, RecallAtFPR
 
 
 def report(metric, expected, chance, **more):

@@ -4,14 +4,14 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.fitting.calibration import (
+from directrix.fitting.finalize import _calibrated
+from directrix.fitting.training_rows import TrainingRows
+from directrix.frontier.compare import FIRST_ROWS
+from directrix.models.calibration import (
     Calibration,
     calibration_from_moments,
     calibration_from_scores,
 )
-from directrix.classifiers.fitting.finalize import _calibrated
-from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.frontier.compare import FIRST_ROWS
 from directrix.moments.projection import ScoreMoments
 
 GRID = np.linspace(-8.0, 8.0, 401)

@@ -3,10 +3,10 @@ import pytest
 
 from directrix import DirectClassifier
 from directrix.classifiers.direct import fit_source
-from directrix.classifiers.fitting.corrections import Gradients, LossSlopes
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
+from directrix.fitting.corrections import Gradients, LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.objectives import DataObjective
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.fitting.direction_prices import DirectionPrices
+from directrix.fitting.directions import DirectionPrices
 from directrix.frontier.compare import Curves
 from directrix.metrics import AUC
 

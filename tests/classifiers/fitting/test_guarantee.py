@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import binom
 
 from directrix import DirectClassifier
-from directrix.classifiers.fitting.guarantee import (
+from directrix.fitting.guarantee import (
     GridPoint,
     Guarantee,
     OutOfReachError,

@@ -1,8 +1,8 @@
 import numpy as np
 
-from directrix.classifiers.fitting.held_out import HeldOut
-from directrix.classifiers.fitting.histogram_choice import select_from_histograms
-from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.fitting.held_out import HeldOut
+from directrix.fitting.histogram_choice import select_from_histograms
+from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import FBeta
 from directrix.metrics.curve import Curve
 

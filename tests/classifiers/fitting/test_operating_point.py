@@ -6,26 +6,8 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.classifiers.fitting.finalize import fit_threshold, warn_about_one_class
-from directrix.classifiers.fitting.intervals import (
-    Intervals,
-    Rates,
-    Sizes,
-    effective_rows,
-    intervals_of,
-    on_logit_scale,
-    ranking_variance,
-    rates_of,
-    slope_on_area,
-    wilson,
-)
-from directrix.classifiers.fitting.operating_point import (
-    OnRows,
-    OperatingPoint,
-    _no_better,
-    predicted_rates,
-)
-from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.fitting.finalize import fit_threshold, warn_about_one_class
+from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import (
     AUC,
     AveragePrecision,
@@ -39,6 +21,24 @@ from directrix.metrics import (
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import TABLE
+from directrix.models.intervals import (
+    Intervals,
+    Rates,
+    Sizes,
+    effective_rows,
+    intervals_of,
+    on_logit_scale,
+    ranking_variance,
+    rates_of,
+    slope_on_area,
+    wilson,
+)
+from directrix.models.operating_point import (
+    OnRows,
+    OperatingPoint,
+    _no_better,
+    predicted_rates,
+)
 from directrix.moments.projection import ScoreMoments
 
 

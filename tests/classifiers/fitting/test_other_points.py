@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.fitting.held_out import HeldOut
-from directrix.classifiers.fitting.other_points import point_at
-from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.fitting.held_out import HeldOut
+from directrix.fitting.histogram_choice import point_at
+from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC, RecallAtFPR
 
 

@@ -14,9 +14,9 @@ from directrix import (
     Moments,
     SmoothClassifier,
 )
-from directrix.classifiers.fitting import progress as module
-from directrix.classifiers.fitting.progress import Progress
 from directrix.export import load, save
+from directrix.fitting import progress as module
+from directrix.fitting.progress import Progress
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 CLASSIFIERS = {

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.fitting.intervals import Rates
-from directrix.classifiers.fitting.refit_change import RefitChange
-from directrix.classifiers.fitting.training_rows import TrainingRows
+from directrix.fitting.assessment import RefitChange
+from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC, BalancedError
+from directrix.models.intervals import Rates
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

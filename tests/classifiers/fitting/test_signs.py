@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.fitting.signs import Signs, column_position
 from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.fitting.directions import Signs, column_position
 
 
 def test_names_and_positions_are_the_same():

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from directrix import SmoothClassifier
-from directrix.classifiers.fitting.solvers import SOLVERS, solver_for
+from directrix.fitting.solvers import SOLVERS, solver_for
 from directrix.losses import (
     BetaBernoulli,
     BreakEven,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.trials import HeldOutArea, Trials, label_noise
-from directrix.frontier.select import LeastLoss
+from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.trials import HeldOutArea, Trials, label_noise
+from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 
 RNG = np.random.default_rng(0)

@@ -10,12 +10,11 @@ from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import DirectClassifier, MomentClassifier, summarize
-from directrix.classifiers.fitting.histogram_choice import select_from_histograms
 from directrix.engines import HashFolds
+from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.table import resolve
-from directrix.moments.line_histograms import LineHistograms
-from directrix.moments.score_bins import BINS, centres
+from directrix.moments.score_histogram import BINS, LineHistograms, centres
 
 N, PARTS = 60_000, 8
 FEATURES = ["a", "b", "c", "d"]

@@ -6,8 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from directrix import BetaBernoulliClassifier, SmoothClassifier
-from directrix.classifiers.kernels.kernel import Kernel
-from directrix.classifiers.kernels.sgd import kernel_sgd, linear_sgd, row_slope, steepness
+from directrix.classifiers.kernels.expansion import Kernel
+from directrix.fitting.sgd import kernel_sgd, linear_sgd, row_slope, steepness
 from directrix.losses import (
     BetaBernoulli,
     Exponential,

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from directrix import MomentClassifier, Moments
-from directrix.classifiers.fitting.progress import Progress
-from directrix.classifiers.moment.by_risk import best_by_risk
+from directrix.classifiers.moment import best_by_risk
 from directrix.exceptions import FewRowsWarning
+from directrix.fitting.progress import Progress
 from directrix.metrics import FBeta
 from directrix.moments.projection import project
 

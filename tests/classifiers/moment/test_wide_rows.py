@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from directrix import MomentClassifier, Moments
-from directrix.classifiers.moment import classifier as module
-from directrix.classifiers.moment.checks import VALUES_PER_ELEMENT, WIDE_FEATURES, keeps_rows
+from directrix.classifiers import moment as module
+from directrix.classifiers.moment import VALUES_PER_ELEMENT, WIDE_FEATURES, keeps_rows
 from directrix.export import load, save
 from directrix.frontier import Frontier
 from directrix.frontier.moment_candidates import MomentLines

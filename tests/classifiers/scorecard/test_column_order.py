@@ -7,8 +7,8 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.classifiers import IntegerPoints, ScorecardClassifier
-from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.scorecard.column_order import ColumnOrder, content_order
+from directrix.models.card import Card, Cross
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # a bad model is good enough
 

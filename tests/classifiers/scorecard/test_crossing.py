@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.crossing import Crossed
+from directrix.fitting.training_rows import TrainingRows
 from directrix.tables.coding.prior import CellKinds
 
 

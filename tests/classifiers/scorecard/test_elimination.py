@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer
+from directrix.designs.card import CardDesign
+from directrix.fitting.training_rows import TrainingRows
 from directrix.tables import BinCounts
 from directrix.tables.coding.prior import CellKinds
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers import ScorecardClassifier
-from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.straight_lines import StraightLines
+from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC
 from directrix.tables import Binner
 from directrix.tables.coding.prior import CellKinds

@@ -8,10 +8,10 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.classifiers.direct.clock import Clock
-from directrix.classifiers.scorecard.card.rounding import largest_unit
+from directrix.classifiers.scorecard.points_fit import largest_unit
 from directrix.classifiers.scorecard.straight_lines import StraightLines
 from directrix.export import load, save
+from directrix.fitting.progress import Clock
 from directrix.tables import BinCounts
 
 SCALES = {

@@ -3,16 +3,16 @@ import pytest
 from scipy.stats import chi2, chi2_contingency, norm
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.direct.clock import Clock
-from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard import screening
-from directrix.classifiers.scorecard.card.card import Card, Cross
 from directrix.classifiers.scorecard.screening import (
     ScreenedColumns,
     columns_by_information,
     information,
     is_wide,
 )
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import TrainingRows
+from directrix.models.card import Card, Cross
 from directrix.tables import Binner
 from directrix.tables.coding.prior import CellKinds
 

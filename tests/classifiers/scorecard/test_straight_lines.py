@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.direct.clock import Clock
-from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.trials import Trials
-from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit import Candidates
 from directrix.classifiers.scorecard.straight_lines import StraightLines
-from directrix.frontier.select import LeastLoss
+from directrix.designs.card import CardDesign
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.trials import Trials
+from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 from directrix.tables import Binner
 from directrix.tables.coding.coded_rows import Coding

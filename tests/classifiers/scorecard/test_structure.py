@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.fitting.training_rows import TrainingRows
 from directrix.classifiers.scorecard.structure import Structure, StructureSearch
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.fold_designs import FoldDesigns
 from directrix.metrics import AUC
 from directrix.tables.coding.coded_rows import CodedRows

@@ -20,9 +20,9 @@ from sklearn.preprocessing import StandardScaler
 
 import directrix.classifiers.smooth.classifier
 from directrix import Moments, SmoothClassifier
-from directrix.classifiers.fitting.solvers import SOLVERS
-from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.smooth.history import certified_gap
+from directrix.fitting.solvers import SOLVERS
+from directrix.fitting.standardization import Standardization
 from directrix.frontier import Frontier
 from directrix.frontier.row_frontier import stop_after
 from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne

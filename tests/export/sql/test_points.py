@@ -15,11 +15,11 @@ import sqlglot
 from benchmarks.studies.card_exports.compare import difference
 from benchmarks.studies.card_exports.samples import CARDS, raw_rows
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.class_names import class_names
-from directrix.classifiers.scorecard.card.card import Card, Cross
+from directrix.classifiers.labels import class_names
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
 from directrix.export.sql.points import has_integer_points, points_sql, terms, used_columns
+from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]

@@ -5,9 +5,9 @@ import pytest
 
 duckdb = pytest.importorskip("duckdb")
 
-from directrix.classifiers.scorecard.card.card import Card  # noqa: E402
 from directrix.classifiers.scoring import CardFormula, Sigmoid  # noqa: E402
 from directrix.export.sql.writer import FormulaWriter  # noqa: E402
+from directrix.models.card import Card  # noqa: E402
 from directrix.tables import NumberBins  # noqa: E402
 
 BINS = (NumberBins("x", "number", (1.0,), (0.0, 2.0)),)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.tables.coding.cross_score import cross_score
+from directrix.tables.coding.crosses import cross_score
 
 
 def sums(rng, effect, shape=(6, 5), n=4000):

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directrix.solve import signed_quadratic
-from directrix.tables.coding.directions import directed_basis
-from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds, directed_basis
 
 
 def kinds(n_ordered, extra=1):

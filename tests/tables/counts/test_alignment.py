@@ -8,7 +8,7 @@ import pytest
 from directrix import Binner
 from directrix.exceptions import DifferentBinsError
 from directrix.tables import BinCounts
-from directrix.tables.counts.alignment import combine
+from directrix.tables.counts.bin_counts import combine
 
 X = np.arange(12.0).reshape(6, 2)
 BINNER = Binner(min_rows=1).fit(X)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directrix.tables.counts.consistency import contradiction
 from directrix.tables.counts.pair_counts import PairCounts, count_pairs
+from directrix.tables.counts.storage import contradiction
 
 SIZES = [3, 2, 4]
 STARTS = np.cumsum([0, *SIZES])

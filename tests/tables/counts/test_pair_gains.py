@@ -8,7 +8,7 @@ from directrix import Binner
 from directrix.tables import BinCounts
 from directrix.tables.coding.crosses import CrossColumn, rank_pairs
 from directrix.tables.coding.prior import CellKinds
-from directrix.tables.counts.pair_gains import additive_residuals
+from directrix.tables.counts.pair_counts import additive_residuals
 
 
 def table(seed=0, n=6000, interaction=1.5):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from directrix.exceptions.columns import ColumnKindError
-from directrix.tables.reading._columns import read_array, read_arrow, read_pandas, read_polars
+from directrix.tables.table import read_array, read_arrow, read_pandas, read_polars
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 NAN = float("nan")

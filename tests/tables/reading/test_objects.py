@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from directrix.exceptions.columns import ColumnKindError
-from directrix.tables.reading._objects import read_factor, read_objects, sorted_levels, text_of
+from directrix.tables.table import read_factor, read_objects, sorted_levels, text_of
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from math import isinf
+from dataclasses import asdict, replace
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
@@ -12,21 +12,35 @@ import numpy as np
 from scipy.special import expit
 
 from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
-from directrix.classifiers.beta_bernoulli.paper_settings import paper_params
 from directrix.classifiers.beta_bernoulli.plateaus import (
     PlateauResponse,
     even_score,
     pair_of,
     probability,
 )
-from directrix.classifiers.beta_bernoulli.state import prior_facts, restored_attributes
-from directrix.classifiers.fitting.progress import Progress
-from directrix.classifiers.fitting.standardization import Standardization
-from directrix.classifiers.kernels.scoring import KernelScoring, kernel_units
-from directrix.classifiers.kernels.state import expansion_arrays, kernel_facts
+from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
+from directrix.classifiers.kernels.scoring import (
+    KernelScoring,
+    expansion_arrays,
+    expansion_attributes,
+    kernel_facts,
+    kernel_units,
+    require_matching_kernel,
+    restored_kernel,
+    support_attributes,
+)
 from directrix.classifiers.smooth.initialization import validate_grid
-from directrix.classifiers.state import Facts
+from directrix.classifiers.state import (
+    Facts,
+    StateArrays,
+    is_number,
+    require,
+    restored_loss_fit,
+)
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
+from directrix.fitting.progress import Progress
+from directrix.fitting.standardization import Standardization
+from directrix.losses import BetaBernoulli
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -34,6 +48,109 @@ if TYPE_CHECKING:
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import ModelState
     from directrix.losses import BetaBernoulli
+
+# ── Parameters with which BetaBernoulliClassifier is one of the paper's configurations ────────────
+
+#: Hasan and Pal 2015, section 5: plateaus, what is learned, and the search.
+PAPER_SETTINGS: dict[str, dict[str, Any]] = {
+    "BBLR1": {"plateaus": "weak", "learn": (), "solver": "sla"},
+    "BBLR2": {"plateaus": "empirical", "learn": (), "solver": "sla"},
+    "BBLR3": {"plateaus": "empirical", "learn": (), "solver": "slam"},
+    "BBLR4": {"plateaus": "learned", "learn": ("gamma",), "solver": "slam"},
+}
+
+
+def paper_params(name: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a configuration with further ones added.
+
+    Raises ValueError for an unknown name, and for a parameter that the configuration fixes.
+    """
+    if name not in PAPER_SETTINGS:
+        msg = f"the paper has the configurations {', '.join(PAPER_SETTINGS)}, not {name!r}"
+        raise ValueError(msg)
+    settings = PAPER_SETTINGS[name]
+    for fixed in settings.keys() & params.keys():
+        msg = (
+            f"{name} has {fixed}={settings[fixed]!r}, not {params[fixed]!r}: for a variant of it, "
+            "give all parameters to BetaBernoulliClassifier itself"
+        )
+        raise ValueError(msg)
+    return settings | params
+
+
+# ── The state of a fitted BetaBernoulliClassifier as facts and arrays, and its checks ─────────────
+
+_FACTS = ("alpha", "held_out", "kernel", "loss", "n_iter", "prior", "shift")
+_PRIOR_PARAMS = ("scale", "share", "variance")
+
+
+def prior_facts(prior: GaussianLaplace | None) -> Facts | None:
+    """Return a prior as facts."""
+    return None if prior is None else Facts(asdict(prior))
+
+
+def restored_attributes(state: ModelState) -> dict[str, Any]:
+    """Return the attributes of a classifier with this state, after checking it."""
+    arrays = StateArrays(state.arrays)
+    read = expansion_attributes if "rows" in arrays else _linear_attributes
+    attributes = read(arrays, state.n_features)
+    arrays.require_empty()
+    attributes |= _restored_facts(state.facts)
+    require_matching_kernel(attributes, attributes["_kernel"])
+    calibrated = state.calibrations is not None or state.operating_points
+    require(not calibrated, "BetaBernoulliClassifier has no calibration and no operating point")
+    return attributes
+
+
+def _linear_attributes(arrays: StateArrays, n_features: int) -> dict[str, Any]:
+    """Return the attributes of a model without a kernel."""
+    attributes = support_attributes(arrays)
+    attributes["coef_"] = arrays.take("coef", (1, n_features), "float64")
+    if "scale" in arrays:
+        attributes["feature_scales_"] = arrays.take("scale", (n_features,), "float64")
+    support = attributes["support_"]
+    ordered = (np.diff(support) > 0).all() and (support < n_features).all()
+    require(ordered, "support is beyond the features, or not in their order")
+    pruned = np.delete(attributes["coef_"][0], support)
+    require(not pruned.any(), "support lacks a feature with a coefficient")
+    return attributes
+
+
+def _restored_facts(facts: Facts) -> dict[str, Any]:
+    facts.require_names(*_FACTS)
+    attributes = restored_loss_fit(facts)
+    loss = attributes["loss_"]
+    require(isinstance(loss, BetaBernoulli), "its loss has no plateaus")
+    inside = 0 <= loss.mixing < 1 and 0 <= loss.prior_mean <= 1 and 0 < loss.gamma < inf
+    require(inside, "its plateaus are not probabilities")
+    require(is_number(facts["shift"]), "its shift is not a number")
+    held_out = facts["held_out"]
+    # Nested Facts are not a dictionary of floats, even if they are empty.
+    numbers = type(held_out) is dict and all(
+        type(number) is float for pair in held_out.items() for number in pair
+    )
+    require(numbers, "its held-out losses are not numbers")
+    return attributes | {
+        "plateaus_": pair_of(loss),
+        "held_out_": held_out,
+        "prior_": _restored_prior(facts["prior"]),
+        "_shift": facts["shift"],
+        "_kernel": restored_kernel(facts["kernel"]),
+    }
+
+
+def _restored_prior(facts: Any) -> GaussianLaplace | None:
+    if facts is None:
+        return None
+    complete = isinstance(facts, Facts) and sorted(facts) == list(_PRIOR_PARAMS)
+    require(
+        complete and all(map(is_number, facts.values())),
+        "its prior is not a share, a variance and a scale",
+    )
+    return GaussianLaplace(**facts)
+
+
+# ── BetaBernoulliClassifier: logistic regression with bounded losses, robust to outliers ──────────
 
 _ALPHAS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _FOLDS = 5

@@ -12,18 +12,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from directrix.classifiers.beta_bernoulli.error_search import Found, search
-from directrix.classifiers.beta_bernoulli.learned_plateaus import LEARNABLE, learn
-from directrix.classifiers.beta_bernoulli.penalized_intercept import (
+from directrix.classifiers.beta_bernoulli.plateaus import (
+    LEARNABLE,
+    checked_plateaus,
+    learn,
+    loss_of,
+)
+from directrix.classifiers.beta_bernoulli.sparse_prior import (
+    GaussianLaplace,
     PenalizedInterceptObjective,
     newton_refine,
+    prune,
 )
-from directrix.classifiers.beta_bernoulli.plateaus import checked_plateaus, loss_of
-from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, prune
-from directrix.classifiers.fitting.progress import Progress
-from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.kernels.expansion import KernelColumns, KernelExpansion, LinearColumns
-from directrix.classifiers.kernels.kernel import Kernel
-from directrix.classifiers.kernels.sgd import kernel_sgd, linear_sgd
+from directrix.classifiers.kernels.expansion import (
+    Kernel,
+    KernelColumns,
+    KernelExpansion,
+    LinearColumns,
+)
+from directrix.fitting.progress import Progress
+from directrix.fitting.sgd import kernel_sgd, linear_sgd
+from directrix.fitting.training_rows import TrainingRows
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 

@@ -11,20 +11,19 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit import DirectFit, Fitted
-from directrix.classifiers.direct.report import BASELINE
-from directrix.classifiers.fitting.progress import Progress, with_callbacks
-from directrix.classifiers.fitting.signs import Signs
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.exceptions import DirectionWarning, find_stacklevel
-from directrix.frontier._standard_space import require_rows_of_both
+from directrix.fitting.directions import Signs
+from directrix.fitting.progress import Clock, Progress, with_callbacks
+from directrix.frontier.standard_space import require_rows_of_both
 from directrix.metrics.table import resolve
+from directrix.models.report import BASELINE
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.direct.gap import Gap
     from directrix.metrics.base import Metric
+    from directrix.models.report import Gap
 
 
 class DirectClassifier(MetricClassifier):
@@ -166,7 +165,7 @@ class DirectClassifier(MetricClassifier):
         progress.end()
         return self
 
-    def fit_source(  # noqa: PLR0913 - roles of columns, and how they are read
+    def fit_source(
         self,
         source: Any,
         *,
@@ -204,7 +203,7 @@ class DirectClassifier(MetricClassifier):
         transform, where, engine, progress : as in `summarize`
         """
         from directrix.classifiers.direct.fit_source import DirectSource
-        from directrix.classifiers.fitting.two_passes import TwoPasses, check_refine, source_folds
+        from directrix.fitting.two_passes import TwoPasses, check_refine, source_folds
 
         metric = resolve(self.metric)
         self._check_parameters([metric])

@@ -8,31 +8,36 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.direct.report import DirectReport
-from directrix.classifiers.fitting.choice import Choice, Selection
-from directrix.classifiers.fitting.direction_prices import DirectionPrices
-from directrix.classifiers.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
-from directrix.classifiers.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows, prepare
-from directrix.frontier.compare import MOST_ROWS, curve_maker, round_scores, scores_of
+from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.directions import DirectionPrices
+from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
+from directrix.fitting.guarantee import Guarantee, threshold_from_rows
+from directrix.fitting.training_rows import KeyedRows, TrainingRows, prepare
+from directrix.frontier.compare import (
+    MOST_ROWS,
+    OneStandardError,
+    curve_maker,
+    round_scores,
+    scores_of,
+)
 from directrix.frontier.moment_candidates import moment_candidates
 from directrix.frontier.recipes import Recipe
 from directrix.frontier.ridge_candidates import ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES, Search
-from directrix.frontier.select import OneStandardError
 from directrix.losses import Logistic
+from directrix.models.report import DirectReport
 from directrix.moments import Moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.direct.clock import Clock
-    from directrix.classifiers.fitting.operating_point import Assessment
-    from directrix.classifiers.fitting.signs import Signs
-    from directrix.classifiers.fitting.standardization import Standardization
-    from directrix.classifiers.fitting.trials import Trials
+    from directrix.fitting.assessment import Assessment
+    from directrix.fitting.directions import Signs
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.trials import Trials
     from directrix.frontier.candidates import Candidate
     from directrix.frontier.compare import Comparison, Curves
     from directrix.metrics.base import Metric
@@ -239,10 +244,11 @@ def fit_best(
         candidates,
         comparison,
         index,
-        final.assessment,
+        final.assessment.estimate,
         gap,
         skipped=skipped,
         complexities=complexities,
+        chance=final.assessment.chance,
     )
     curve = curve_maker(seen.positive, seen.weight)(final.scores)
     fit, choice = Fitted(final.fitted, report), final.assessment.choice

@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.direct.fit import FALL, Fitted, gap_to_logistic
-from directrix.classifiers.direct.report import DirectReport
-from directrix.classifiers.fitting.class_weights import class_factors, reweighted
-from directrix.classifiers.fitting.corrections import Corrections
-from directrix.classifiers.fitting.histogram_choice import (
+from directrix.fitting.class_weights import class_factors, reweighted
+from directrix.fitting.corrections import Corrections
+from directrix.fitting.histogram_choice import (
     guaranteed_threshold,
     select_from_histograms,
 )
-from directrix.classifiers.fitting.standardization import Standardization
-from directrix.classifiers.fitting.two_passes import TwoPasses
+from directrix.fitting.standardization import Standardization
+from directrix.fitting.two_passes import TwoPasses
 from directrix.frontier.compare import Comparison
 from directrix.frontier.moment_candidates import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES, Search
+from directrix.models.report import DirectReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.fitting.guarantee import Guarantee
-    from directrix.classifiers.fitting.histogram_choice import HistogramChoice
     from directrix.engines.tasks import Surveyed
+    from directrix.fitting.guarantee import Guarantee
+    from directrix.fitting.histogram_choice import HistogramChoice
     from directrix.frontier.candidates import Candidate
     from directrix.frontier.corrected_candidate import CorrectedCandidate
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.moments.row_sample import RowSample
+    from directrix.rows.sample import RowSample
 
 #: Rows of each class in the sample that both frontiers are built on, however many partitions.
 MOST_ROWS = 20_000
@@ -221,9 +221,10 @@ def report_of_choice(
         candidates,
         comparison,
         chosen.index,
-        chosen.assessment,
+        chosen.assessment.estimate,
         gap,
         skipped=skipped,
+        chance=chosen.assessment.chance,
     )
 
 

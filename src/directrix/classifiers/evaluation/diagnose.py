@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from directrix.classifiers.fitting.intervals import Sizes, effective_rows, interval_method
-from directrix.classifiers.fitting.operating_point import OnRows
-from directrix.classifiers.positive import positive_of, toward_positive
-from directrix.frontier._standard_space import require_rows_of_both
+from directrix.classifiers.labels import positive_of, toward_positive
+from directrix.frontier.standard_space import require_rows_of_both
 from directrix.metrics.curve import Curve, checked
 from directrix.metrics.table import resolve
+from directrix.models.intervals import Sizes, effective_rows, interval_method
+from directrix.models.operating_point import OnRows
 from directrix.moments import Moments
 from directrix.moments.projection import project
 

@@ -11,7 +11,8 @@ from directrix.classifiers.scoring import LinearFormula
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Counted, Histograms
-from directrix.moments import ScoreHistogram, labels
+from directrix.moments import ScoreHistogram
+from directrix.rows import labels
 
 if TYPE_CHECKING:
     from directrix.classifiers.scoring import ScoringFormula

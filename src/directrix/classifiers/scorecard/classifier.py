@@ -10,18 +10,18 @@ from warnings import warn
 import numpy as np
 
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.direct.clock import Clock
-from directrix.classifiers.direct.report import STRAIGHT
-from directrix.classifiers.fitting.progress import Progress, with_callbacks
-from directrix.classifiers.scorecard.card.model import CardModel
-from directrix.classifiers.scorecard.card.scales import scale_of
 from directrix.classifiers.scorecard.column_order import ColumnOrder
-from directrix.classifiers.scorecard.directions import Direction, directions_of
+from directrix.classifiers.scorecard.directions import directions_of
 from directrix.classifiers.scorecard.fit import CardFit, CardSettings, FittedCard
 from directrix.classifiers.scorecard.fit_counts import cards_of_counts
+from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
+from directrix.designs.card import Direction
 from directrix.exceptions import DirectionWarning, find_stacklevel
+from directrix.fitting.progress import Clock, Progress, with_callbacks
 from directrix.metrics.table import resolve
+from directrix.models.card import scale_of
+from directrix.models.report import STRAIGHT
 from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class ScorecardClassifier(CardModel):
         progress.end()
         return self
 
-    def fit_source(  # noqa: PLR0913 - roles of columns, and how they are read
+    def fit_source(
         self,
         source: Any,
         *,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.card import Card, Cross
-from directrix.moments.row_hash import mix_bits
+from directrix.models.card import Card, Cross
+from directrix.rows.keys import mix_bits
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray

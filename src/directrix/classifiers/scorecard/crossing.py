@@ -12,7 +12,7 @@ from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.fitting.training_rows import TrainingRows
 
 
 class Crossed(NamedTuple):

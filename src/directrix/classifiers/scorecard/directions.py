@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.fitting.direction_prices import DirectionPrices
-from directrix.classifiers.fitting.signs import column_position
 from directrix.classifiers.scorecard.structure_choice import Structure
+from directrix.designs.card import Direction
 from directrix.exceptions import FewRowsWarning, find_stacklevel
+from directrix.fitting.directions import DirectionPrices, column_position
 from directrix.frontier.compare import Curves
 from directrix.frontier.fold_designs import design_without
 from directrix.tables import LevelBins
@@ -27,26 +27,6 @@ _WISHES = ("increasing", "decreasing")
 _FLAT = 1e-9
 #: Levels between which there is a direction.
 _LEAST_LEVELS = 2
-
-
-class Direction(NamedTuple):
-    """A direction that the points of a column keep.
-
-    Parameters
-    ----------
-    column : int
-        Position of the column.
-    name : str
-    wish : str
-        What was asked for, as text.
-    rising : array of int
-        Cells of the column in the order in which points of the positive class may not fall.
-    """
-
-    column: int
-    name: str
-    wish: str
-    rising: IntArray
 
 
 def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:

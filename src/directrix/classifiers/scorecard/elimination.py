@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.classifiers.scorecard.design import CardDesign
     from directrix.classifiers.scorecard.trainers import Trainer
+    from directrix.designs.card import CardDesign
+    from directrix.fitting.training_rows import TrainingRows
 
 #: Share of the columns that are kept at each step, before a card is trained again.
 _KEPT = 0.8

@@ -10,35 +10,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct.fit import APART, FALL, fit_best, guaranteed
-from directrix.classifiers.scorecard.card.card import Card
-from directrix.classifiers.scorecard.design import CardDesign
-from directrix.classifiers.scorecard.directions import Direction, direction_prices, flat_columns
+from directrix.classifiers.scorecard.directions import direction_prices, flat_columns
 from directrix.classifiers.scorecard.points_fit import PointsFit, finished, points_as_rows
 from directrix.classifiers.scorecard.screening import ScreenedColumns, is_wide, screened
 from directrix.classifiers.scorecard.straight_lines import StraightLines
 from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
+from directrix.designs.card import CardDesign, Direction
 from directrix.frontier.candidates import Candidate
 from directrix.frontier.compare import MOST_ROWS, Comparison, compare
 from directrix.frontier.recipes import Sweep
 from directrix.frontier.ridge_candidates import RidgeCandidate, ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import Search
+from directrix.models.card import Card
 from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.direct.clock import Clock
     from directrix.classifiers.direct.fit import BestFit
-    from directrix.classifiers.direct.report import DirectReport
-    from directrix.classifiers.fitting.finalize import FittedLine
-    from directrix.classifiers.fitting.guarantee import Guarantee
-    from directrix.classifiers.fitting.training_rows import KeyedRows, TrainingRows
-    from directrix.classifiers.fitting.trials import Trials
-    from directrix.classifiers.scorecard.card.scales import Scale
+    from directrix.fitting.finalize import FittedLine
+    from directrix.fitting.guarantee import Guarantee
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.training_rows import KeyedRows, TrainingRows
+    from directrix.fitting.trials import Trials
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
+    from directrix.models.card import Scale
+    from directrix.models.report import DirectReport
 
 #: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
 #: begin with the ridge itself; others are neighbours of good candidates.

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.fitting.finalize import FittedLine, finalize_on_moments
-from directrix.classifiers.scorecard.card.card import Card
-from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.classifiers.scorecard.training_table import two_sides
+from directrix.designs.card import CardDesign, column_codings
+from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.frontier.ridge_candidates import ridge_settings
 from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
 from directrix.tables import BinCounts
 from directrix.tables.coding.coded_rows import Coding
@@ -29,9 +29,9 @@ from directrix.tables.coding.prior import CellKinds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix.classifiers.scorecard.card.scales import Scale
-    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.designs.card import Direction
     from directrix.metrics.base import Metric
+    from directrix.models.card import Scale
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1

@@ -8,29 +8,325 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.direct.gap import Gap
-from directrix.classifiers.direct.report import Estimate, TiesSplit
-from directrix.classifiers.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
-from directrix.classifiers.scorecard.card.rounding import RoundingSearch, largest_unit, rounded_card
-from directrix.classifiers.scorecard.card.scales import PointsToDoubleOdds, Scale
+from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.frontier.compare import Curves, compare, curve_maker
 from directrix.frontier.fold_designs import FoldDesigns
 from directrix.metrics import AUC
+from directrix.metrics.curve import CurveStack
+from directrix.models.card import PointsToDoubleOdds, Scale
+from directrix.models.report import Estimate, Gap, TiesSplit
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.designs.card import Direction
+    from directrix.metrics.base import Metric
+    from directrix.models.card import Card
+    from directrix.tables.coding.prior import CellKinds
+
+# ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
+
+#: Factors of the plain unit that are tried. In a larger one rare bins at the ends are cut off, and
+#: the others have finer points.
+_FACTORS = tuple(np.geomspace(0.5, 16.0, 21).tolist())
+#: Changes of the points of a bin that are tried.
+_STEPS = (1, -1)
+#: Groups of bins whose changes are judged together, which bounds the memory.
+_TOGETHER = 256
+#: Rounds of single changes, and rows that judge them.
+_ROUNDS, _MOST_ROWS = 3, 20_000
+#: A change must be worth so many rows of the smaller class: less is what chance gives.
+_WORTH = 3.0
+
+
+def rounded_card(card: Card, unit: float) -> Card:
+    """Return the card in units, rounded: the lowest bin of every column and cross has none.
+
+    Parameters
+    ----------
+    card : Card
+        With more points for the positive class, and a cutoff of zero.
+    unit : float
+        Points of the rounded card for one of the card.
+    """
+    columns = tuple(_rounded(points, unit) for points in card.columns)
+    crosses = tuple(replace(cross, points=_rounded(cross.points, unit)) for cross in card.crosses)
+    return replace(card, intercept=0.0, columns=columns, crosses=crosses)
+
+
+def largest_unit(card: Card, largest: int) -> float:
+    """Return the unit in which the widest column or cross has so many points."""
+    widest = max((float(np.ptp(points)) for points in card.blocks if points.size), default=0.0)
+    return largest / widest if widest > 0 else 1.0
+
+
+def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Card:
+    """Return the card with the points of each column and cross cut off at both ends of a range.
+
+    The range is where it changes the points of rows least.
+
+    Parameters
+    ----------
+    card : Card
+    reach : float
+        Difference of points in a column at most.
+    cells : array of int of shape (n, columns)
+    weight : array of shape (n,)
+    """
+    return _cut_off(card, reach, _cell_weights(card, cells, weight))
+
+
+@dataclass(frozen=True)
+class RoundingSearch:
+    """Rounds cards so that the exact metric and the AUC of their training rows are best.
+
+    Parameters
+    ----------
+    metric : Metric
+    largest : int
+        Points of any bin at most.
+    directions : sequence of Direction
+        Of columns whose points may only rise.
+    kinds : sequence of CellKinds
+        What the cells of each column are; by default all are levels.
+    """
+
+    metric: Metric
+    largest: int
+    directions: Sequence[Direction] = ()
+    kinds: Sequence[CellKinds] = ()
+
+    def plain(self, card: Card, *_: Any) -> Card:
+        """Return the card, rounded in the largest unit."""
+        return rounded_card(card, largest_unit(card, self.largest))
+
+    def nearest(self, card: Card, cells: IntArray, positive: AnyArray, weight: FloatArray) -> Card:
+        """Return the card, rounded in the unit in which the sums of rows are nearest to its own."""
+        del positive  # labels would choose what fits these rows by chance
+        plain, scores = largest_unit(card, self.largest), card.points(cells)
+        share = weight / weight.sum()
+        held = _cell_weights(card, cells, weight)
+        cards, errors = [], []
+        for factor in _FACTORS:
+            unit = factor * plain
+            cards.append(rounded_card(_cut_off(card, self.largest / unit, held), unit))
+            off = cards[-1].points(cells) / unit - scores
+            # Not squares: rare rows at the end of a range, which keep their place, would decide.
+            errors.append(float(share @ np.abs(off - np.median(off))))
+        return cards[int(np.argmin(errors))]
+
+    def searched(
+        self,
+        card: Card,
+        cells: IntArray,
+        positive: AnyArray,
+        weight: FloatArray,
+        start: Card | None = None,
+    ) -> Card:
+        """Return a rounded card in which no change of one bin by one point is much better.
+
+        Neighbouring bins with equal points change together. Columns without points stay without.
+
+        Parameters
+        ----------
+        card : Card
+        cells : array of int of shape (n, columns)
+        positive : array of bool of shape (n,)
+        weight : array of shape (n,)
+        start : Card, optional
+            Rounded card that the search begins with; by default the nearest.
+        """
+        made = self.nearest(card, cells, positive, weight) if start is None else start
+        columns = [points.copy() for points in made.columns]
+        rows = slice(None, _MOST_ROWS)  # in the order of their keys, which is random
+        sums = _Sums(made.points(cells[rows]).astype(np.int64), positive[rows], weight[rows])
+        best = float(self._values(sums.counts()[None])[0])
+        few = int(min(positive[rows].sum(), (~positive[rows]).sum()))
+        worth = _WORTH / max(few, 1)
+        for _ in range(_ROUNDS):
+            before = best
+            for number, points in enumerate(columns):
+                if not np.ptp(card.columns[number]):
+                    continue  # dropped columns stay dropped
+                groups = _groups(points, self.kinds[number].n_ordered if self.kinds else 0)
+                best = self._change(number, points, groups, cells[rows, number], sums, best, worth)
+            if best <= before:
+                break
+        return replace(made, columns=tuple(columns))
+
+    def _change(
+        self,
+        number: int,
+        points: FloatArray,
+        groups: list[IntArray],
+        cells: IntArray,
+        sums: _Sums,
+        best: float,
+        worth: float,
+    ) -> float:
+        """Change the points of one column in place where it is worth it; return the best value."""
+        done = 0
+        while done < len(groups):
+            left = groups[done : done + _TOGETHER]
+            allowed = self._allowed_steps(number, points, left)
+            counts = sums.counts_after_steps(cells, len(points), left)[allowed]
+            values = self._values(counts)
+            better = np.flatnonzero(values > best + worth)
+            if not better.size:
+                done += len(left)
+                continue
+            best = float(values[better[0]])
+            index, step = divmod(int(np.flatnonzero(allowed)[better[0]]), len(_STEPS))
+            points[left[index]] += _STEPS[step]
+            sums.move(np.isin(cells, left[index]), _STEPS[step])
+            done += index + 1
+        return best
+
+    def _values(self, counts: FloatArray) -> FloatArray:
+        """Return the metric and the area under the curve, which holds the other rows in order.
+
+        Parameters
+        ----------
+        counts : array of shape (k, 2, m)
+            Weight of the positives and of the negatives at each sum, the highest sum first.
+        """
+        above = np.concatenate([np.zeros((*counts.shape[:2], 1)), np.cumsum(counts, axis=-1)], -1)
+        curves = CurveStack(above[:, 0], above[:, 1])
+        values = self.metric.best_of_each(curves)[0]
+        areas = AUC().best_of_each(curves)[0]
+        return np.asarray(areas + (values if self.metric.greater_is_better else -values))
+
+    def _allowed_steps(self, column: int, points: FloatArray, groups: list[IntArray]) -> AnyArray:
+        """Return for each step of each group whether points stay on the scale and keep directions.
+
+        Returns
+        -------
+        array of bool of shape (steps * groups,)
+        """
+        moved = points[[group[0] for group in groups]][:, None] + np.array(_STEPS)
+        allowed: AnyArray = (moved >= 0) & (moved <= self.largest)
+        for direction in self.directions:
+            if direction.column != column:
+                continue
+            for (index, step), fine in np.ndenumerate(allowed):
+                trial = points.copy()
+                trial[groups[index]] += _STEPS[step]
+                allowed[index, step] = fine and (np.diff(trial[direction.rising]) >= 0).all()
+        return allowed.ravel()
+
+
+@dataclass
+class _Sums:
+    """Whole points of rows, summed, and the weight of each class at every sum."""
+
+    points: IntArray
+    positive: AnyArray
+    weight: FloatArray
+
+    def counts(self) -> FloatArray:
+        """Return the weight of positives and negatives at each sum, the highest sum first."""
+        return self._by_cell(np.zeros(len(self.points), dtype=np.int64), 1)[:, 0]
+
+    def counts_after_steps(
+        self, cells: IntArray, n_cells: int, groups: Sequence[IntArray]
+    ) -> FloatArray:
+        """Return the counts if all rows of a group of cells had one point more, or one less.
+
+        All are made from the counts by cell and sum, which are one pass over the rows.
+
+        Returns
+        -------
+        array of shape (2 * groups, 2, sums + 2)
+            For each group as in `counts`, one point up first, then one point down.
+        """
+        by_cell = self._by_cell(cells, n_cells)
+        held = np.stack([by_cell[:, group].sum(axis=1) for group in groups])
+        size = held.shape[-1]
+        after = np.zeros((len(groups), len(_STEPS), 2, size + 2))
+        after[..., 1 : 1 + size] = (by_cell.sum(axis=1) - held)[:, None]
+        for index, step in enumerate(_STEPS):
+            after[:, index, :, 1 - step : 1 - step + size] += held
+        return after.reshape(-1, 2, size + 2)
+
+    def move(self, changed: AnyArray, step: int) -> None:
+        """Add points to some rows."""
+        self.points = self.points + np.where(changed, step, 0)
+
+    def _by_cell(self, cells: IntArray, n_cells: int) -> FloatArray:
+        top = int(self.points.max(initial=0))
+        size = top - int(self.points.min(initial=0)) + 1
+        key = (np.where(self.positive, 0, n_cells) + cells) * size + (top - self.points)
+        counts = np.bincount(key, self.weight, 2 * n_cells * size).astype(np.float64)
+        return counts.reshape(2, n_cells, size)
+
+
+def _cell_weights(card: Card, cells: IntArray, weight: FloatArray) -> list[FloatArray]:
+    """Return the weight of the rows of each cell of each column, then of each cross."""
+    columns = [
+        np.bincount(cells[:, k], weight, len(points)).astype(np.float64)
+        for k, points in enumerate(card.columns)
+    ]
+    return columns + [cross.weights(cells, weight) for cross in card.crosses]
+
+
+def _cut_off(card: Card, reach: float, weights: Sequence[FloatArray]) -> Card:
+    """Return the card with points cut off, from the weights of its cells; see `cut_off`."""
+    blocks = [
+        _within(points, reach, weight) for points, weight in zip(card.blocks, weights, strict=True)
+    ]
+    crosses = tuple(
+        replace(cross, points=points)
+        for cross, points in zip(card.crosses, blocks[len(card.columns) :], strict=True)
+    )
+    return replace(card, columns=tuple(blocks[: len(card.columns)]), crosses=crosses)
+
+
+def _rounded(points: FloatArray, unit: float) -> FloatArray:
+    if not points.size:
+        return points
+    whole: FloatArray = np.rint(unit * (points - points.min()))
+    return whole
+
+
+def _within(points: FloatArray, reach: float, weight: FloatArray) -> FloatArray:
+    """Return points cut off to the range of a width that changes their weighted sum least."""
+    if not points.size or np.ptp(points) <= reach:
+        return points
+    lowest = np.unique(np.concatenate([points.ravel(), points.ravel() - reach]))
+    lowest = lowest[(lowest >= points.min()) & (lowest <= points.max() - reach)]
+    cut = np.clip(points.ravel(), lowest[:, None], lowest[:, None] + reach)
+    change = np.square(cut - points.ravel()) @ weight.ravel()
+    best: FloatArray = cut[int(np.argmin(change))].reshape(points.shape)
+    return best
+
+
+def _groups(points: FloatArray, n_ordered: int) -> list[IntArray]:
+    """Return cells that change together: neighbouring ordered bins of equal points."""
+    groups: list[list[int]] = [[0]] if len(points) else []
+    for cell in range(1, len(points)):
+        neighbours = 1 < cell <= n_ordered
+        if neighbours and points[cell] == points[cell - 1]:
+            groups[-1].append(cell)
+        else:
+            groups.append([cell])
+    return [np.array(group) for group in groups]
+
+
+# ── The points of a fitted card on a scale, with the cutoff and probabilities that go with the ────
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.direct.fit import BestFit
-    from directrix.classifiers.direct.report import DirectReport
-    from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.classifiers.scorecard.card.card import Card
-    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.designs.card import Direction
+    from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
+    from directrix.models.card import Card
+    from directrix.models.report import DirectReport
     from directrix.tables.coding.prior import CellKinds
 
     #: From the card made without a fold, and that fold, to its points.

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.scorecard.card.card import Card, Cross
+from directrix.models.card import Card, Cross
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.direct.clock import Clock
-    from directrix.classifiers.fitting.training_rows import TrainingRows
     from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.training_rows import TrainingRows
     from directrix.tables.coding.prior import CellKinds
 
 #: Tables of more columns are screened: with a time budget, and without one.

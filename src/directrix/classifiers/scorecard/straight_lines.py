@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.direct.fit import FALL
-from directrix.classifiers.direct.gap import Gap
-from directrix.classifiers.fitting.choice import Choice, Selection
-from directrix.classifiers.scorecard.design import CardDesign
+from directrix.designs.card import CardDesign
+from directrix.fitting.choice import Choice, Selection
 from directrix.frontier.compare import compare
 from directrix.frontier.fold_designs import FoldDesigns
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_candidate import RowCandidate
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.losses import Logistic
+from directrix.models.report import Gap
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basis
 
 if TYPE_CHECKING:
     from directrix.classifiers.direct.fit import BestFit
-    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.fitting.training_rows import TrainingRows
 
 
 @dataclass

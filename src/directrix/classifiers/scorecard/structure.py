@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.fitting.trials import HeldOutArea, Trials
 from directrix.classifiers.scorecard.crossing import Crossed
-from directrix.classifiers.scorecard.design import CardDesign, column_codings
 from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
 from directrix.classifiers.scorecard.structure_choice import FALL, Structure, StructureRule
+from directrix.designs.card import CardDesign, column_codings
+from directrix.fitting.trials import HeldOutArea, Trials
 from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.fitting.training_rows import TrainingRows
-    from directrix.classifiers.scorecard.directions import Direction
     from directrix.classifiers.scorecard.trainers import Solved, Trainer
+    from directrix.designs.card import Direction
+    from directrix.fitting.training_rows import TrainingRows
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
 _NEAR = (3.0, 1.0)

@@ -19,7 +19,7 @@ from directrix.losses import Logistic
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.fitting.training_rows import TrainingRows
 
     #: Coefficients, intercept last, by ridge and fold that was left out.
     Solved = dict[tuple[float, int | None], FloatArray]

@@ -12,12 +12,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.fitting.class_weights import checked_weight
-from directrix.classifiers.fitting.folds import folds_given
-from directrix.classifiers.fitting.training_rows import KeyedRows, copies_of
-from directrix.classifiers.labels import plain_labels
-from directrix.classifiers.positive import dates_in_microseconds
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels
 from directrix.classifiers.scorecard.column_order import content_order
+from directrix.fitting.class_weights import checked_weight
+from directrix.fitting.folds import folds_given
+from directrix.fitting.training_rows import KeyedRows, copies_of
 from directrix.tables import Binner, Table
 
 if TYPE_CHECKING:

@@ -10,50 +10,188 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.fitting.choice import Selection
-from directrix.classifiers.fitting.finalize import Lines, finalize, finalize_on_rows
-from directrix.classifiers.fitting.progress import (
+from directrix.classifiers.kernels.expansion import Kernel, KernelExpansion
+from directrix.classifiers.kernels.scoring import (
+    KernelScoring,
+    expansion_arrays,
+    kernel_facts,
+    kernel_units,
+    restored_expansion,
+)
+from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
+from directrix.classifiers.smooth.initialization import start_of, validate_grid
+from directrix.classifiers.state import Facts, require, restored_loss_fit
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.fitting.choice import Selection
+from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
+from directrix.fitting.progress import (
     CallbackSupportMixin,
     Progress,
     with_callbacks,
 )
-from directrix.classifiers.fitting.solvers import keeps_intercept, solver_for
-from directrix.classifiers.fitting.training_rows import Prepared, prepare
-from directrix.classifiers.kernels.kernel import Kernel
-from directrix.classifiers.kernels.scoring import KernelScoring
-from directrix.classifiers.kernels.state import (
-    expansion_arrays,
-    kernel_facts,
-    restored_expansion,
-)
-from directrix.classifiers.smooth.expansion import (
-    check_kernel_start,
-    expand,
-    expansion_model,
-    identity_units,
-)
-from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
-from directrix.classifiers.smooth.initialization import start_of
-from directrix.classifiers.smooth.recipes import check_without_folds, recipes_for
-from directrix.classifiers.state import Facts, require, restored_loss_fit
-from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.fitting.solvers import keeps_intercept, solver_for
+from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Prepared, prepare
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare
-from directrix.frontier.recipes import ranking_continuation
+from directrix.frontier.recipes import (
+    GAMMAS,
+    RIDGES,
+    Recipe,
+    cost_sweep,
+    path,
+    ranking_continuation,
+)
 from directrix.frontier.row_candidate import RowCandidate
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.losses.base import Loss
-from directrix.metrics.table import resolve
+from directrix.metrics.table import resolve, resolve_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.training_rows import KeyedRows
-    from directrix.classifiers.kernels.expansion import KernelExpansion
+    from directrix._typing import FloatArray, IntArray
+    from directrix.classifiers.kernels.expansion import Kernel, KernelExpansion
     from directrix.classifiers.state import ModelState
+    from directrix.fitting.training_rows import KeyedRows, TrainingRows
     from directrix.metrics.base import Metric
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
+
+# ── Candidates of SmoothClassifier from its parameters, and parameters that do not go together ────
+
+
+def recipes_for(classifier: Any, metric: Metric) -> list[Recipe]:
+    """Return how the candidates are made; refuse parameters that do not go together.
+
+    Parameters
+    ----------
+    classifier : SmoothClassifier
+    metric : Metric
+    """
+    solver, with_kernel = classifier.solver, classifier.kernel is not None
+    ridges = validate_grid(classifier.alpha, RIDGES, "alpha")
+    if classifier.loss is None:
+        if solver not in ("auto", "lbfgs"):
+            msg = (
+                f"solver={solver!r} needs a loss: without one, lines of a sweep are made "
+                "with 'lbfgs'. For the least training error give loss='zero_one' and "
+                "solver='vertex'."
+            )
+            raise ValueError(msg)
+        return cost_sweep(ridges, gammas=validate_grid(classifier.levels, GAMMAS, "levels"))
+    loss = resolve_loss(classifier.loss, metric)
+    solver_for(solver, loss, kernel=with_kernel)
+    if not loss.penalized:
+        if with_kernel:
+            msg = (
+                f"loss={loss.name!r} has no ridge, without which a kernel separates any rows: "
+                "give a loss with a ridge, or no kernel"
+            )
+            raise ValueError(msg)
+        ridges = (0.0,)
+    return path(loss, ridges, validate_grid(classifier.levels, (1.0,), "levels"))
+
+
+def check_without_folds(classifier: Any, recipes: Sequence[Recipe], groups: Any) -> None:
+    """Raise ValueError if ``cv=None`` holds no rows out and there is something to choose.
+
+    Parameters
+    ----------
+    classifier : SmoothClassifier
+    recipes : sequence of Recipe
+    groups : array or None
+        As given to ``fit``.
+    """
+    n_ridges = len({recipe.ridge for recipe in recipes})
+    if classifier.loss is None:
+        reason = "cannot choose from a cost sweep: give a loss"
+    elif n_ridges > 1:
+        reason = f"cannot choose from {n_ridges} values of alpha: give one number"
+    elif groups is not None:
+        reason = "has no folds to keep groups together in: do not give groups"
+    else:
+        return
+    msg = f"cv=None holds no rows out and {reason}, or a number of folds as cv"
+    raise ValueError(msg)
+
+
+# ── Kernel expansions as rows of SmoothClassifier: coordinates before the fit, coefficients af ────
+
+# Share of the trace that is added to a kernel matrix, so that nearly equal rows do no harm.
+_LEAST_EIGENVALUE = 1e-12
+
+
+def expand(kernel: Kernel, rows: TrainingRows) -> tuple[Standardization, KernelExpansion]:
+    """Return the units of the features, and the kernel expansion of the rows in these units.
+
+    The coordinates of all rows serve for the fits without a fold too. A ridge keeps coefficients in
+    the span of the rows of the fit, by the representer theorem, so that the rows left out have no
+    influence.
+    """
+    units = kernel_units(kernel, rows.X, rows.weight)
+    return units, KernelExpansion.from_rows(kernel, units.rows(rows.X))
+
+
+def identity_units(X: FloatArray) -> Standardization:
+    """Return units that leave coordinates as they are: their norm is that of the function."""
+    return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+
+
+def check_kernel_start(start: Any) -> None:
+    """Raise ValueError for a start that is a line of the features."""
+    if not (isinstance(start, str) and start in ("moments", "zero")):
+        shown = repr(start) if isinstance(start, str) else "a line"
+        msg = (
+            f"start={shown} is for classifiers without a kernel; with one every descent starts "
+            "from zero: do not give a start"
+        )
+        raise ValueError(msg)
+
+
+def expansion_model(
+    space: KernelExpansion, solution: Solution, line: FloatArray, keyed: KeyedRows
+) -> tuple[FloatArray, IntArray]:
+    """Return the coefficients of rows that are not zero, and the indices of these rows.
+
+    Parameters
+    ----------
+    space : KernelExpansion
+    solution : Solution
+        Its coefficients of the rows are used if it has them: those of a support vector machine are
+        zero for most rows.
+    line : array of shape (r,)
+        A multiple of the solution's coefficients, without intercept.
+    keyed : KeyedRows
+        Its entries are the rows of the solution.
+    """
+    if solution.dual is None:
+        coefficients = space.coefficients(line)
+        kept = np.flatnonzero(coefficients)
+    else:
+        weight = solution.coef[:-1]
+        length = float(weight @ weight)
+        factor = float(line @ weight) / length if length else 0.0
+        center = space.center_index[keyed.index]
+        sums = np.bincount(center, solution.dual, len(space.centers))
+        coefficients = factor * sums.astype(np.float64)
+        kept = np.flatnonzero(coefficients)
+        coefficients[kept] += _correction(space, kept, coefficients[kept], line)
+    kept = kept[np.argsort(space.centers[kept])]
+    return coefficients[kept], space.centers[kept]
+
+
+def _correction(
+    space: KernelExpansion, kept: IntArray, coefficients: FloatArray, line: FloatArray
+) -> FloatArray:
+    """Return what coefficients of rows lack of a line: slopes in a narrow corner lose digits."""
+    centers = space.X[space.centers[kept]]
+    matrix = space.matrix[np.ix_(kept, kept)].copy()
+    matrix[np.diag_indices(len(kept))] += _LEAST_EIGENVALUE * float(np.trace(matrix))
+    lacking = centers @ (line - coefficients @ centers)
+    return np.asarray(np.linalg.solve(matrix, lacking), dtype=np.float64)
+
+
+# ── SmoothClassifier: candidates of a cost sweep, or of one loss, chosen on held-out rows ─────────
 
 
 class _Sweep(NamedTuple):

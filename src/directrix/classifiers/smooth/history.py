@@ -11,7 +11,7 @@ from directrix.frontier.compare import curve_maker, round_scores
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.training_rows import TrainingRows
+    from directrix.fitting.training_rows import TrainingRows
     from directrix.losses.base import Loss
     from directrix.metrics.base import Metric
     from directrix.objectives import DataObjective

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.positive import toward_positive
+from directrix.classifiers.labels import toward_positive
 from directrix.frontier import Frontier
 from directrix.moments import Moments
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.fitting.standardization import Standardization
+    from directrix.fitting.standardization import Standardization
     from directrix.metrics.base import Metric
 
     Start = Callable[[Any, AnyArray, FloatArray], FloatArray]

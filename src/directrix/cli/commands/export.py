@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from directrix._atomic_file import atomic_file
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     DIALECTS,
@@ -22,6 +21,7 @@ from directrix.cli.io.options import (
 )
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.reply import Reply
+from directrix.files.atomic import atomic_file
 
 _FORMATS = ("sql", "onnx", "pmml", "json", "python")
 _DTYPES = ("float64", "float32")

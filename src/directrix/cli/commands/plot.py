@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from directrix._atomic_file import atomic_file
 from directrix.cli.io.files import file_type, load_model, load_summary
 from directrix.cli.io.options import (
     Drop,
@@ -27,6 +26,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply, show_status
+from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from directrix.cli.io.rows import RowFiles

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from directrix._atomic_file import atomic_file
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import (
     Features,
@@ -26,6 +25,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
+from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
@@ -196,8 +196,7 @@ class PredictTask:
 
 def output_columns(model: Any) -> list[str]:
     """Return the names of the columns that are written: scores, probabilities, and the label."""
-    from directrix.classifiers.class_names import output_names, probability_names
-    from directrix.classifiers.positive import positive_of
+    from directrix.classifiers.labels import output_names, positive_of, probability_names
 
     classes = model.classes_.tolist()
     if len(classes) == 2:

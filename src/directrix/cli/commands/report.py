@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from directrix._atomic_file import atomic_file
 from directrix.cli.io.files import load_model
 from directrix.cli.io.fit_record import read_fit_record
 from directrix.cli.io.options import (
@@ -28,6 +27,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.html_page import Page
 from directrix.cli.output.reply import Reply, show_status
+from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from directrix.cli.output.report_sections import ReportData

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from directrix._atomic_file import atomic_file
 from directrix.cli.commands.summaries import save_summary
 from directrix.cli.io.options import (
     DIALECTS,
@@ -25,6 +24,7 @@ from directrix.cli.io.options import (
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.errors import UsageError
 from directrix.cli.output.reply import Reply
+from directrix.files.atomic import atomic_file
 
 #: Spellings of Boolean labels in CSV.
 _BOOLEANS = {"true": True, "false": False, "t": True, "f": False}

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from directrix._atomic_file import atomic_file
 from directrix.cli.io.files import load_model
 from directrix.cli.io.options import Features, Force, Json, Model, Positive, Rows, Weight, require
 from directrix.cli.io.output_file import require_output
 from directrix.cli.output.reply import Reply, to_json_value
+from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from directrix.cli.io.rows import RowFiles

@@ -24,9 +24,8 @@ from directrix.engines.doors.select import open_source
 from directrix.engines.plan import Plan
 from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import ColumnNotFoundError, PandasIndexWarning
-from directrix.moments.labels import as_labels
-from directrix.moments.rejection import not_finite_error
-from directrix.moments.rows import SparseRows, as_rows
+from directrix.rows.labels import as_labels
+from directrix.rows.rows import SparseRows, as_rows, not_finite_error
 
 _LIBSVM = (".svm", ".libsvm", ".svmlight")
 _COMPRESSED = (".gz", ".bz2")

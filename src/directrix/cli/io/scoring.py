@@ -12,7 +12,7 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.evaluation.measures import ScoredRows
-from directrix.classifiers.positive import ending_with, positive_of
+from directrix.classifiers.labels import ending_with, positive_of
 from directrix.cli.io.rows import (
     RowFiles,
     concatenate_weights,
@@ -24,7 +24,7 @@ from directrix.cli.output.errors import UsageError
 from directrix.engines.plan import Plan
 from directrix.exceptions.columns import NotNumericError, UnusableColumnsError
 from directrix.moments import Moments
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 
 #: Labels that a message lists.
 _LISTED_LABELS = 5

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.positive import positive_of
-from directrix.classifiers.scorecard.card.card import Card
+from directrix.classifiers.labels import positive_of
 from directrix.cli.output.reply import format_table
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
+from directrix.models.card import Card
 
 #: Coefficients that are listed, the largest first; the model file has all.
 _LISTED_COEFFICIENTS = 20

@@ -9,13 +9,13 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.measures import ScoredRows
-from directrix.classifiers.fitting.intervals import effective_rows, wilson
 from directrix.cli.output.errors import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier
 from directrix.metrics.base import Metric
 from directrix.metrics.curve import Curve
+from directrix.models.intervals import effective_rows, wilson
 
 _BINS = 15
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import diagnose
-from directrix.classifiers.direct.gap import Gap
-from directrix.classifiers.direct.report import sentence
-from directrix.classifiers.evaluation.feature_importance import (
+from directrix.classifiers.evaluation.measures import (
+    BEST_CUTOFF,
     MAX_FEATURES,
+    BinaryMeasures,
     FeatureImportance,
+    ScoredRows,
     feature_importances,
 )
-from directrix.classifiers.evaluation.measures import BEST_CUTOFF, BinaryMeasures, ScoredRows
 from directrix.cli.io.fit_record import FitRecord
 from directrix.cli.output.formatting import (
     caught_text,
@@ -35,6 +35,7 @@ from directrix.cli.output.pictures import (
     tradeoff_figure,
 )
 from directrix.metrics.base import Metric
+from directrix.models.report import Gap, sentence
 
 #: Candidates of the fit that the table lists, the best first.
 _LISTED_CANDIDATES = 15

@@ -9,7 +9,7 @@ from typing import Any
 from directrix.engines.doors.file_types import names_in_files, require_columns, with_common_types
 from directrix.engines.doors.opened import Opened, batch_rows
 from directrix.engines.plan import POSITION
-from directrix.moments.row_keys import position_keys
+from directrix.rows.keys import position_keys
 
 
 def open_dataset(rows: Any, *, complete: bool = False) -> Opened:

@@ -8,7 +8,7 @@ from directrix.engines.doors import delta, files, iceberg, streams
 from directrix.engines.doors.datasets import open_dataset
 from directrix.engines.doors.opened import Opened
 from directrix.engines.tables import is_arrow
-from directrix.moments.rows import is_frame
+from directrix.rows.rows import is_frame
 
 
 def accepts(source: Any) -> bool:

@@ -9,8 +9,8 @@ from directrix.tables import LevelBins
 from directrix.tables.bins import Bins
 
 if TYPE_CHECKING:
-    from directrix.classifiers.scorecard.card.card import Card
     from directrix.classifiers.scoring import CardFormula
+    from directrix.models.card import Card
 
 
 def column_entries(formula: CardFormula) -> list[dict[str, Any]]:

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scoring import CardFormula
 from directrix.exceptions import Float32PrecisionWarning, find_stacklevel
 from directrix.export.onnx.graph import Graph
 from directrix.export.onnx.linear import LEAST_CHANGE, ROUNDING
 from directrix.export.sql.cells import last_microsecond
+from directrix.models.card import Card
 from directrix.tables import LevelBins, NumberBins
 from directrix.tables.bins import Bins
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from directrix.export.pipelines.expressions import Expression, RawColumn, raw_position
 from directrix.export.pipelines.steps import step_features
 from directrix.export.scoring_formula import Formula, scoring_formula
-from directrix.moments.columns import checked_names
+from directrix.rows.rows import checked_names
 
 
 class RawFormula(NamedTuple):

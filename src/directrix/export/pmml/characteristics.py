@@ -14,7 +14,7 @@ from directrix.export.pmml.expressions import apply, constant, element, number_t
 
 if TYPE_CHECKING:
     from directrix._typing import IntArray
-    from directrix.classifiers.scorecard.card.card import Card, Cross
+    from directrix.models.card import Card, Cross
     from directrix.tables.bins import Bins
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scoring import CardFormula
 from directrix.export.pmml.characteristics import (
     Characteristic,
@@ -27,6 +26,7 @@ from directrix.export.pmml.expressions import (
     typed_text,
 )
 from directrix.export.scoring_formula import scoring_formula
+from directrix.models.card import Card
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _REASONS = 4  # reason codes of a row

@@ -11,7 +11,7 @@ import numpy as np
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.tables import Binner, LevelBins, NumberBins
 from directrix.tables.bins import Bins
-from directrix.tables.reading._objects import text_of
+from directrix.tables.table import text_of
 
 _MICROSECONDS = 86_400 * 10**6  # of a day
 _BOOLEANS = ("False", "True")

@@ -15,7 +15,7 @@ from directrix.tables.bins import Bins
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.scorecard.card.card import Card
+    from directrix.models.card import Card
 
 #: Integers are added in 32 bits by some databases.
 _LARGEST_SUM = 2**31 - 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from directrix.classifiers.scorecard.card.card import Card
 from directrix.classifiers.scoring import CardFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.scoring_formula import Formula
 from directrix.export.sql.points import has_integer_points, points_sql
 from directrix.export.sql.sums import sum_sql
+from directrix.models.card import Card
 
 #: Log-odds beyond which a probability is 0 or 1 to 300 digits; PostgreSQL refuses to compute the
 #: exponential of twice as much.

@@ -13,13 +13,50 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.tables.coding.cross_score import cross_score, score_statistic
 from directrix.tables.coding.prior import CellKinds, by_rate, column_basis, merge_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
+
+# ── Score test of a cross: whether the effects of two columns do not add up ───────────────────────
+
+
+def cross_score(
+    residual: FloatArray, curvature: FloatArray, left: FloatArray, right: FloatArray
+) -> float:
+    """Return the score test of a cross; zero if nothing is known of it.
+
+    Parameters
+    ----------
+    residual, curvature : arrays of shape (cells, other cells)
+        Sums by pairs of cells.
+    left, right : arrays of shape (cells, directions)
+        Codings of both columns.
+    """
+    R, H = residual, curvature
+    R = (
+        R
+        - H * (R.sum(1) / (H.sum(1) + 1.0))[:, None]
+        - H * (R.sum(0) / (H.sum(0) + 1.0))
+        + H * (R.sum() / (H.sum() + 1.0))
+    )
+    return score_statistic(left.T @ R @ right, (left**2).T @ H @ right**2)
+
+
+def score_statistic(gradient: FloatArray, expected: FloatArray) -> float:
+    """Return the squares of a gradient less their expectations, over their deviation.
+
+    Parameters
+    ----------
+    gradient, expected : arrays of shape (directions, other directions)
+    """
+    deviation = np.sqrt(np.square(expected).sum())
+    return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0
+
+
+# ── Crosses: pairs of columns whose effects do not add up, found by a score test ──────────────────
 
 #: Cells of a column in a cross at most.
 _MOST_CELLS = 32

@@ -3,7 +3,7 @@
 from directrix.tables.counts.bin_counts import BinCounts
 from directrix.tables.counts.evidence import weights_of_evidence
 from directrix.tables.counts.feature_moments import CellMoments
-from directrix.tables.counts.pair_gains import PairGain
+from directrix.tables.counts.pair_counts import PairGain
 from directrix.tables.counts.stability import (
     LATER,
     Stability,

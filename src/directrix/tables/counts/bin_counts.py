@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.exceptions import NegativeCountError
-from directrix.moments import Moments, Summary, labels
-from directrix.moments._row_scatter import DENSE_FEATURES
-from directrix.moments.tree import tree_sum
+from directrix.exceptions import DifferentBinsError, NegativeCountError
+from directrix.moments import Moments, Summary
+from directrix.moments.row_scatter import DENSE_FEATURES
+from directrix.moments.summary import count_rows as count_of
+from directrix.rows import labels
+from directrix.rows.labels import checked_weight, require_moderate_weight
+from directrix.rows.sums import tree_sum
 from directrix.tables.counts import evidence, storage
-from directrix.tables.counts.alignment import combine
 from directrix.tables.counts.classwise import ClasswiseCounts, column_position
 from directrix.tables.counts.feature_moments import (
     CellMoments,
@@ -24,18 +26,187 @@ from directrix.tables.counts.feature_moments import (
     feature_matrix,
     feature_moments,
 )
-from directrix.tables.counts.pair_counts import PairCounts
-from directrix.tables.counts.pair_gains import PairGain, additive_residuals, rank_pair_gains
+from directrix.tables.counts.pair_counts import (
+    MOST_WEIGHT,
+    PairCounts,
+    PairGain,
+    additive_residuals,
+    count_pairs,
+    rank_pair_gains,
+)
 from directrix.tables.counts.rebinning import coarser
-from directrix.tables.counts.recovery import parts_of_moments
-from directrix.tables.counts.row_counts import count_rows, sum_pairs
+from directrix.tables.counts.storage import parts_of_moments
 from directrix.tables.encoding import onehot, thermometer
+from directrix.tables.table import Table
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.tables.binner import Binner
+
+# ── Align counts of two sets of rows to the same classes and folds, and combine them ──────────────
+
+
+def combine(
+    left: BinCounts,
+    right: BinCounts,
+    operation: Callable[[PairCounts, PairCounts], PairCounts],
+) -> dict[str, Any]:
+    """Apply ``operation`` to two sets of counts, class by class and fold by fold.
+
+    Parameters
+    ----------
+    left, right : BinCounts
+    operation : callable
+        Takes the two PairCounts of a class and fold, and returns their combination.
+
+    Returns
+    -------
+    dict
+        The fields of the combined BinCounts that may differ from those of ``left``.
+    """
+    _require_same_bins(left, right)
+    folded = left.folded or right.folded
+    for side in (left, right):
+        if folded and not side.folded and side.count:
+            msg = "some counts have folds and others rows without a fold; give both `fold=`"
+            raise ValueError(msg)
+    classes = labels.union(left.classes, right.classes)
+    n_parts = max(len(left.parts), len(right.parts))
+    aligned = (_aligned_parts(side, classes, n_parts) for side in (left, right))
+    return {
+        "classes": classes,
+        "parts": tuple(tuple(map(operation, a, b)) for a, b in zip(*aligned, strict=True)),
+        "folded": folded,
+    }
+
+
+def _aligned_parts(
+    counts: BinCounts, classes: AnyArray, n_parts: int
+) -> tuple[tuple[PairCounts, ...], ...]:
+    """Return the parts of some counts, padded with empty ones to these classes and folds."""
+    nothing, known = PairCounts.empty(counts.n_cells), counts.classes.tolist()
+    parts = counts.parts + ((nothing,) * len(known),) * (n_parts - len(counts.parts))
+    return tuple(
+        tuple(part[known.index(c)] if c in known else nothing for c in classes.tolist())
+        for part in parts
+    )
+
+
+def _require_same_bins(left: BinCounts, right: BinCounts) -> None:
+    """Raise DifferentBinsError for the first column that is not the same in both."""
+    shared = min(len(left.bins), len(right.bins))
+    for a, b in zip(left.bins[:shared], right.bins[:shared], strict=True):
+        if a != b:
+            raise DifferentBinsError(a.name)
+    rest = left.bins[shared:] + right.bins[shared:]
+    if rest:
+        raise DifferentBinsError(rest[0].name)
+    if left.named != right.named:  # columns called x0, x1, … in one, and numbered in the other
+        raise DifferentBinsError(left.bins[0].name)
+
+
+# ── Count labelled rows of a table by class, fold and pairs of cells, in blocks of rows ───────────
+
+#: Cells of rows that are held at a time.
+_CELLS_AT_A_TIME = 1 << 26
+
+
+def count_rows(
+    binner: Binner, X: Any, y: Any, sample_weight: Any, fold: Any, classes: Any
+) -> tuple[AnyArray, tuple[tuple[PairCounts, ...], ...]]:
+    """Return the classes, and the counts of each fold and class.
+
+    The parameters are those of `BinCounts.of`.
+    """
+    n = count_of(X)
+    weight = None if sample_weight is None else checked_weight(sample_weight, n)
+    present = None if weight is None or weight.all() else np.flatnonzero(weight)
+    kept = slice(None) if present is None else present
+    codes, class_labels = labels.encode_rows(y, n, kept, classes)
+    folds = None if fold is None else labels.fold_numbers(fold, n)[kept]
+    n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
+    group = codes.astype(np.int64)
+    if folds is not None:
+        group += folds.astype(np.int64) * len(class_labels)
+    weight = None if weight is None else _as_whole(weight[kept])
+    n_groups = n_folds * len(class_labels)
+    sizes = [bins.n_cells for bins in binner.bins_]
+    groups: list[PairCounts] = []
+    for rows, cells in _cell_blocks(binner, X, n, present):
+        of_rows = None if weight is None else weight[rows]
+        block = count_pairs(cells, sizes, group[rows], n_groups, of_rows)
+        groups = [a + b for a, b in zip(groups, block, strict=True)] if groups else block
+    for counts in groups:
+        if counts.count:
+            require_moderate_weight(float(counts.weight))
+    width = len(class_labels)
+    return class_labels, tuple(tuple(groups[k * width : (k + 1) * width]) for k in range(n_folds))
+
+
+def sum_pairs(binner: Binner, X: Any, values: Any) -> Any:
+    """Return sums of a number of each row by pairs of cells, as a sparse upper triangle.
+
+    Parameters
+    ----------
+    binner : Binner, fitted
+    X : data frame, Arrow table, array, sparse matrix, list of rows, or Table
+    values : array of shape (n,)
+        Finite numbers of any sign.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        msg = f"the values must be one finite number for each row, not {numbers.shape}"
+        raise ValueError(msg)
+    sizes = [bins.n_cells for bins in binner.bins_]
+    group = np.zeros(len(numbers), dtype=np.int64)
+    sums = sparse.csr_array((sum(sizes), sum(sizes)))
+    for rows, cells in _cell_blocks(binner, X, len(numbers), None):
+        sums = sums + count_pairs(cells, sizes, group[rows], 1, numbers[rows])[0].pairs
+    return sums
+
+
+def _as_whole(weight: AnyArray) -> AnyArray:
+    """Return weights as int64 if all are whole numbers, otherwise unchanged."""
+    whole = np.array_equal(weight, np.floor(weight)) and weight.sum() <= MOST_WEIGHT
+    return weight.astype(np.int64) if whole else weight
+
+
+def _cell_blocks(
+    binner: Binner, X: Any, n_rows: int, present: IntArray | None
+) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield the cells of blocks of rows, with the slice of the rows that are present."""
+    found = count_of(X)
+    if found != n_rows:
+        msg = f"there are {found} rows but {n_rows} labels"
+        raise ValueError(msg)
+    most = max(bins.n_cells for bins in binner.bins_)
+    dtype = np.uint8 if most <= 1 << 8 else np.uint16 if most <= 1 << 16 else np.int32
+    size = max(_CELLS_AT_A_TIME // len(binner.bins_), 1)
+    done = 0
+    for start in range(0, max(n_rows, 1), size):
+        stop = min(start + size, n_rows)
+        block = X if stop - start == n_rows else _row_slice(X, start, stop)
+        cells = binner.cells(block).astype(dtype)
+        if present is not None:
+            inside = present[(present >= start) & (present < stop)]
+            cells = np.asfortranarray(cells[inside - start])
+        yield slice(done, done + len(cells)), cells
+        done += len(cells)
+
+
+def _row_slice(X: Any, start: int, stop: int) -> Any:
+    if isinstance(X, Table):
+        return X.take(np.arange(start, stop))
+    if hasattr(X, "iloc"):
+        return X.iloc[start:stop]
+    if hasattr(X, "num_rows") or hasattr(X, "get_column"):  # Arrow and polars
+        return X.slice(start, stop - start)
+    return sparse.csr_array(X)[start:stop] if sparse.issparse(X) else X[start:stop]
+
+
+# ── BinCounts: pair counts of the cells of a binner by class and fold, with exact addition ────────
 
 
 @dataclass(frozen=True, eq=False, repr=False)

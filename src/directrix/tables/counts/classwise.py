@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from directrix.exceptions.columns import ColumnNotFoundError
-from directrix.moments.tree import tree_sum
+from directrix.rows.sums import tree_sum
 from directrix.tables.binner import Binner
 from directrix.tables.bins import Bins
 from directrix.tables.counts.pair_counts import PairCounts

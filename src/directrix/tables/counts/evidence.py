@@ -1,11 +1,4 @@
-r"""Weights of evidence and information values of columns, from the counts of two classes.
-
-With shares :math:`p_k` and :math:`q_k` of the positives and negatives in cell k, to each of whose
-counts a constant is added,
-
-.. math:: \mathrm{WoE}_k = \log \frac{p_k}{q_k}, \qquad
-          \mathrm{IV} = \sum_k (p_k - q_k)\, \mathrm{WoE}_k
-"""
+"""Weights of evidence and information values of cells."""
 
 from __future__ import annotations
 

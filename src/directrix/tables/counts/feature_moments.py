@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.moments import ClassMoments
-from directrix.moments._double_double import exact_product, exact_sum
+from directrix.rows.sums import exact_product, exact_sum
 from directrix.tables.counts.pair_counts import ROUNDING, PairCounts
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.reading._days import days_of
+from directrix.tables.days import days_of
 
 if TYPE_CHECKING:
     from directrix._typing import IntArray

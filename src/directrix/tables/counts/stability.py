@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.tables.bins import Bins
 
+
 #: Conventional readings of a population stability index.
 SOME_CHANGE, LARGE_CHANGE = 0.1, 0.25
 NOTE = (

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix.exceptions.files import BinnerFileError, MomentsFileError
-from directrix.moments._storage_checks import (
+from directrix.files.checks import (
     CLASS_TYPES,
     check_classes,
     check_format,
@@ -30,16 +30,198 @@ from directrix.moments.storage import (
     write_whole,
 )
 from directrix.tables.binner import Binner
-from directrix.tables.bins import Bins
-from directrix.tables.counts.consistency import contradiction
-from directrix.tables.counts.pair_counts import MOST_WEIGHT, PairCounts
+from directrix.tables.bins import Bins, NumberBins
+from directrix.tables.counts.pair_counts import MOST_WEIGHT, ROUNDING, PairCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from directrix._typing import AnyArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.moments import ClassMoments, Moments
+    from directrix.tables.binner import Binner
+    from directrix.tables.bins import Bins
     from directrix.tables.counts.bin_counts import BinCounts
+
+# ── Conditions that the counts of any rows satisfy ────────────────────────────────────────────────
+
+#: Relative amount by which rounding may break the inequality of weights and their squares.
+_WEIGHT_ROUNDING = 1e-9
+
+#: Sums that are compared at a time.
+_SUMS = 1 << 20
+
+
+def contradiction(counts: PairCounts, starts: IntArray) -> str | None:
+    """Return what shows that counts are of no rows, or None.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        With an upper triangle in canonical format: sorted, without zeros.
+    starts : array of int of shape (columns + 1,)
+        First cell of each column, and the number of all cells.
+    """
+    if not counts.count:
+        empty = not (counts.weight or counts.weight_sq or counts.pairs.nnz)
+        return None if empty else "a class without rows has counts"
+    if counts.pairs.data.min(initial=1) <= 0 or counts.count < 0 or counts.weight <= 0:
+        return "a count is not positive"
+    if _weights_contradict(counts):
+        return "its counts and weights contradict each other"
+    return _contradiction_of_cells(counts, starts)
+
+
+def _weights_contradict(counts: PairCounts) -> bool:
+    if counts.exact and not counts.count <= counts.weight <= MOST_WEIGHT:
+        return True
+    # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
+    share = counts.weight_sq / counts.weight
+    low, high = counts.weight / counts.count, counts.weight
+    return not low * (1 - _WEIGHT_ROUNDING) <= share <= high * (1 + _WEIGHT_ROUNDING)
+
+
+def _contradiction_of_cells(counts: PairCounts, starts: IntArray) -> str | None:
+    pairs, cells = counts.pairs, counts.cells()
+    column = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    row = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
+    if np.any((column[row] == column[pairs.indices]) & (row != pairs.indices)):
+        return "a row would be in two cells of a column"
+    slack = 0.0 if counts.exact else 2 * ROUNDING * float(counts.weight)
+    totals = np.add.reduceat(cells, starts[:-1])
+    if np.abs(totals - counts.weight).max() > slack:
+        return "the cells of a column do not add up to the weight of its class"
+    below = sparse.csr_array(sparse.triu(pairs, 1).T)
+    size = max(_SUMS // (len(starts) - 1), 1)
+    for first in range(0, len(cells), size):
+        # In each cell the counts by the cells of another column add up to that of the cell.
+        rows = slice(first, min(first + size, len(cells)))
+        sums = sum(_by_column(part, rows, column) for part in (pairs, below))
+        if np.abs(sums - cells[rows, None]).max() > slack:
+            return "the pairs of a cell do not add up to its count"
+    return None
+
+
+def _by_column(pairs: Any, rows: slice, column: IntArray) -> FloatArray:
+    """Return sums of some rows of a matrix by the column that cells belong to."""
+    start, stop = pairs.indptr[[rows.start, rows.stop]]
+    row = np.repeat(
+        np.arange(rows.stop - rows.start), np.diff(pairs.indptr[rows.start : rows.stop + 1])
+    )
+    n_columns = int(column[-1]) + 1
+    number = row * n_columns + column[pairs.indices[start:stop]]
+    size = (rows.stop - rows.start) * n_columns
+    # Sums of float64 are exact for whole numbers of at most 2⁵³.
+    sums = np.bincount(number, pairs.data[start:stop], size).astype(np.float64, copy=False)
+    return sums.reshape(-1, n_columns)
+
+
+# ── From the moments of binned features back to counts ────────────────────────────────────────────
+
+#: Distance from a whole number up to which a recovered count is taken for it.
+_NEAR = 1e-3
+
+#: Greatest weight of a class: the rounding of a scatter, about 1e-14 of it, is then below a count.
+_MOST_WEIGHT = 1 << 36
+
+
+def parts_of_moments(moments: Moments, binner: Binner) -> tuple[tuple[PairCounts, ...], ...]:
+    """Return the counts of each fold and class of the moments of a binner's features.
+
+    Parameters
+    ----------
+    moments : Moments
+    binner : Binner
+        Fitted; its encoding is that of the features.
+    """
+    if binner.encoding == "ordinal":
+        msg = "moments of cell numbers do not tell counts; summarise features of another encoding"
+        raise ValueError(msg)
+    names = tuple(binner.get_feature_names_out().tolist())
+    if moments.n_features != len(names):
+        msg = f"the moments are of {moments.n_features} features, and the binner has {len(names)}"
+        raise ValueError(msg)
+    if moments.feature_names is not None and moments.feature_names != names:
+        pairs = zip(moments.feature_names, names, strict=True)
+        found, expected = next((a, b) for a, b in pairs if a != b)
+        msg = f"the moments have a feature {found!r} where the binner has {expected!r}"
+        raise ValueError(msg)
+    thermometer = binner.encoding == "thermometer"
+    matrix = cell_matrix(binner.bins_, thermometer=thermometer)
+    starts = np.cumsum([0, *(bins.n_cells for bins in binner.bins_)])
+    return tuple(
+        tuple(_recovered(group, matrix, starts) for group in part) for part in moments.parts
+    )
+
+
+def cell_matrix(bins: Sequence[Bins], *, thermometer: bool) -> Any:
+    """Return the matrix from features, with a constant last, to cells; sparse, of int64.
+
+    Parameters
+    ----------
+    bins : sequence of NumberBins and LevelBins
+    thermometer : bool
+        Whether features are those of a thermometer; otherwise one-hot.
+    """
+    blocks, lowest, start = [], [], 0
+    for column in bins:
+        is_ordered = thermometer and isinstance(column, NumberBins)
+        block = np.eye(column.n_cells, dtype=np.int64)
+        if is_ordered:
+            # The feature of cell k + 1 is "above cut k"; cell 1 is what is left.
+            last = column.n_ordered
+            block[range(2, last), range(3, last + 1)] = -1
+            block[1] = -1
+            block[1, 3 : last + 1] = 0  # all above the first cut are in "above cut 1"
+            block = np.delete(block, 1, axis=1)
+        lowest += [start + 1] if is_ordered else []
+        start += column.n_cells
+        blocks.append(block)
+    constant = np.zeros((start, 1), dtype=np.int64)
+    constant[lowest] = 1
+    main = sparse.block_diag(blocks, format="csr", dtype=np.int64)
+    return sparse.csr_array(sparse.hstack([main, constant], format="csr"))
+
+
+def _recovered(group: ClassMoments, matrix: Any, starts: IntArray) -> PairCounts:
+    n_cells = matrix.shape[0]
+    if not group.count:
+        return PairCounts.empty(n_cells)
+    group = group.with_matrix()
+    if group.weight > _MOST_WEIGHT:
+        msg = (
+            f"a class has the weight {group.weight:g}, and the digits of moments tell counts up to "
+            f"{_MOST_WEIGHT}: count the rows themselves, or parts of them"
+        )
+        raise ValueError(msg)
+    used = matrix.shape[1] - 1  # features of crosses come after those of columns
+    mean = np.append(group.mean[:used] + group.mean_tail[:used], 1.0)
+    second = group.weight * np.multiply.outer(mean, mean)
+    second[:-1, :-1] += np.asarray(group.scatter)[:used, :used]
+    pairs = matrix @ (matrix @ second).T
+    whole = np.rint(pairs)
+    gap = float(np.abs(pairs - whole).max())
+    off = max(gap, *(abs(value - round(value)) for value in (group.weight, group.weight_sq)))
+    if off > _NEAR:
+        msg = (
+            f"the moments are not those of whole numbers of rows: a count is {off:.3g} away from "
+            "one. Weights must be whole numbers, and features those of this binner"
+        )
+        raise ValueError(msg)
+    counts = PairCounts(
+        group.count,
+        round(group.weight),
+        round(group.weight_sq),
+        sparse.csr_array(np.triu(whole).astype(np.int64)),
+    )
+    problem = contradiction(counts, starts)
+    if problem:
+        msg = f"the moments are not those of the features of this binner: {problem}"
+        raise ValueError(msg)
+    return counts
+
+
+# ── Files of counts: safetensors with a JSON header, described in ``docs/bin-counts.md`` ──────────
 
 FORMAT = "directrix.bin_counts"
 VERSION = 1

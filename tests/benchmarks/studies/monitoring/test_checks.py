@@ -5,7 +5,7 @@ from benchmarks.harness.record import Record
 from benchmarks.studies.monitoring import checks
 from benchmarks.studies.monitoring.checks import DAYS, DRIFT, MAIN, PRIOR_SHIFT, Setting, World
 from benchmarks.studies.monitoring.days import CARD, COLUMN, MOMENT
-from directrix.monitoring.day_effects import DayEffects
+from directrix.monitoring.day_check import DayEffects
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directrix.classifiers.scorecard.card.card import Card, Cross
-from directrix.classifiers.scorecard.design import CardDesign
+from directrix.designs.card import CardDesign
+from directrix.models.card import Card, Cross
 from directrix.tables.coding.coded_rows import Coding
 
 SIZES = (5, 3, 7)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.scorecard.card.leakage import columns_that_tell
+from directrix.classifiers.scorecard.model import columns_that_tell
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 

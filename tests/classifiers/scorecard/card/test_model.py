@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.scorecard.card.model import CardModel
+from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scoring import CardFormula
 
 

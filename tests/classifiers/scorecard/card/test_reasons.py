@@ -7,8 +7,8 @@ from random_cards import BINS, random_card, random_cells
 from sklearn.exceptions import NotFittedError
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.scorecard.card.reasons import card_for_label, find_reasons
 from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.models.reasons import card_for_label, find_reasons
 from directrix.tables import Binner as TableBinner
 
 CARDS = {

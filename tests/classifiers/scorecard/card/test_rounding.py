@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.classifiers.scorecard.card import rounding
-from directrix.classifiers.scorecard.card.card import Card, Cross
-from directrix.classifiers.scorecard.card.rounding import (
+from directrix.classifiers.scorecard import points_fit as rounding
+from directrix.classifiers.scorecard.points_fit import (
     RoundingSearch,
     _Sums,
     cut_off,
     largest_unit,
     rounded_card,
 )
-from directrix.classifiers.scorecard.directions import Direction
+from directrix.designs.card import Direction
 from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve
+from directrix.models.card import Card, Cross
 from directrix.tables import NumberBins
 from directrix.tables.coding.prior import CellKinds
 

@@ -1,7 +1,7 @@
 import pytest
 
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.classifiers.scorecard.card.scales import scale_of
+from directrix.models.card import scale_of
 
 
 def test_names_are_the_scales_with_their_defaults():

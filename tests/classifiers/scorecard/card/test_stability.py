@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.scorecard.card.stability import card_stability
 from directrix.exceptions import DifferentBinsError
+from directrix.models.card_stability import card_stability
 from directrix.tables import BinCounts, stability
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from directrix.classifiers.scorecard.source.contest import Contest, Family
 from directrix.engines import HashFolds
 from directrix.metrics import AUC
-from directrix.moments.line_histograms import LineHistograms
+from directrix.moments.score_histogram import LineHistograms
 
 
 def candidate(name):

@@ -6,8 +6,8 @@ from card_sources import FEATURES, frame, parts
 from scipy import stats
 
 from directrix.classifiers.scorecard.source.table_sample import TableSample
-from directrix.moments.row_hash import mix_bits
-from directrix.moments.row_sample import RowSample
+from directrix.rows.keys import mix_bits
+from directrix.rows.sample import RowSample
 from directrix.tables import Table
 
 

@@ -5,8 +5,6 @@ import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix import Binner
-from directrix.classifiers.fitting.corrections import LossSlopes
-from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit_counts import coding_of_counts
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import (
@@ -15,12 +13,14 @@ from directrix.classifiers.scorecard.source.tasks import (
     ScoreCards,
     TableSurvey,
 )
+from directrix.designs.card import CardDesign
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
+from directrix.fitting.corrections import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC
 from directrix.metrics.curve import Curve
-from directrix.moments.score_bins import centres
+from directrix.moments.score_histogram import centres
 from directrix.objectives import DataObjective
 from directrix.tables import BinCounts
 

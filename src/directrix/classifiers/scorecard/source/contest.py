@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.fitting.histogram_choice import (
+from directrix.classifiers.scorecard.source.tasks import CardModels, ScoreCards
+from directrix.fitting.histogram_choice import (
     HistogramChoice,
     best_values_of,
     select_from_histograms,
 )
-from directrix.classifiers.scorecard.source.tasks import CardModels, ScoreCards
-from directrix.moments.line_histograms import LineHistograms
+from directrix.moments.score_histogram import LineHistograms
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.fitting.trials import Trials
-    from directrix.classifiers.scorecard.design import CardDesign
     from directrix.classifiers.scorecard.source.passes import CardPasses
     from directrix.classifiers.scorecard.source.tasks import CardSlopes, Scored
+    from directrix.designs.card import CardDesign
+    from directrix.fitting.trials import Trials
     from directrix.metrics.base import Metric
     from directrix.tables import Binner
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.classifiers.direct.fit_source import require_all_folds
-from directrix.classifiers.scorecard.design import CardDesign
 from directrix.classifiers.scorecard.fit_counts import coded_moments, coding_of_counts
 from directrix.classifiers.scorecard.trainers import CountTrainer
+from directrix.designs.card import CardDesign
 from directrix.frontier.ridge_candidates import ridge_name, ridge_settings
 from directrix.frontier.ridge_moments import RidgeMoments
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers.scorecard.directions import Direction
+    from directrix.designs.card import Direction
     from directrix.metrics.base import Metric
-    from directrix.moments.line_histograms import LineHistograms
+    from directrix.moments.score_histogram import LineHistograms
     from directrix.tables import BinCounts
 
 #: Number of candidates whose held-out scores are worth counting.

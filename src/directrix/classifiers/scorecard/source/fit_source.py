@@ -11,20 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.direct.clock import Clock
 from directrix.classifiers.direct.fit_source import (
     report_of_choice,
     require_all_folds,
     weights_of_sample,
 )
-from directrix.classifiers.direct.report import DirectReport
-from directrix.classifiers.fitting.class_weights import factors_of
-from directrix.classifiers.fitting.corrections import Corrections
-from directrix.classifiers.fitting.histogram_choice import guaranteed_threshold
-from directrix.classifiers.fitting.training_rows import TrainingRows
-from directrix.classifiers.fitting.two_passes import check_refine, source_folds
-from directrix.classifiers.positive import ending_with
-from directrix.classifiers.scorecard.card.card import Card
+from directrix.classifiers.labels import ending_with
 from directrix.classifiers.scorecard.fit import BASELINES, Candidates, CardSettings
 from directrix.classifiers.scorecard.points_fit import scaled_without_rows
 from directrix.classifiers.scorecard.source.contest import Contest, Family
@@ -35,17 +27,25 @@ from directrix.classifiers.scorecard.source.counted_candidates import (
 from directrix.classifiers.scorecard.source.passes import CardPasses
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import CardSlopes, TableSurvey
+from directrix.fitting.class_weights import factors_of
+from directrix.fitting.corrections import Corrections
+from directrix.fitting.histogram_choice import guaranteed_threshold
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.two_passes import check_refine, source_folds
 from directrix.frontier.compare import MOST_ROWS, Comparison
+from directrix.models.card import Card
+from directrix.models.report import DirectReport
 from directrix.tables import Binner
 from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.fitting.finalize import FittedLine
-    from directrix.classifiers.fitting.guarantee import Guarantee
-    from directrix.classifiers.fitting.trials import Trials
     from directrix.classifiers.scorecard.source.class_totals import ClassTotals
     from directrix.classifiers.scorecard.source.table_sample import TableSample
+    from directrix.fitting.finalize import FittedLine
+    from directrix.fitting.guarantee import Guarantee
+    from directrix.fitting.trials import Trials
     from directrix.metrics.base import Metric
     from directrix.tables import BinCounts
 

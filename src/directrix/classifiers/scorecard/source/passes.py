@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from directrix.classifiers.fitting.two_passes import require_same_rows
 from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.classifiers.scorecard.source.tasks import (
     ScoreCards,
@@ -16,6 +15,7 @@ from directrix.classifiers.scorecard.source.tasks import (
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.tasks import Sampling
+from directrix.fitting.two_passes import require_same_rows
 from directrix.tables import BinCounts, Column
 
 if TYPE_CHECKING:

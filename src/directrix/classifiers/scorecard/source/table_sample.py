@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
-from directrix.moments.row_sample import RowSample
+from directrix.rows.sample import RowSample
 from directrix.tables import Column, Table
 
 if TYPE_CHECKING:

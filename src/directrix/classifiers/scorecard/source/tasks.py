@@ -12,17 +12,17 @@ from directrix.classifiers.scorecard.source.column_kinds import ColumnKinds
 from directrix.classifiers.scorecard.source.table_sample import TableSample, table_sample_of_block
 from directrix.engines.running_sample import RunningSample
 from directrix.engines.tasks import Fingerprint
-from directrix.moments.line_histograms import LineHistograms
+from directrix.moments.score_histogram import LineHistograms
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.fitting.corrections import LossSlopes
-    from directrix.classifiers.scorecard.design import CardDesign
+    from directrix.designs.card import CardDesign
     from directrix.engines.block import Block, Partition
     from directrix.engines.plan import Plan
+    from directrix.fitting.corrections import LossSlopes
     from directrix.tables import Binner
 
 #: Rows that are coded at a time.

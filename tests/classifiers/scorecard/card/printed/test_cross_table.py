@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from random_cards import BINS, random_card
 
-from directrix.classifiers.scorecard.card.printed.cross_table import CrossTable
+from directrix.models.card_printing import CrossTable
 
 
 @pytest.mark.parametrize("few", [False, True])

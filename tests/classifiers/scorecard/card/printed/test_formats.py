@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from random_cards import BINS, random_card
 
-from directrix.classifiers.scorecard.card.printed.document import HEADINGS, CardDocument, count_text
-from directrix.classifiers.scorecard.card.printed.html import card_html
-from directrix.classifiers.scorecard.card.printed.labels import printable
-from directrix.classifiers.scorecard.card.printed.markdown import card_markdown, escaped
-from directrix.classifiers.scorecard.card.printed.text import card_text
+from directrix.models.card_printing import (
+    HEADINGS,
+    CardDocument,
+    card_html,
+    card_markdown,
+    card_text,
+    count_text,
+    escaped,
+    printable,
+)
 
 CARDS = {
     "real": random_card(0),

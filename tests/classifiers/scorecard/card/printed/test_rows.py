@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from random_cards import AGE, BINS, JOB, MEMBER, SINCE, TOWN, random_card
 
-from directrix.classifiers.scorecard.card.printed.labels import cells_label, printable
-from directrix.classifiers.scorecard.card.printed.rows import column_rows
+from directrix.models.card_printing import cells_label, column_rows, printable
 from directrix.tables import LevelBins
 
 CARDS = [

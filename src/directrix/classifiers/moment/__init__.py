@@ -1,1 +1,0 @@
-"""Linear classifiers fitted from class moments."""

@@ -1,1 +1,0 @@
-"""The card of a fitted classifier: points of bins, and what is made of them."""

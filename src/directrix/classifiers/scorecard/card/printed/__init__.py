@@ -1,1 +1,0 @@
-"""A card as people read it: rows, text, Markdown and HTML."""

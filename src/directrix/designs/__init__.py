@@ -1,0 +1,1 @@
+"""Designs: what turns rows into the features of a line or a card."""

@@ -1,0 +1,1 @@
+"""Fits: training rows, candidates and their choice, thresholds, guarantees, passes over sources."""

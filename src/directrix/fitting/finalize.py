@@ -1,0 +1,383 @@
+"""The end of every fit: threshold, operating point and calibration of the chosen line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
+
+import numpy as np
+
+from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
+from directrix.fitting.assessment import Assessment, RefitChange
+from directrix.fitting.choice import Choice, Selection, sizes_of
+from directrix.fitting.held_out import HeldOut
+from directrix.frontier.compare import (
+    FIRST_ROWS,
+    curve_maker,
+    first_rows_per_class,
+    rescaled_weights,
+    round_scores,
+    scores_of,
+)
+from directrix.frontier.fold_designs import FoldDesigns, design_without
+from directrix.models.calibration import (
+    calibration_from_moments,
+    calibration_from_scores,
+)
+from directrix.models.operating_point import OperatingPoint, predicted_rates
+from directrix.moments.projection import ScoreMoments, project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.training_rows import TrainingRows
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
+    from directrix.models.calibration import Calibration
+    from directrix.moments import Moments
+
+    #: From the probability at the threshold, where the metric fixes it, to the calibration.
+    Calibrate = Callable[[float | None], Calibration]
+
+#: Fewer rows of a class than this draw a warning.
+_FEW = 10
+#: Standard deviations from the centre of a class beyond which scores are clipped.
+_REACH = 3.5
+#: Distance between the first and the last decile of a normal distribution.
+_DECILES_OF_NORMAL = 2.563
+
+
+class FittedLine(NamedTuple):
+    """A line in the units of the features, intercept last, that predicts positive above zero.
+
+    Parameters
+    ----------
+    line : array of shape (d + 1,)
+    operating_point : OperatingPoint
+    calibration : Calibration
+    held_out : HeldOut, optional
+        Held-out scores, if there are rows.
+    """
+
+    line: FloatArray
+    operating_point: OperatingPoint
+    calibration: Calibration
+    held_out: HeldOut | None = None
+
+    def turned(self) -> FittedLine:
+        """Return the line with scores of the other sign, and probabilities of the other class.
+
+        The rates of the operating point stay those of the positive class.
+        """
+        point = replace(self.operating_point, threshold=-self.operating_point.threshold)
+        return FittedLine(-self.line, point, self.calibration.turned(), self.held_out)
+
+
+class Lines(NamedTuple):
+    """The lines of the chosen candidate, intercepts last.
+
+    Parameters
+    ----------
+    refit : array of shape (d + 1,)
+        Fitted to all rows.
+    without : sequence of arrays of shape (d + 1,)
+        For each fold the line fitted without it; empty if no rows are held out.
+    """
+
+    refit: FloatArray
+    without: Sequence[FloatArray] = ()
+
+    def aligned(self, rows: TrainingRows) -> Aligned:
+        """Put all lines on one scale: centre and scale each by its scores on its training rows.
+
+        Held-out scores come from several lines; a threshold on them is then also a threshold of
+        the refitted line.
+
+        Parameters
+        ----------
+        rows : TrainingRows
+            In the units of the lines.
+        """
+        every = self._scores(rows.X)
+        refit, held_out = self.refit.copy(), round_scores(every[:, 0])
+        if not self.without:
+            return Aligned(refit, held_out, every)
+        for number in range(every.shape[1]):
+            fitted = np.full(len(every), fill_value=True)
+            if number and rows.fold is not None:
+                fitted = rows.fold != number - 1
+            centre, scale = centre_and_scale(
+                every[fitted, number], rows.positive[fitted], rows.weight[fitted]
+            )
+            every[:, number] = round_scores((every[:, number] - centre) / scale)
+            if number == 0:
+                refit[-1] -= centre
+                refit /= scale
+                held_out = every[:, 0]
+            else:
+                held_out = np.where(fitted, held_out, every[:, number])
+        return Aligned(refit, held_out, every)
+
+    def _scores(self, X: Any) -> FloatArray:
+        """Return the scores of rows by all lines, of shape (n, 1 + folds)."""
+        if not isinstance(X, FoldDesigns):
+            return scores_of(X, np.stack([self.refit, *self.without]))
+        lines = [(None, self.refit), *enumerate(self.without)]
+        every = [scores_of(design_without(X, fold), line[None]) for fold, line in lines]
+        return np.hstack(every)
+
+
+class Aligned(NamedTuple):
+    """Lines on one scale, and their scores.
+
+    Parameters
+    ----------
+    refit : array of shape (d + 1,)
+        The refitted line.
+    held_out : array of shape (n,)
+        Held-out scores of the rows; scores of the refitted line if no rows are held out.
+    every : array of shape (n, 1 + folds)
+        Scores of all rows by the refitted line, first, and by the line of each fold.
+    """
+
+    refit: FloatArray
+    held_out: FloatArray
+    every: FloatArray
+
+
+class Finalized(NamedTuple):
+    """A fitted line, how it was assessed, and the held-out scores less the threshold.
+
+    Parameters
+    ----------
+    fitted : FittedLine
+    assessment : Assessment
+    scores : array of shape (n,)
+    """
+
+    fitted: FittedLine
+    assessment: Assessment
+    scores: FloatArray
+
+
+def fitted_line(
+    metric: Metric,
+    line: FloatArray,
+    scores: ScoreMoments,
+    n_rows: float,
+    calibrate: Calibrate,
+    assessment: Assessment | None = None,
+) -> FittedLine:
+    """Return a line with its operating point and its calibration.
+
+    Parameters
+    ----------
+    metric : Metric
+    line : array of shape (d + 1,)
+        The threshold is in its intercept.
+    scores : ScoreMoments
+        Mean and variance of the scores of each class, which predict the rates.
+    n_rows : float
+        Weight of the rows, for metrics that count them.
+    calibrate : callable
+        Fits the calibration; takes the probability at the threshold, or None.
+    assessment : Assessment, optional
+        Without it nothing but the predicted rates is known.
+    """
+    predicted = predicted_rates(scores, metric, n_rows)
+    point = OperatingPoint(metric, -float(line[-1]), predicted)
+    if assessment is not None:
+        point = replace(
+            point,
+            empirical=assessment.empirical,
+            rows=assessment.rows,
+            guarantee=assessment.guarantee,
+        )
+        if assessment.is_known:
+            point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
+    return FittedLine(line, point, calibrate(metric.break_even(scores.prior)))
+
+
+def finalize(
+    metric: Metric,
+    selection: Selection,
+    lines: Lines,
+    *,
+    rows: TrainingRows | None = None,
+    units: Standardization | None = None,
+    moments: Moments | None = None,
+) -> Finalized:
+    """Set the threshold of the chosen candidate, and assess it for new rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    selection : Selection
+    lines : Lines
+        Of the chosen candidate, in the units of the selection's rows.
+    rows : TrainingRows, optional
+        Rows that set the threshold, where they are more than those of the selection.
+    units : Standardization, optional
+        Units of the rows; the features' own by default.
+    moments : Moments, optional
+        Summary that predicts the rates; by default the held-out scores do.
+    """
+    rows = selection.rows if rows is None else rows
+    aligned = lines.aligned(rows)
+    if rows is selection.rows:
+        selection = selection.with_scores(aligned.held_out)
+    choice = Choice.of(metric, selection, sizes_of(rows))
+    threshold, curve, index = fit_threshold(choice.at, rows, aligned.held_out)
+    change = None
+    if lines.without:
+        change = RefitChange.of(metric, rows, aligned.every, threshold)
+    line = aligned.refit.copy()
+    line[-1] -= threshold
+    assessment = Assessment.of(choice, curve, index, rows.name, change)
+    scores = aligned.held_out - threshold
+    if moments is not None:
+        numbers, n_rows = project(moments, line), moments.weight
+    else:
+        numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
+        n_rows = float(rows.weight.sum())
+    line = line if units is None else units.line_back(line)
+    calibrate = partial(_calibrated, rows, scores)
+    fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    fitted = fitted._replace(held_out=HeldOut.of_rows(rows, scores))
+    return Finalized(fitted, assessment, scores)
+
+
+def finalize_on_rows(
+    metric: Metric,
+    rows: TrainingRows,
+    line: FloatArray,
+    scores: FloatArray,
+    assessment: Assessment | None = None,
+) -> FittedLine:
+    """Return a line whose threshold is given; rows that did not set it assess and calibrate it.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : TrainingRows
+    line : array of shape (d + 1,)
+        In the units of the features.
+    scores : array of shape (n,)
+        Of the rows, less the threshold.
+    assessment : Assessment, optional
+        By default what these rows show.
+    """
+    if assessment is None:
+        assessment = Assessment.of_rows(metric, rows, scores)
+    numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
+    n_rows, calibrate = float(rows.weight.sum()), partial(_calibrated, rows, scores)
+    fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    return fitted._replace(held_out=HeldOut.of_rows(rows, scores))
+
+
+def finalize_on_moments(
+    metric: Metric, line: FloatArray, scores: ScoreMoments, n_rows: float
+) -> FittedLine:
+    """Return a line of which nothing is known but the moments of its scores."""
+    calibrate = partial(calibration_from_moments, scores)
+    return fitted_line(metric, line, scores, n_rows, calibrate)
+
+
+def fit_threshold(
+    metric: Metric, rows: TrainingRows, scores: FloatArray
+) -> tuple[float, Curve, int]:
+    """Return the best threshold on rows, their curve, and the threshold's index on it.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : TrainingRows
+    scores : array of shape (n,)
+    """
+    curve = curve_maker(rows.positive, rows.weight)(scores)
+    threshold, _, index = metric.best(curve)
+    fewest = min(sizes_of(rows))
+    if fewest < _FEW:
+        number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
+        warn(
+            f"one class has {number} only, so the threshold and the rates rest on very little; "
+            "gather more of them, or see operating_point_.intervals",
+            FewRowsWarning,
+            stacklevel=find_stacklevel(),
+        )
+    if np.isinf(threshold):
+        # One class for every row is best: take a finite threshold that none of the rows passes.
+        reach = float(np.ptp(scores)) or 1.0
+        threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
+    return threshold, curve, index
+
+
+def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any]) -> None:
+    """Warn once if delivered thresholds predict one class for every row.
+
+    Parameters
+    ----------
+    points : sequence of OperatingPoint
+        Of two classes, or of each of several against the others.
+    classes : sequence of labels
+    """
+    constant = [k for k, point in enumerate(points) if point.predicts_one_class]
+    if not constant:
+        return
+    point = points[constant[0]]
+    rates = point.empirical
+    label = "positive" if rates is not None and rates.tpr else "negative"
+    against = ""
+    if len(points) > 1:
+        named = ", ".join(str(classes[k]) for k in constant)
+        against = f" for the score of {named} against the others"
+    advice = (
+        "Try a metric that does not depend on the prior (such as 'balanced_error' or "
+        "RecallAtFPR), class_weight='balanced', or other features."
+        if point.metric.limit is None
+        else "Give more rows, a looser limit, or other features."
+    )
+    warn(
+        f"every row is predicted {label}{against}: no threshold does better by {point.metric} on "
+        f"{point.rows}. {advice}",
+        OneClassPredictedWarning,
+        stacklevel=find_stacklevel(),
+    )
+
+
+def _calibrated(rows: TrainingRows, scores: FloatArray, at_threshold: float | None) -> Calibration:
+    """Fit the calibration to the rows, or to a sample if they are many."""
+    index = first_rows_per_class(rows.positive, FIRST_ROWS)
+    sample = (
+        rows.positive[index],
+        scores[index],
+        rescaled_weights(rows.positive, rows.weight, index),
+    )
+    return calibration_from_scores(*sample, rows.name, at_threshold)
+
+
+def centre_and_scale(
+    scores: FloatArray, positive: AnyArray, weight: FloatArray
+) -> tuple[float, float]:
+    """Return the midpoint of the class means, and the root mean within-class variance.
+
+    Scores are clipped where a normal class would have none: an outlier among the training rows of
+    one line, and not of another, must not set the scale.
+    """
+    means, variances = [], []
+    for side in (positive, ~positive):
+        values, share = scores[side], weight[side] / weight[side].sum()
+        low, high = np.quantile(values, [0.1, 0.9])
+        reach = _REACH * (high - low) / _DECILES_OF_NORMAL
+        if reach > 0:
+            centre = (low + high) / 2.0
+            values = np.clip(values, centre - reach, centre + reach)
+        mean = float(share @ values)
+        means.append(mean)
+        variances.append(float(share @ (values - mean) ** 2))
+    scale = float(np.sqrt(np.mean(variances))) or abs(means[0] - means[1]) or 1.0
+    return (means[0] + means[1]) / 2.0, scale

@@ -1,0 +1,365 @@
+"""Thresholds that keep limits on new rows with a confidence that holds for any scores.
+
+The threshold is set by rows that were used neither to fit nor to choose. Several limits are kept
+together by a Bonferroni correction: each is kept with a higher confidence than is asked for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.stats import binom
+
+from directrix.exceptions import OutOfReachError
+from directrix.fitting.assessment import Assessment
+from directrix.fitting.choice import sizes_of
+from directrix.frontier.compare import curve_maker
+from directrix.metrics.curve import Curve
+from directrix.models.intervals import intervals_of, rates_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.fitting.training_rows import TrainingRows
+    from directrix.metrics.base import Metric
+
+#: Rates that may be limited: whether from above, and their names in words.
+RATES = {
+    "fpr": (True, "false-positive rate"),
+    "alerts": (True, "share of rows predicted positive"),
+    "recall": (False, "recall"),
+    "precision": (False, "precision"),
+}
+#: Multiples of the rows up to which a limit is searched for before it is called out of reach.
+_MANY_TIMES = 1e4
+_GRID = 100
+#: Factor between numbers of rows that are tried.
+_GROWTH = 1.25
+
+
+class RateLimit(NamedTuple):
+    """A limit on a rate of new rows.
+
+    Parameters
+    ----------
+    rate : "fpr", "alerts", "recall" or "precision"
+    value : float
+    """
+
+    rate: str
+    value: float
+
+    def counted(self, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, int, float]:
+        """Return the rows on the wrong side of every threshold, their total, and the share allowed.
+
+        Defined for rates that rise, or fall, with every row above the threshold: not the precision.
+
+        Parameters
+        ----------
+        tp, fp : array of shape (m,)
+            Positives and negatives above every threshold; the last threshold is below all rows.
+        """
+        if self.rate == "fpr":
+            return fp, round(fp[-1]), self.value
+        if self.rate == "alerts":
+            return tp + fp, round(tp[-1] + fp[-1]), self.value
+        return tp[-1] - tp, round(tp[-1]), 1.0 - self.value
+
+    def __str__(self) -> str:
+        at_most, _ = RATES[self.rate]
+        return f"{self.rate} {'<=' if at_most else '>='} {self.value:g}"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Limits that are all kept on new rows, with a given confidence.
+
+    Parameters
+    ----------
+    limits : tuple of RateLimit
+    confidence : float
+    """
+
+    limits: tuple[RateLimit, ...]
+    confidence: float
+
+    @classmethod
+    def of(cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float) -> Guarantee:
+        """Return a guarantee of the given limits, or of the limit of the metric, validated."""
+        if not 0 < confidence < 1:
+            msg = f"guarantee must be a confidence between 0 and 1, not {confidence!r}"
+            raise ValueError(msg)
+        if limits is None:
+            return cls((limit_of(metric),), confidence)
+        named = ", ".join(RATES)
+        if not limits or not set(limits) <= set(RATES):
+            msg = f"limits must map some of {named} to a share, not {limits!r}"
+            raise ValueError(msg)
+        for rate, value in limits.items():
+            if not 0 < value < 1:
+                msg = f"the limit of {rate} must be a share between 0 and 1, not {value!r}"
+                raise ValueError(msg)
+        return cls(tuple(RateLimit(rate, float(limits[rate])) for rate in limits), confidence)
+
+    @property
+    def confidence_per_limit(self) -> float:
+        """Confidence in every single limit, so that all hold with that of the guarantee."""
+        return 1.0 - (1.0 - self.confidence) / len(self.limits)
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.limits))}, with confidence {self.confidence:g}"
+
+    def grid(self, curve: Curve | None) -> list[GridPoint]:
+        """Return thresholds at which to test a precision, from held-out scores of other rows."""
+        wanted = [limit.value for limit in self.limits if limit.rate == "precision"]
+        return precision_grid(curve, wanted[0]) if wanted and curve is not None else []
+
+    def threshold(self, metric: Metric, curve: Curve, grid: Sequence[GridPoint] = ()) -> float:
+        """Return the threshold that is best for the metric among those that keep all limits.
+
+        It lies strictly between two scores, so that rows are on the side that was counted.
+
+        Parameters
+        ----------
+        metric : Metric
+        curve : Curve
+            Curve of the rows that set the threshold, every row counted once.
+        grid : sequence of GridPoint
+            Thresholds at which a precision is tested, chosen on other rows, the most promising
+            first.
+        """
+        allowed = self._allowed(curve)
+        precise = [limit for limit in self.limits if limit.rate == "precision"]
+        if not precise:
+            return finite_threshold(curve, metric.best_among(curve, allowed))
+        certain = self._certain(curve, allowed, precise[0], grid)
+        chosen = metric.best_among(curve, np.array([index for index, _ in certain]))
+        return next(threshold for index, threshold in certain if index == chosen)
+
+    def _allowed(self, curve: Curve) -> AnyArray:
+        """Return the indices of the thresholds that keep all limits but that of the precision."""
+        tp, fp = curve.true_positives, curve.false_positives
+        able = np.ones(len(tp), dtype=bool)
+        for limit in self.limits:
+            if limit.rate == "precision":
+                continue
+            wrong, n, value = limit.counted(tp, fp)
+            k = most_above(n, value, self.confidence_per_limit)
+            if k < 0:
+                raise self._too_few(limit, n, rows_needed(value, self.confidence_per_limit))
+            kept = able & (wrong <= k)
+            if not kept.any():
+                raise self._out_of_reach(limit, curve)
+            able = kept
+        return np.flatnonzero(able)
+
+    def _certain(
+        self, curve: Curve, allowed: AnyArray, limit: RateLimit, grid: Sequence[GridPoint]
+    ) -> list[tuple[int, float]]:
+        """Return index and value of the thresholds at which a precision is certain.
+
+        Fixed-sequence testing: every threshold is tested at the full confidence until one fails.
+        Whichever is the first that breaks the limit, it passes with no more than the remaining
+        probability.
+        """
+        tp, fp = curve.true_positives, curve.false_positives
+        certain = []
+        for point in grid:
+            index = int(np.count_nonzero(curve.levels > point.threshold))
+            above, right = round(tp[index] + fp[index]), round(tp[index])
+            # P(Bin(above, p) >= right) where the precision is only p.
+            if (
+                not above
+                or binom.sf(right - 1, above, limit.value) > 1.0 - self.confidence_per_limit
+            ):
+                break
+            certain.append((index, point.threshold))
+        kept = [pair for pair in certain if pair[0] in set(allowed.tolist())]
+        if not kept:
+            raise self._out_of_reach(limit, curve)
+        return kept
+
+    def _too_few(self, limit: RateLimit, n: int, needed: int) -> OutOfReachError:
+        which = {"fpr": "negatives", "recall": "positives"}.get(limit.rate, "rows")
+        msg = (
+            f"{limit} with confidence {self.confidence_per_limit:.4g} needs {needed} {which} among "
+            f"the rows that set the threshold, and there are {n}: give more rows, a looser limit "
+            "or a lower guarantee"
+        )
+        return OutOfReachError(msg, limit, n, needed)
+
+    def _out_of_reach(self, limit: RateLimit, curve: Curve) -> OutOfReachError:
+        """Return the error for a limit that no threshold keeps, with the rows it would take."""
+        n = round(curve.positives + curve.negatives)
+        factor = _GROWTH  # these rows do not keep it, whatever a test of all thresholds would say
+        while factor <= _MANY_TIMES and not self._would_hold(curve, factor):
+            factor *= _GROWTH
+        others = ", ".join(str(other) for other in self.limits if other != limit)
+        beside = f" together with {others}" if others else ""
+        needed = _rounded_up(n * factor) if factor <= _MANY_TIMES else None
+        advice = (
+            f"about {needed:,} rows to set the threshold would do, and there are {n:,}"
+            if needed is not None
+            else f"no number of rows would do: the {n:,} rows that set the threshold do not keep it"
+        )
+        msg = (
+            f"no threshold keeps {limit}{beside} with confidence {self.confidence:g}: {advice}. "
+            "Give more rows, looser limits, a lower guarantee, or other features"
+        )
+        return OutOfReachError(msg, limit, n, needed)
+
+    def _would_hold(self, curve: Curve, factor: float) -> bool:
+        """Return whether ``factor`` times as many rows with these rates would keep all limits."""
+        tp, fp = factor * curve.true_positives, factor * curve.false_positives
+        able = np.ones(len(tp), dtype=bool)
+        for limit in self.limits:
+            if limit.rate == "precision":
+                above = np.rint(tp + fp)
+                chance = binom.sf(np.rint(tp) - 1, above, limit.value)
+                able &= (above > 0) & (chance <= 1.0 - self.confidence_per_limit)
+                continue
+            wrong, n, value = limit.counted(tp, fp)
+            able &= wrong <= most_above(n, value, self.confidence_per_limit)
+        return bool(able.any())
+
+
+def _rounded_up(n_rows: float) -> int:
+    """Return a number of rows with two digits, the last rounded up: an estimate has no more."""
+    unit = 10.0 ** max(int(np.floor(np.log10(n_rows))) - 1, 0)
+    return int(np.ceil(n_rows / unit) * unit)
+
+
+class GridPoint(NamedTuple):
+    """A threshold at which a precision may be tested.
+
+    Parameters
+    ----------
+    threshold : float
+    promise : float
+        Excess of the precision over its limit on other rows, in standard errors.
+    """
+
+    threshold: float
+    promise: float
+
+
+def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
+    """Return thresholds at which to test a precision: the most promising, then lower ones.
+
+    Parameters
+    ----------
+    curve : Curve
+        Curve of held-out scores on the same scale, of other rows than those that test.
+    precision : float
+        Limit to be tested.
+    """
+    above = curve.true_positives + curve.false_positives
+    wanted = np.unique(np.geomspace(1, above[-1], _GRID).astype(np.int64))
+    indices = np.unique(np.searchsorted(above, wanted))
+    indices = indices[(indices > 0) & (indices < len(above) - 1)]
+    error = np.sqrt(precision * (1.0 - precision) / above[indices])
+    promise = (curve.precision[indices] - precision) / error
+    first = int(promise.argmax()) if len(indices) else 0
+    return [
+        GridPoint(curve.threshold(int(index)), float(excess))
+        for index, excess in zip(indices[first:], promise[first:], strict=True)
+    ]
+
+
+def finite_threshold(curve: Curve, index: int) -> float:
+    """Return a threshold of a curve, moved to a finite number beyond the scores if infinite."""
+    threshold = curve.threshold(index)
+    if np.isfinite(threshold):
+        return threshold
+    reach = float(np.ptp(curve.levels)) or 1.0
+    return float(curve.levels[0] + reach if threshold > 0 else curve.levels[-1] - reach)
+
+
+def most_above(n: int, limit: float, confidence: float) -> int:
+    r"""Return how many of n rows of a class may be above the threshold; −1 if n is too small.
+
+    .. math:: \max \{k : P(\mathrm{Bin}(n, \alpha) \le k) \le 1 - c\}
+
+    Let the threshold be the (k + 1)-th highest score of n independent rows. The share of new rows
+    above it exceeds α only if at most k of the n are above the α-quantile, whose probability is
+    that of the binomial: exact for continuous scores, and smaller with ties.
+    """
+    k = int(binom.ppf(1.0 - confidence, n, limit))
+    while k >= 0 and binom.cdf(k, n, limit) > 1.0 - confidence:
+        k -= 1
+    return k
+
+
+def rows_needed(limit: float, confidence: float) -> int:
+    """Return the fewest rows of a class with which any threshold can be guaranteed."""
+    return int(np.ceil(np.log(1.0 - confidence) / np.log(1.0 - limit)))
+
+
+def assess_guaranteed(
+    metric: Metric, guarantee: Guarantee, curve: Curve, index: int, sizes: Any
+) -> Assessment:
+    """Assess a guaranteed threshold on the rows set apart, which did nothing but set it.
+
+    The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
+    of n + 1 new rows are expected to be. Other rates are as they are on these rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    guarantee : Guarantee
+    curve : Curve
+    index : int
+        Position of the threshold on the curve.
+    sizes : Sizes
+        Effective sample sizes of these rows.
+    """
+    tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
+    value = None if metric.uses_threshold else metric.best_value(curve)
+    measured = rates_of(metric, tpr, fpr, curve.prior, value)
+    limited = {limit.rate for limit in guarantee.limits}
+    if limited & {"fpr", "alerts"}:
+        fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
+    if "recall" in limited:
+        tpr = tpr * sizes.n_pos / (sizes.n_pos + 1.0)
+    expected = rates_of(metric, tpr, fpr, curve.prior, value)
+    intervals = intervals_of(metric, expected, curve, sizes)
+    name = "rows set apart for the guarantee"
+    return Assessment(measured, expected, intervals, name, guarantee=str(guarantee))
+
+
+def threshold_from_rows(
+    metric: Metric, guarantee: Guarantee, apart: TrainingRows, scores: FloatArray, grid: Any
+) -> tuple[float, Assessment]:
+    """Return the threshold at which reserved rows keep the limits, and its assessment.
+
+    Parameters
+    ----------
+    metric : Metric
+    guarantee : Guarantee
+    apart : TrainingRows
+        The reserved rows, used neither to fit nor to choose.
+    scores : array of shape (n,)
+        Scores of the reserved rows.
+    grid : sequence of GridPoint
+        As in `Guarantee.threshold`.
+    """
+    counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
+    threshold = guarantee.threshold(metric, counted, grid)
+    curve = curve_maker(apart.positive, apart.weight)(scores)
+    index = int(np.count_nonzero(curve.levels > threshold))
+    return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+
+
+def limit_of(metric: Metric) -> RateLimit:
+    """Return the limit of a metric on a rate of new rows; raise ValueError if it has none."""
+    limit = metric.limit
+    if limit is not None:
+        return RateLimit({"tpr": "recall"}.get(limit.rate, limit.rate), limit.value)
+    msg = (
+        f"guarantee= keeps a limit, as RecallAtFPR, FPRAtRecall, PrecisionAtRecall and "
+        f"RecallAtPrecision have one, and {metric} has none: leave it out, or give limits="
+    )
+    raise ValueError(msg)

@@ -1,0 +1,213 @@
+"""HistogramChoice: a candidate and its threshold, chosen on score histograms as on rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from directrix.fitting.assessment import Assessment
+from directrix.fitting.choice import Choice
+from directrix.fitting.finalize import FittedLine, fitted_line
+from directrix.fitting.guarantee import Guarantee, assess_guaranteed
+from directrix.fitting.held_out import HeldOut
+from directrix.frontier.choice_validation import PartCurves
+from directrix.frontier.compare import LeastLoss
+from directrix.metrics.curve import Curve
+from directrix.models.calibration import Calibration, calibration_from_scores
+from directrix.models.intervals import Sizes
+from directrix.moments import Moments
+from directrix.moments.projection import ScoreMoments, project
+from directrix.moments.score_histogram import LineHistograms, centres, edges
+from directrix.rows.sums import tree_sum
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+    from directrix.fitting.trials import Trials
+    from directrix.metrics.base import Metric
+    from directrix.models.operating_point import OperatingPoint
+
+
+@dataclass(frozen=True)
+class HistogramChoice:
+    """The candidate that is best on score histograms of all rows, with its threshold.
+
+    Parameters
+    ----------
+    index : int
+        Which candidate.
+    threshold : float
+    assessment : Assessment
+    values : array of shape (k,)
+        Metric of each candidate at its best threshold.
+    counts : array of shape (2, bins)
+        Held-out scores of the candidate, class weights included, negatives first.
+    held_out : HeldOut
+        The same by fold.
+    """
+
+    index: int
+    threshold: float
+    assessment: Assessment
+    values: FloatArray
+    counts: FloatArray
+    held_out: HeldOut
+
+    def finalize(
+        self,
+        metric: Metric,
+        line: FloatArray,
+        moments: Moments | None = None,
+        guaranteed: tuple[float, Assessment] | None = None,
+    ) -> FittedLine:
+        """Return the line with its threshold, operating point and calibration.
+
+        Parameters
+        ----------
+        metric : Metric
+        line : array of shape (d + 1,)
+            Of the candidate, made from all rows.
+        moments : Moments, optional
+            Summary of the rows, which predicts the rates; by default the held-out scores do.
+        guaranteed : tuple of float and Assessment, optional
+            Another threshold, which rows set apart have set.
+        """
+        threshold, assessment = guaranteed or (self.threshold, self.assessment)
+        line = line.copy()
+        line[-1] -= threshold
+        calibrate = partial(_calibrated, self.counts, threshold)
+        scores = self._score_moments(threshold) if moments is None else project(moments, line)
+        weight = float(self.counts.sum()) if moments is None else moments.weight
+        fitted = fitted_line(metric, line, scores, weight, calibrate, assessment)
+        return fitted._replace(held_out=replace(self.held_out, center=threshold))
+
+    def _score_moments(self, threshold: float) -> ScoreMoments:
+        """Return mean and variance of the held-out scores of each class."""
+        scores = np.tile(centres() - threshold, 2)
+        positive = np.repeat([False, True], len(centres()))
+        return ScoreMoments.of_scores(positive, scores, self.counts.ravel())
+
+
+def select_from_histograms(
+    metric: Metric,
+    folds: tuple[LineHistograms, ...],
+    factors: tuple[float, float],
+    trials: Trials | None = None,
+) -> HistogramChoice:
+    """Choose a candidate and its threshold by the metric on histograms, as on rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    folds : tuple of LineHistograms
+        Held-out scores of all candidates, fold by fold.
+    factors : tuple of float
+        Class weights of the negatives and of the positives.
+    trials : Trials, optional
+        What was chosen on some of the rows before the candidates were made.
+    """
+    histogram = tree_sum(folds)
+    curves = [_curve(counts, factors) for counts in histogram.counts]
+    values = best_values_of(metric, folds, factors)
+    losses = -values if metric.greater_is_better else values
+    rule = LeastLoss()
+    index = rule(losses)
+    n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
+    parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
+    sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
+    choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior, trials)
+    best = choice.at.best(curve)
+    assessment = Assessment.of(choice, curve, best.index, "held-out rows")
+    counts = np.array(factors)[:, None] * histogram.counts[index]
+    threshold = _edge(best.index)
+    held_out = HeldOut.of_histograms(folds, index, factors, threshold)
+    return HistogramChoice(index, threshold, assessment, values, counts, held_out)
+
+
+def best_values_of(
+    metric: Metric, folds: tuple[LineHistograms, ...], factors: tuple[float, float]
+) -> FloatArray:
+    """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
+    counts = tree_sum(folds).counts
+    return np.array([metric.best_value(_curve(of_line, factors)) for of_line in counts])
+
+
+def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
+    """Fit the calibration to a histogram of scores of both classes, negatives first."""
+    scores = np.tile(centres() - threshold, 2)
+    positive = np.repeat([False, True], len(centres()))
+    weight = counts.ravel()
+    kept = weight > 0
+    return calibration_from_scores(
+        positive[kept],
+        scores[kept],
+        weight[kept],
+        "score histograms of held-out rows",
+        at_threshold,
+    )
+
+
+def guaranteed_threshold(
+    metric: Metric, guarantee: Guarantee, apart: LineHistograms, chosen: HistogramChoice
+) -> tuple[float, Assessment]:
+    """Return the threshold at which the histogram of rows set apart keeps the limits.
+
+    Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
+    """
+    curve = _curve(apart.counts[chosen.index], (1.0, 1.0))
+    grid = guarantee.grid(_curve(chosen.counts, (1.0, 1.0)))
+    threshold = guarantee.threshold(metric, curve, grid)
+    index = int(np.count_nonzero(centres() > threshold))
+    sizes = Sizes(float(curve.positives), float(curve.negatives))
+    return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
+
+
+def _edge(index: int) -> float:
+    """Return the threshold above which there are `index` bins."""
+    cuts = edges()[::-1]
+    cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
+    return float(cuts[index])
+
+
+def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
+    """Return the weight of each class above each edge of the bins, highest first."""
+    above: FloatArray = np.cumsum(counts[..., ::-1] * np.array(factors)[:, None], axis=-1)
+    return np.concatenate([np.zeros((*above.shape[:-1], 1)), above], axis=-1)
+
+
+def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
+    """Return the curve of a histogram; its thresholds are the edges of all bins."""
+    negative, positive = _above(counts, factors)
+    return Curve(centres()[::-1], positive, negative)
+
+
+def point_at(
+    metric: Metric, held_out: HeldOut, base: float, *, rises: bool = True
+) -> OperatingPoint:
+    """Return the best threshold for a metric, and the rates to expect there on new rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    held_out : HeldOut
+    base : float
+        Threshold of the fit, at which the decision function is zero.
+    rises : bool
+        Whether rows above a threshold are predicted positive; otherwise those below it are.
+
+    Raises
+    ------
+    ValueError
+        If the metric has no threshold.
+    """
+    if not metric.uses_threshold:
+        msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
+        raise ValueError(msg)
+    # The line is the score itself: one coefficient, and no intercept.
+    chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0))
+    point = chosen.finalize(metric, np.array([1.0, 0.0])).operating_point
+    above = held_out.in_decisions(chosen.threshold)
+    threshold = base + above if rises else base - above
+    return replace(point, threshold=threshold, rows=held_out.rows)

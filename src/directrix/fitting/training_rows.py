@@ -1,0 +1,296 @@
+"""Training rows in a canonical order, with folds: the beginning of every fit to rows.
+
+Rows are identified by keys (`directrix.rows.keys`) and sorted by them, so that no result
+depends on the order in which rows were given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.fitting.class_weights import weights_by_class
+from directrix.fitting.folds import checked_groups, group_folds, require_both_classes
+from directrix.fitting.standardization import Standardization
+from directrix.frontier.compare import first_rows_per_class, rescaled_weights
+from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, row_hash, stratified_folds
+from directrix.rows.rows import as_rows
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray, IntArray
+
+#: Rows with integer weights are split into this many copies in all, at most.
+_MOST_COPIES = 1 << 20
+#: If this many rows of a class have equal weights, the weights are not frequencies.
+_MANY = 50
+
+
+class TrainingRows(NamedTuple):
+    """Rows of two classes on which candidates are fitted and compared.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    positive : array of bool of shape (n,)
+    weight : array of shape (n,)
+    fold : array of int of shape (n,), optional
+        None if rows are too few to hold some out.
+    group : array of int of shape (n,), optional
+        Rows of one group are dependent, and always in one fold.
+    copies : array of int of shape (n,), optional
+        Number of rows that each row stands for, if its weight is a frequency.
+    """
+
+    X: Any
+    positive: AnyArray
+    weight: FloatArray
+    fold: IntArray | None = None
+    group: IntArray | None = None
+    copies: IntArray | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the rows on which rates are measured."""
+        return "the training rows" if self.fold is None else "held-out rows"
+
+    def first(self, most: int) -> TrainingRows:
+        """Return the first rows of each class, with the weight of all rows; without folds.
+
+        Rows are in the order of their keys, so the first rows are a random sample.
+        """
+        index = first_rows_per_class(self.positive, most)
+        weight = rescaled_weights(self.positive, self.weight, index)
+        return TrainingRows(self.X[index], self.positive[index], weight)
+
+
+@dataclass(frozen=True)
+class KeyedRows:
+    """Rows of weight above zero, and entries sorted by key that refer to them.
+
+    A row has one entry, or k entries if its weight k is a frequency.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (m, d)
+        As given, without rows of weight zero.
+    y : array of shape (m,)
+    weight : array of shape (m,)
+    index : array of int of shape (n,)
+        Row of each entry.
+    keys : array of uint64 of shape (n,)
+    entry_weight : array of shape (n,)
+    factor : array of shape (m,)
+        Class weight of each row.
+    fold : array of int of shape (m,), optional
+        Folds given by the user.
+    group : array of int of shape (m,), optional
+    """
+
+    X: Any
+    y: AnyArray
+    weight: FloatArray
+    index: IntArray
+    keys: AnyArray
+    entry_weight: FloatArray
+    factor: FloatArray
+    fold: IntArray | None = None
+    group: IntArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: AnyArray,
+        weight: FloatArray,
+        fold: IntArray | None = None,
+        groups: Any = None,
+    ) -> KeyedRows:
+        """Assign keys to rows, and drop rows of weight zero.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of shape (n,)
+            Labels.
+        weight : array of shape (n,)
+            Sample weights, not yet multiplied by class weights.
+        fold : array of int of shape (n,), optional
+        groups : array of shape (n,), optional
+        """
+        group = None if groups is None else checked_groups(groups, len(y))
+        if (weight == 0).any():
+            kept = np.flatnonzero(weight > 0)
+            X, y, weight = X[kept], y[kept], weight[kept]
+            fold = None if fold is None else fold[kept]
+            group = None if group is None else group[kept]
+        copies = copies_of(weight, y)
+        index = np.repeat(np.arange(len(y)), copies)
+        entry_weight = (weight / copies)[index]
+        # By the number of the class, so that the names of labels do not matter.
+        code = np.unique(y, return_inverse=True)[1]
+        hashes = hash_with_label(row_hash(as_rows(X)), code)[index]
+        keys = copy_keys(hashes, copy_numbers(hashes, entry_weight))
+        order = np.argsort(keys, kind="stable")
+        entries = index[order], keys[order], entry_weight[order]
+        return cls(X, y, weight, *entries, np.ones(len(y)), fold, group)
+
+    def weighted(self, class_weight: Any, classes: AnyArray) -> KeyedRows:
+        """Return the rows with class weights, as defined by scikit-learn."""
+        code = np.searchsorted(classes, self.y)
+        weight = weights_by_class(class_weight, classes, code, self.weight)
+        return replace(self, factor=weight / self.weight)
+
+    @property
+    def weighted_by(self) -> str:
+        """What makes rows count differently: sample_weight, class_weight or both; else empty."""
+        given = {"sample_weight": self.weight, "class_weight": self.factor}
+        return " and ".join(name for name, values in given.items() if np.ptp(values) > 0)
+
+    def only(self, chosen: IntArray) -> KeyedRows:
+        """Return some of the entries, with their rows only."""
+        rows, index = np.unique(self.index[chosen], return_inverse=True)
+        weight: FloatArray = np.bincount(index, self.entry_weight[chosen]).astype(np.float64)
+        return KeyedRows(
+            self.X[rows],
+            self.y[rows],
+            weight,
+            index,
+            self.keys[chosen],
+            self.entry_weight[chosen],
+            self.factor[rows],
+            None if self.fold is None else self.fold[rows],
+            None if self.group is None else self.group[rows],
+        )
+
+    def all_rows(self, label: Any) -> TrainingRows:
+        """Return all rows without copies and folds; `label` is the positive class."""
+        copies = np.bincount(self.index, minlength=len(self.y))
+        weight = self.weight * self.factor
+        return TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
+
+    def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
+        """Return the entries as rows with folds, or only the first of each class.
+
+        Parameters
+        ----------
+        label : label
+            The positive class.
+        n_folds : int
+            Number of folds, if none were given; fewer if a class is small.
+        most : int, optional
+            Entries of each class at most.
+        """
+        entry_positive = self.y[self.index] == label
+        weight = self.entry_weight * self.factor[self.index]
+        most = len(entry_positive) if most is None else most
+        chosen = first_rows_per_class(entry_positive, most)
+        weight = rescaled_weights(entry_positive, weight, chosen)
+        rows, entry_positive = self.index[chosen], entry_positive[chosen]
+        group = None if self.group is None else self.group[rows]
+        if self.fold is not None:
+            fold: IntArray | None = require_both_classes(self.fold[rows], entry_positive)
+        elif group is not None:
+            fold = group_folds(group, entry_positive, n_folds)
+        else:
+            fold = class_folds(self.keys[chosen], entry_positive, n_folds)
+        return TrainingRows(self.X[rows], entry_positive, weight, fold, group)
+
+    def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
+        """Set one in `share` entries of each class apart; return the others, and these.
+
+        Parameters
+        ----------
+        label : label
+            The positive class.
+        share : int
+        """
+        fold = class_folds(self.keys, self.y[self.index] == label, share)
+        if fold is None or fold.max() < share - 1:
+            msg = (
+                f"guarantee= sets one in {share} of the rows of each class apart: give {share} "
+                "rows of each class or more"
+            )
+            raise ValueError(msg)
+        return self.only(np.flatnonzero(fold != 0)), self.only(np.flatnonzero(fold == 0))
+
+
+class Prepared(NamedTuple):
+    """Standardised rows: all of them, and those on which candidates are compared.
+
+    Parameters
+    ----------
+    units : Standardization
+    rows : TrainingRows
+        All rows, for the final fit.
+    seen : TrainingRows
+        With folds; the same rows unless they are too many.
+    """
+
+    units: Standardization
+    rows: TrainingRows
+    seen: TrainingRows
+
+
+def prepare(
+    keyed: KeyedRows,
+    label: Any,
+    n_folds: int,
+    most: int | None,
+    units: Standardization | None = None,
+) -> Prepared:
+    """Standardise rows and assign folds; see `KeyedRows.training_rows`.
+
+    Parameters
+    ----------
+    keyed, label, n_folds, most
+        As in `KeyedRows.training_rows`.
+    units : Standardization, optional
+        Units of rows that are not to be standardised: the coordinates of a kernel expansion.
+    """
+    seen = keyed.training_rows(label, n_folds, most)
+    if units is not None:
+        same = len(seen.positive) == len(keyed.index)
+        return Prepared(units, seen if same else keyed.all_rows(label), seen)
+    if len(seen.positive) == len(keyed.index):
+        units = Standardization.of(seen.X, seen.weight)
+        seen = seen._replace(X=units.rows(seen.X))
+        return Prepared(units, seen, seen)
+    rows = keyed.all_rows(label)
+    units = Standardization.of(rows.X, rows.weight)
+    return Prepared(units, rows._replace(X=units.rows(rows.X)), seen._replace(X=units.rows(seen.X)))
+
+
+def class_folds(keys: AnyArray, positive: AnyArray, n_folds: int) -> IntArray | None:
+    """Return folds stratified by class; None if a class has one row only."""
+    n_pos = int(np.count_nonzero(positive))
+    n_folds = min(n_folds, n_pos, len(positive) - n_pos)
+    return stratified_folds(keys, positive, n_folds) if n_folds > 1 else None
+
+
+def copies_of(weight: FloatArray, y: AnyArray) -> IntArray:
+    """Return the number of copies that each row stands for, which may be in different folds.
+
+    Integer weights are frequencies: a row of weight k stands for k rows. If any weight is not an
+    integer, each row is one copy. So is each row of a class of fifty or more rows that all have
+    the same weight (10 for negatives of which one in ten was kept): that says how much a row
+    counts, not that it was observed ten times. Beyond a million copies in all, rows are split into
+    fewer, heavier ones.
+
+    Parameters
+    ----------
+    weight : array of shape (n,)
+        Above zero.
+    y : array of shape (n,)
+        Labels.
+    """
+    if (weight != np.rint(weight)).any():
+        return np.ones(len(weight), dtype=np.int64)
+    most = max(_MOST_COPIES // max(len(weight), 1), 1)
+    copies = np.minimum(weight, most).astype(np.int64)
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        if len(rows) >= _MANY and np.ptp(weight[rows]) == 0:
+            copies[rows] = 1
+    return copies

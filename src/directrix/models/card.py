@@ -1,0 +1,345 @@
+"""Card: the points of every bin and cross, which score rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.models.card_printing import (
+    CardDocument,
+    CardRow,
+    CrossTable,
+    card_html,
+    card_markdown,
+    card_text,
+    column_rows,
+)
+from directrix.models.card_stability import CardStability, card_stability
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.designs.card import CardDesign
+    from directrix.tables import BinCounts
+    from directrix.tables.bins import Bins
+
+# ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class PointsToDoubleOdds:
+    r"""Points as banks use them: so many points double the odds of the negative class.
+
+    .. math:: \text{points} = b + \frac{d}{\log 2} \Bigl(\log\frac{1 - p}{p} - \log o\Bigr)
+
+    with probability p of the positive class, base points b at base odds o, and d points to double
+    the odds. More points are safer.
+
+    Parameters
+    ----------
+    pdo : float
+        Points to double the odds.
+    base_points, base_odds : float
+        Rows with so many points have so many negatives to one positive.
+    rounded : bool
+        Whether points of bins are rounded to whole numbers.
+    """
+
+    pdo: float = 20.0
+    base_points: float = 600.0
+    base_odds: float = 50.0
+    rounded: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("pdo", "base_odds"):
+            _require(self, name, getattr(self, name) > 0, "above zero")
+        _require(self, "base_points", np.isfinite(self.base_points), "a finite number")
+
+
+@dataclass(frozen=True)
+class IntegerPoints:
+    """Small whole numbers: the lowest bin of every column has none, and more are riskier.
+
+    Parameters
+    ----------
+    largest : int
+        Points of any bin at most.
+    """
+
+    largest: int = 20
+
+    def __post_init__(self) -> None:
+        largest: Any = self.largest
+        whole = isinstance(largest, int | np.integer) and largest >= 1
+        _require(self, "largest", whole, "a whole number, 1 or more")
+
+
+Scale = PointsToDoubleOdds | IntegerPoints
+_NAMES: dict[str, type[Scale]] = {"pdo": PointsToDoubleOdds, "integer": IntegerPoints}
+
+
+def scale_of(points: Any) -> Scale | None:
+    """Return the scale that a user gave, by its name or itself; None for plain points."""
+    if points is None or isinstance(points, Scale):
+        return points
+    if isinstance(points, str) and points in _NAMES:
+        return _NAMES[points]()
+    msg = (
+        f"points must be {' or '.join(map(repr, _NAMES))}, PointsToDoubleOdds(...), "
+        f"IntegerPoints(...) or None, not {points!r}"
+    )
+    raise ValueError(msg)
+
+
+def _require(scale: Scale, name: str, holds: Any, expected: str) -> None:
+    if not holds:
+        msg = f"{name} of {type(scale).__name__} must be {expected}, not {getattr(scale, name)!r}"
+        raise ValueError(msg)
+
+
+# ── Card: the points of every bin and cross, which score rows ─────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class Cross:
+    """Points for the combinations of the cells of two columns.
+
+    Parameters
+    ----------
+    columns : pair of int
+        Positions of the columns.
+    merged : pair of arrays of int
+        For each cell of either column, its row or column in `points`.
+    points : array of shape (r, c)
+    """
+
+    columns: tuple[int, int]
+    merged: tuple[IntArray, IntArray]
+    points: FloatArray
+
+    @property
+    def width(self) -> float:
+        """Greatest less least points of a pair of cells."""
+        return float(np.ptp(self.points[np.ix_(*map(np.unique, self.merged))]))
+
+    def scores(self, cells: IntArray) -> FloatArray:
+        """Return the points of rows, from their cells in all columns."""
+        points: FloatArray = self.points[self._index(cells)]
+        return points
+
+    def weights(self, cells: IntArray, weight: FloatArray) -> FloatArray:
+        """Return the weight of rows in every combination, from their cells in all columns."""
+        total = np.zeros(self.points.shape)
+        np.add.at(total, self._index(cells), weight)
+        return total
+
+    def _index(self, cells: IntArray) -> tuple[IntArray, IntArray]:
+        """Return where the points of rows are, from their cells in all columns."""
+        (left, right), (rows, columns) = self.columns, self.merged
+        return rows[cells[:, left]], columns[cells[:, right]]
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """Points of every cell: those of a row are summed, and the sum is compared with a cutoff.
+
+    Parameters
+    ----------
+    intercept : float
+        Points that every row has.
+    columns : tuple of arrays
+        Points of the cells of each column.
+    crosses : tuple of Cross
+    bins : tuple of NumberBins and LevelBins
+        Of each column; they say what the cells are.
+    cutoff : float
+        Points at the threshold.
+    higher_is_positive : bool
+        Whether rows above the cutoff are predicted positive; otherwise those below it are.
+    counts : tuple of arrays of shape (2, cells)
+        For each column the weight of the negatives and of the positives in its cells among the
+        training rows.
+    positive_is_last : bool
+        Whether the positive label is the last of two; scores above zero predict the last.
+    label : str, optional
+        The positive label, to be printed.
+    """
+
+    intercept: float
+    columns: tuple[FloatArray, ...]
+    crosses: tuple[Cross, ...] = ()
+    bins: tuple[Bins, ...] = ()
+    cutoff: float = 0.0
+    higher_is_positive: bool = True
+    counts: tuple[FloatArray, ...] = ()
+    positive_is_last: bool = True
+    label: str | None = None
+
+    @classmethod
+    def of(cls, design: CardDesign, line: FloatArray) -> Card:
+        """Multiply out the coefficients of a design, intercept last."""
+        blocks = design.coding.block_points(line[:-1])
+        columns = blocks[: len(blocks) - len(design.pairs)]
+        crosses = tuple(
+            Cross(pair, (design.merged[pair[0]], design.merged[pair[1]]), points)
+            for pair, points in zip(design.pairs, blocks[len(columns) :], strict=True)
+        )
+        return cls(float(line[-1]), tuple(columns), crosses)
+
+    def with_positive(self, label: Any, *, is_last: bool) -> Card:
+        """Return the card as one for this label, the last of two labels or not."""
+        text = label if isinstance(label, str) else None
+        return replace(self, positive_is_last=is_last, label=text)
+
+    @property
+    def higher_is_last(self) -> bool:
+        """Whether rows above the cutoff are predicted to be of the last class."""
+        return self.higher_is_positive == self.positive_is_last
+
+    @property
+    def blocks(self) -> tuple[FloatArray, ...]:
+        """The points of each column, then those of each cross."""
+        return (*self.columns, *(cross.points for cross in self.crosses))
+
+    def table(self, decimals: int | None = None) -> list[CardRow]:
+        """Return the points, training rows and evidence of each bin of each column.
+
+        Neighbouring ordered bins, and levels, of equal points are one row. The column with the
+        widest range of points is first.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            Digits after the point to which points are rounded first; by default they are exact.
+        """
+        return [row for index in self.ranked_columns for row in self.column_table(index, decimals)]
+
+    def column_table(self, index: int, decimals: int | None = None) -> list[CardRow]:
+        """Return the rows of `table` for the column at a position."""
+        counts = self.counts[index] if self.counts else None
+        return column_rows(self.bins[index], _rounded(self.columns[index], decimals), counts)
+
+    @property
+    def ranked_columns(self) -> list[int]:
+        """Positions of the columns, that with the widest range of points first."""
+        return sorted(range(len(self.columns)), key=lambda k: -float(np.ptp(self.columns[k])))
+
+    def cross_tables(self, decimals: int | None = None) -> list[CrossTable]:
+        """Return the points of each cross as a table, that with the widest range first.
+
+        Neighbouring rows that are equal are one, and so are neighbouring columns.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            As in `table`.
+        """
+        return [
+            CrossTable.of(
+                (self.bins[cross.columns[0]], self.bins[cross.columns[1]]),
+                cross.merged,
+                _rounded(cross.points, decimals),
+            )
+            for cross in sorted(self.crosses, key=lambda cross: -cross.width)
+        ]
+
+    def to_frame(self, decimals: int | None = None) -> Any:
+        """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
+
+        Crosses have no counts: those columns are missing there.
+
+        Parameters
+        ----------
+        decimals : int, optional
+            As in `table`.
+        """
+        import pandas as pd
+
+        nothing = (float("nan"),) * 4
+        rows: list[tuple[Any, ...]] = [row[:-1] for row in self.table(decimals)]
+        for table in self.cross_tables(decimals):
+            for first, points in zip(table.bins[0], table.points.tolist(), strict=True):
+                pairs = zip(table.bins[1], points, strict=True)
+                rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
+        return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
+
+    def stability(
+        self,
+        later: BinCounts | Mapping[str, BinCounts],
+        base: BinCounts | None = None,
+        smoothing: float = 0.5,
+    ) -> CardStability:
+        """Compare the rows of later periods with those that the card was trained on, from counts.
+
+        Parameters
+        ----------
+        later : BinCounts, or dict of them by name
+            Counts of later months, or of other segments, in the bins of the card:
+            ``BinCounts.of(classifier.binner_, X, y)``. Labels do not matter.
+        base : BinCounts, optional
+            Base rows; by default the training rows. Counts of pairs are needed for what crosses do,
+            and for the deviation of the base scores, and the card does not have them.
+        smoothing : float
+            As in `directrix.tables.stability`.
+        """
+        return card_stability(self, later, base, smoothing)
+
+    def to_markdown(self) -> str:
+        """Return the card as Markdown, with the numbers of ``str(card)``."""
+        return card_markdown(CardDocument.of(self))
+
+    def to_html(self) -> str:
+        """Return the card as HTML with small pictures, and with the numbers of ``str(card)``."""
+        return card_html(CardDocument.of(self))
+
+    _repr_html_ = to_html
+
+    def __str__(self) -> str:
+        return card_text(CardDocument.of(self))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all points are whole numbers."""
+        whole = all(bool((points == np.rint(points)).all()) for points in self.blocks)
+        return whole and float(self.intercept).is_integer()
+
+    def affine(self, factor: float, shift: float) -> Card:
+        """Return the card with all points times a factor, and a shift of the sum."""
+        crosses = tuple(replace(cross, points=factor * cross.points) for cross in self.crosses)
+        columns = tuple(factor * points for points in self.columns)
+        intercept = factor * self.intercept + shift
+        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
+
+    def rounded(self) -> Card:
+        """Return the card with all points rounded to whole numbers."""
+        crosses = tuple(replace(cross, points=np.rint(cross.points)) for cross in self.crosses)
+        columns = tuple(np.rint(points) for points in self.columns)
+        intercept = float(np.rint(self.intercept))
+        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
+
+    def scores(self, cells: IntArray) -> FloatArray:
+        """Return the scores of rows: their points beyond the cutoff, in favour of the last class.
+
+        Parameters
+        ----------
+        cells : array of int of shape (n, columns)
+        """
+        above = self.points(cells) - self.cutoff
+        return above if self.higher_is_last else -above
+
+    def points(self, cells: IntArray) -> FloatArray:
+        """Return the sum of the points of rows with these cells, of shape (n, columns)."""
+        total = np.full(len(cells), self.intercept)
+        for k, points in enumerate(self.columns):
+            total += points[cells[:, k]]
+        for cross in self.crosses:
+            total += cross.scores(cells)
+        return total
+
+
+def _rounded(points: FloatArray, decimals: int | None) -> FloatArray:
+    """Return rounded points without minus zero, which would be another text."""
+    rounded: FloatArray = points if decimals is None else np.round(points, decimals)
+    return rounded + 0.0

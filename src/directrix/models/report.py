@@ -1,0 +1,458 @@
+"""DirectReport: the candidates that were tried, which was chosen and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import FloatArray
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Comparison
+    from directrix.metrics.base import Metric
+
+# ── Gap: the difference of a metric between two models, with its interval, in words ───────────────
+
+_LEVEL = 0.95
+#: Ends of intervals are rounded to so many digits, so that what is zero but for rounding is zero.
+_DIGITS = 12
+
+
+class Gap(NamedTuple):
+    """Difference of a metric between two models, or with and without something.
+
+    Above zero is better, whatever the metric.
+
+    Parameters
+    ----------
+    mean, low, high : float
+        Expected on new rows, with a 95 % interval from paired differences over folds. Without
+        folds the ends of the interval are NaN.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of_folds(cls, mean: float, differences: FloatArray) -> Gap:
+        """Return a gap with the interval of paired differences over folds.
+
+        The gap differs from the mean over folds by what the choice of a model promised too much,
+        and that is known as badly as it is large: the interval grows by it.
+        """
+        taken = mean - (float(differences.mean()) if len(differences) else mean)
+        reach = float(np.hypot(half_width(differences), taken))
+        low, high = round(mean - reach, _DIGITS), round(mean + reach, _DIGITS)
+        return cls(mean, low, high)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether both models are the same."""
+        return self.mean == 0.0 and bool(np.isnan(self.low) or self.low == self.high == 0.0)
+
+    @property
+    def numbers(self) -> str:
+        """The gap with its interval, as "+0.0100 (-0.0100 to +0.0300)"."""
+        without = " (no interval)"
+        ends = without if np.isnan(self.low) else f" ({self.low:+.4f} to {self.high:+.4f})"
+        return f"{self.mean:+.4f}{ends}"
+
+    def text(self, name: str) -> str:
+        """Return the gap in words, as "better than ... by +0.02 (+0.01 to +0.03)".
+
+        Better and worse are said only where the interval excludes zero.
+
+        Parameters
+        ----------
+        name : str
+            Of what the choice is compared with.
+        """
+        if self.is_none:  # the choice is one of these itself
+            return f"the same as {name}"
+        if self.low > 0:
+            return f"better than {name} by {self.numbers}"
+        if self.high < 0:
+            return f"worse than {name}: {self.numbers}"
+        if np.isnan(self.low):
+            return f"compared with {name}: {self.numbers}"
+        return f"no clear difference to {name}: {self.numbers}"
+
+
+class DirectionEffect(NamedTuple):
+    """What a direction that coefficients or points keep does to the metric on held-out rows.
+
+    Parameters
+    ----------
+    column : str
+    wish : str
+        The direction.
+    effect : Gap, optional
+        How much better the metric is with it; below zero if it is worse. None if there are too
+        many directions to tell, or was no time for it.
+    flat : bool
+        Whether the rows contradict the direction: the column is then left without effect.
+    """
+
+    column: str
+    wish: str
+    effect: Gap | None
+    flat: bool = False
+
+    def __str__(self) -> str:
+        flat = "; the rows contradict it, so that the column has no effect" if self.flat else ""
+        text = "" if self.effect is None else f": {self.effect.text('the model without')}"
+        return f"direction of {self.column}, {self.wish}{text}{flat}"
+
+
+def half_width(values: FloatArray) -> float:
+    r"""Return half the width of the interval of a mean over folds, which share training rows.
+
+    .. math:: t_{K - 1}\, s \sqrt{1/K + 1/(K - 1)}
+
+    Nadeau and Bengio 2003. NaN without folds.
+    """
+    folds = len(values)
+    if folds < 2:
+        return float("nan")
+    quantile = float(stats.t.ppf((1.0 + _LEVEL) / 2.0, folds - 1))
+    factor = float(np.sqrt(1.0 / folds + 1.0 / (folds - 1)))
+    return quantile * float(values.std(ddof=1)) * factor
+
+
+# ── DirectReport: the candidates that were tried, which was chosen and why ────────────────────────
+
+#: What the best choice is compared with, unless a report says otherwise.
+BASELINE = "logistic regression"
+_SHOWN = 10
+#: What a report calls a model without bins.
+STRAIGHT = "logistic regression without bins"
+_UNROUNDED = "the card before it was rounded"
+
+
+class Tried(NamedTuple):
+    """A candidate that was tried.
+
+    Parameters
+    ----------
+    name : str
+    metric : float
+        On held-out rows, at its best threshold: what the candidates were compared by.
+    error : float
+        Standard error of the metric over folds; NaN without folds.
+    folds : tuple of float
+        The metric on each fold.
+    """
+
+    name: str
+    metric: float
+    error: float
+    folds: tuple[float, ...] = ()
+
+
+class Estimate(NamedTuple):
+    """Expected value on new rows, with its 95 % interval; NaN if no rows could be held out."""
+
+    value: float
+    low: float
+    high: float
+
+
+#: What to expect where no rows could be held out.
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
+
+
+class TiesSplit(NamedTuple):
+    """A metric with a limit, of a card of whole points, on which many rows tie.
+
+    Parameters
+    ----------
+    strict : float
+        Mean over held-out folds, at the best cutoff of each that keeps the limit.
+    split : float
+        The same if rows tied at the cutoff are split at random, so that the limit is met exactly.
+    """
+
+    strict: float
+    split: float
+
+    def text(self, label: str) -> str:
+        """Return both in words; `label` is that of the metric."""
+        return (
+            f"{label}, best cutoff in each held-out fold: {self.strict:.4f}; with rows tied at the "
+            f"cutoff split at random, so that the limit is met exactly: {self.split:.4f}"
+        )
+
+
+@dataclass(frozen=True)
+class DirectReport:
+    """Report of a fit: the candidates, best first, and the choice; for ``print`` and notebooks.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : str
+        Which rows the candidates were compared on.
+    tried : tuple of Tried
+    chosen : str
+        Name of the candidate.
+    why : str
+    expected : Estimate
+        The metric of the choice on new rows.
+    gap : Gap
+        To logistic regression.
+    skipped : tuple of str
+        Steps of the search for which the time budget left no time, or that a callback stopped.
+    baseline : str
+        What the gap is to: the candidates of complexity zero.
+    straight : Gap, optional
+        Of a card: the gap to logistic regression on columns that are not cut into bins, both at
+        their best thresholds on held-out rows.
+    directions : tuple of DirectionEffect
+        What each direction that was asked for does to the metric, and all of them together last.
+    rounding : Gap, optional
+        Of a card of whole numbers: the gap to the same card before it was rounded, both at their
+        best thresholds on held-out rows.
+    caught : str
+        Which of two text labels is caught; empty if the labels are no texts.
+    suspects : tuple of str
+        Columns of a card that tell the label by themselves.
+    ties : TiesSplit, optional
+        Of a card of whole numbers and a metric with a limit: what splitting ties would change.
+    weighted_by : str
+        What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
+    chance : float
+        What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
+    """
+
+    metric: Metric
+    rows: str
+    tried: tuple[Tried, ...]
+    chosen: str
+    why: str
+    expected: Estimate
+    gap: Gap
+    skipped: tuple[str, ...] = ()
+    baseline: str = BASELINE
+    straight: Gap | None = None
+    directions: tuple[DirectionEffect, ...] = ()
+    rounding: Gap | None = None
+    caught: str = ""
+    suspects: tuple[str, ...] = ()
+    ties: TiesSplit | None = None
+    weighted_by: str = ""
+    chance: float = float("nan")
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        rows: str,
+        candidates: Sequence[Candidate],
+        comparison: Comparison,
+        chosen: int,
+        expected: Estimate,
+        better: float,
+        *,
+        skipped: Sequence[str] = (),
+        complexities: Sequence[float] | None = None,
+        chance: float = float("nan"),
+    ) -> DirectReport:
+        """Report a comparison.
+
+        Parameters
+        ----------
+        metric : Metric
+        rows : str
+            Which rows the candidates were compared on.
+        candidates : sequence of Candidate
+        comparison : Comparison
+        chosen : int
+            Index of the chosen candidate.
+        expected : Estimate
+            Metric of the chosen candidate on new rows.
+        better : float
+            How much better than logistic regression it is expected to be.
+        skipped : sequence of str
+            Steps of the search for which there was no time.
+        complexities : sequence of float, optional
+            By default those of the candidates.
+        chance : float
+            Metric of scores that know nothing; NaN where that is not known.
+        """
+        sign = -1.0 if metric.greater_is_better else 1.0
+        losses, fold_losses = comparison.losses, comparison.fold_losses
+        tried = tuple(
+            Tried(
+                candidates[k].name,
+                float(sign * losses[k]),
+                _standard_error(fold_losses[k]),
+                tuple((sign * fold_losses[k]).tolist()),
+            )
+            for k in np.argsort(losses, kind="stable")
+        )
+        if complexities is None:
+            complexities = [candidate.complexity for candidate in candidates]
+        logistic = [k for k, complexity in enumerate(complexities) if complexity == 0.0]
+        best_simple = min(logistic, key=lambda k: losses[k])
+        gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
+        best = comparison.best
+        why = f"it is the best on {rows}"
+        if chosen != best:
+            behind = float(losses[chosen] - losses[best])
+            error = float(comparison.standard_errors(best)[chosen])
+            why = (
+                f"it is the simplest within one standard error ({error:.4f}) of the best, "
+                f"{candidates[best].name}, which is ahead by {behind:.4f}"
+            )
+        name = candidates[chosen].name
+        skips = tuple(skipped)
+        return cls(metric, rows, tried, name, why, expected, gap, skips, chance=chance)
+
+    @property
+    def no_better_than_constant(self) -> bool:
+        """Whether the interval expected on new rows reaches what a constant prediction gets."""
+        ends = self.expected.low, self.expected.high
+        known = not np.isnan([*ends, self.chance]).any()
+        return known and not self.metric.is_better(ends, self.chance)
+
+    @property
+    def verdict(self) -> str:
+        """The first line of a report on a model that is no better than a constant; else empty."""
+        if not self.no_better_than_constant:
+            return ""
+        return constant_text(self.metric.label, self.expected, "expected on new rows", self.chance)
+
+    @property
+    def _shown(self) -> tuple[Tried, ...]:
+        """The best candidates, and the chosen one."""
+        rest = (tried for tried in self.tried[_SHOWN:] if tried.name == self.chosen)
+        return (*self.tried[:_SHOWN], *rest)
+
+    @property
+    def _gaps(self) -> list[tuple[str, Gap]]:
+        if np.isnan(self.expected.value):  # differences on the rows that were fitted say nothing
+            return []
+        gaps = [(self.baseline, self.gap), (STRAIGHT, self.straight), (_UNROUNDED, self.rounding)]
+        return [(name, gap) for name, gap in gaps if gap is not None]
+
+    @property
+    def comparisons(self) -> list[str]:
+        """How the choice compares with simpler models, one line each; above zero is better."""
+        ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
+        return [*(gap.text(name) for name, gap in self._gaps), *ties]
+
+    @property
+    def _suspects_text(self) -> str:
+        columns = ", ".join(map(repr, self.suspects))
+        verb, was = ("tells", "was it") if len(self.suspects) == 1 else ("each tell", "were they")
+        return f"{columns} {verb} the label alone: {was} known before the label?"
+
+    @property
+    def _skipped_text(self) -> str:
+        return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
+
+    @property
+    def expected_text(self) -> str:
+        """What to expect on new rows, in words."""
+        value = self.expected
+        if np.isnan(value.value):
+            return (
+                "what to expect on new rows cannot be known: one class has fewer than two rows, by "
+                "weight, so that none can be held out"
+            )
+        return f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})"
+
+    def summary(self) -> str:
+        """Return the report without its table of candidates: the choice, and what to expect."""
+        lines = [
+            *([self.verdict] if self.verdict else []),
+            f"{self.metric.label}: {self.chosen}",
+            *([self.caught] if self.caught else []),
+            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self.expected_text,
+            *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
+            *self.comparisons,
+            *([self._suspects_text] if self.suspects else []),
+            *([self._skipped_text.strip()] if self.skipped else []),
+            *map(str, self.directions),
+        ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        width = max(len(tried.name) for tried in self._shown)
+        header = f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds"
+        lines = [self.summary(), "", header]
+        for tried in self._shown:
+            mark = "*" if tried.name == self.chosen else " "
+            lines.append(f"{mark} {tried.name:<{width}}{tried.metric:9.4f}  {_error_text(tried)}")
+        if len(self.tried) > len(self._shown):
+            lines.append(f"  and {len(self.tried) - len(self._shown)} more in .tried")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML for notebooks."""
+        rows = "".join(
+            f"<tr><td>{'<b>' * (tried.name == self.chosen)}{escape(tried.name)}"
+            f"{'</b>' * (tried.name == self.chosen)}</td><td>{tried.metric:.4f}</td>"
+            f"<td>{_error_text(tried)}</td></tr>"
+            for tried in self._shown
+        )
+        weighted = f"rates are weighted by {self.weighted_by}" if self.weighted_by else ""
+        return (
+            (f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else "")
+            + f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
+            + (f"It {escape(self.caught)}. " if self.caught else "")
+            + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
+            f"{escape(sentence(self.expected_text))} "
+            + (f"{sentence(weighted)} " if weighted else "")
+            + " ".join(escape(sentence(text)) for text in self.comparisons)
+            + (f" {escape(self._suspects_text)}" if self.suspects else "")
+            + f"{escape(self._skipped_text)}"
+            + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
+            + "</p>"
+            "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
+            f"</thead><tbody>{rows}</tbody></table>"
+        )
+
+
+def constant_text(label: str, value: Estimate, where: str, chance: float) -> str:
+    """Return the sentence that a model is no better than a constant.
+
+    Parameters
+    ----------
+    label : str
+        Of the metric.
+    value : Estimate
+    where : str
+        Which rows the value is of.
+    chance : float
+        What a constant prediction gets.
+    """
+    found = f"{value.value:.4f} {where}".rstrip()
+    ends = f"{value.low:.4f} to {value.high:.4f}"
+    return (
+        f"No better than a constant: {label} {found} ({ends}), and {round(chance, 4) + 0.0:g} is "
+        "chance."
+    )
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence: with a capital first letter, and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _error_text(tried: Tried) -> str:
+    """Return the standard error as text; empty without folds."""
+    return "" if np.isnan(tried.error) else f"{tried.error:.4f}"
+
+
+def _standard_error(values: FloatArray) -> float:
+    """Return the standard error of a mean over folds."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

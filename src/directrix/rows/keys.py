@@ -1,0 +1,367 @@
+"""Row keys, by which folds and samples are drawn; copies of equal rows have different keys.
+
+A fold that depends only on the features puts all copies of a row into one fold, and the model that
+scores them has never seen that row. New data are not like that. Copy t of a row has the key
+``hash(features, label, t)``, so copies are spread over the folds as independent rows are, in
+whatever order the rows arrive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix.rows.labels import close_integers
+from directrix.rows.rows import SparseRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.rows.rows import Rows
+
+# ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def key_hash(columns: Sequence[Any], seed: int = 0) -> AnyArray:
+    """Return an unsigned 64-bit hash for each row of some columns.
+
+    Numbers hash by value, not by type: equal values such as 1, 1.0 and True have equal hashes. Text
+    hashes by its UTF-8 bytes, dates and times by their microseconds (UTC). Missing values raise
+    ValueError, because libraries represent them differently and folds would differ too.
+
+    Parameters
+    ----------
+    columns : sequence of arrays
+        At least one column; their order matters.
+    seed : int
+        A different seed gives different hashes.
+    """
+    total = None
+    state = mix_bits(np.array([seed], dtype=np.int64).view(np.uint64) + _STEP)
+    for column in columns:
+        state = mix_bits(state + _STEP)
+        part = mix_bits(_bits(np.asarray(column)) ^ state)
+        with np.errstate(over="ignore"):
+            total = part if total is None else mix_bits(total) + part
+    if total is None:
+        msg = "a key needs at least one column"
+        raise ValueError(msg)
+    hashes: AnyArray = total
+    return hashes
+
+
+def _bits(values: AnyArray) -> AnyArray:
+    """Return 64 bits for each value, equal for equal values."""
+    if values.dtype.kind == "O":
+        values = _from_objects(values.tolist())
+    dtype_kind = values.dtype.kind
+    if dtype_kind in "mM":
+        _require_present(not np.isnat(values).any())
+        unit = "datetime64[us]" if dtype_kind == "M" else "timedelta64[us]"
+        return values.astype(unit).view(np.uint64)
+    if dtype_kind in "bi":
+        return values.astype(np.int64).view(np.uint64)
+    if dtype_kind == "u":
+        return values.astype(np.uint64)
+    if dtype_kind == "f":
+        return _float_bits(values.astype(np.float64))
+    return _text_bits(values.tolist())
+
+
+def _from_objects(values: list[Any]) -> AnyArray:
+    """Convert Python numbers, dates and times to NumPy arrays; leave other values unchanged."""
+    types = set(map(type, values))
+    # Every library has its own type for missing values.
+    absent = any(value_type.__name__ in ("NoneType", "NAType", "NaTType") for value_type in types)
+    _require_present(not absent and not any(value != value for value in values))  # noqa: PLR0124 - NaN
+    if all(issubclass(value_type, bool | int | np.integer | np.bool_) for value_type in types):
+        return np.array(values, dtype=np.int64)
+    if all(
+        issubclass(value_type, bool | int | float | Decimal | np.number) for value_type in types
+    ):
+        return np.array(values, dtype=np.float64)
+    if all(issubclass(value_type, date) for value_type in types):
+        return np.array([_in_utc(value) for value in values], dtype="datetime64[us]")
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
+def _in_utc(time: Any) -> Any:
+    if isinstance(time, datetime) and time.tzinfo is not None:
+        return time.astimezone(UTC).replace(tzinfo=None)
+    return time
+
+
+def _float_bits(values: AnyArray) -> AnyArray:
+    _require_present(not np.isnan(values).any())
+    whole = (values >= -(2.0**63)) & (values < 2.0**64) & (np.floor(values) == values)
+    high = values >= 2.0**63
+    integers = np.where(whole & ~high, values, 0.0).astype(np.int64).view(np.uint64)
+    integers |= np.where(whole & high, values, 0.0).astype(np.uint64)
+    fractions = np.ascontiguousarray(np.where(whole, 0.0, values)).view(np.uint64)
+    return np.where(whole, integers, fractions ^ _STEP)
+
+
+def _text_bits(values: list[Any]) -> AnyArray:
+    index_of: dict[Any, int] = {}
+    index = [index_of.setdefault(value, len(index_of)) for value in values]
+    digests = [hashlib.blake2b(_encoded(value), digest_size=8).digest() for value in index_of]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[index]
+
+
+def _encoded(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+
+
+def _require_present(all_present: bool) -> None:  # noqa: FBT001 - its only argument
+    if not all_present:
+        msg = (
+            "the key is missing in some rows, which then have no fold: fill it, or drop those rows"
+        )
+        raise ValueError(msg)
+
+
+# ── Hash of the feature values of each row; equal rows have equal hashes ──────────────────────────
+
+_VALUES_AT_A_TIME = 1 << 16  # few enough that a block and its bits stay in the cache
+_FEWEST_ROWS = 256  # to take so many rows out of a table costs as much as to hash them
+_MIXED_AT_A_TIME = 1 << 14
+
+# Steele, Lea and Flood 2014 (SplitMix64): the increment, and the multipliers of the finaliser.
+_SHIFT = np.uint64(29)
+_SHIFTS, _LAST_SHIFT = (np.uint64(30), np.uint64(27)), np.uint64(31)
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def row_hash(rows: Rows) -> AnyArray:
+    """Return an unsigned 64-bit hash for each row.
+
+    The hash is the sum, modulo 2⁶⁴, of the bits of each value times an odd multiplier of its
+    column, with the bits of the sum mixed. It is the same for dense and sparse rows, for float32
+    and float64 of equal value, and in any order of the rows. Mixing once per row costs far less
+    than mixing once per value.
+    """
+    n, d = rows.shape
+    sums = np.zeros(n, dtype=np.uint64)
+    columns = mix_bits(_STEP * np.arange(1, d + 1, dtype=np.uint64)) | np.uint64(1)
+    if isinstance(rows, SparseRows):
+        for row, column, value in rows.stored():
+            np.add.at(sums, row, _value_bits(value) * columns[column])
+    else:
+        _sum_dense(rows, columns, sums)
+    hashes: AnyArray = mix_bits(sums)
+    return hashes
+
+
+def _sum_dense(rows: Rows, columns: AnyArray, sums: AnyArray) -> None:
+    """Fill in the sum of the bits of each row times the multipliers of the columns.
+
+    Blocks are read in the order in which their values lie in memory, and all of them use the same
+    two buffers: fresh ones cost more than the arithmetic.
+    """
+    n, d = rows.shape
+    size = max(min(max(_VALUES_AT_A_TIME // max(d, 1), _FEWEST_ROWS), n), 1)
+    values, shifted = np.empty(size * d), np.empty(size * d, dtype=np.uint64)
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        block = rows.block(start, stop)
+        by_column = block.flags.f_contiguous
+        block = block.T if by_column else block
+        summed = values[: block.size].reshape(block.shape)
+        np.add(block, 0.0, out=summed)  # minus zero plus zero is zero
+        bits, high = summed.view(np.uint64), shifted[: block.size].reshape(block.shape)
+        np.right_shift(bits, _SHIFT, out=high)
+        np.bitwise_xor(bits, high, out=bits)
+        sums[start:stop] = columns @ bits if by_column else bits @ columns
+
+
+def _value_bits(values: Any) -> Any:
+    """Return the bits of each value (0 for either zero), with high bits folded into low ones.
+
+    The low bits of small whole numbers are zero, and a product modulo 2⁶⁴ carries only upwards.
+    """
+    bits = (values + 0.0).view(np.uint64)  # minus zero plus zero is zero
+    bits ^= bits >> _SHIFT
+    return bits
+
+
+def mix_bits(bits: Any) -> Any:
+    """Return 64 mixed bits, each of which depends on all bits of the input (SplitMix64)."""
+    mixed = np.array(bits, dtype=np.uint64, order="C")  # else it is copied when it is flattened
+    flat = mixed.reshape(-1)
+    shifted = np.empty(min(flat.size, _MIXED_AT_A_TIME), dtype=np.uint64)
+    for start in range(0, flat.size, _MIXED_AT_A_TIME):
+        part = flat[start : start + _MIXED_AT_A_TIME]
+        high = shifted[: part.size]
+        for shift, factor in zip(_SHIFTS, _MIX, strict=True):
+            np.right_shift(part, shift, out=high)
+            np.bitwise_xor(part, high, out=part)
+            np.multiply(part, factor, out=part)
+        np.right_shift(part, _LAST_SHIFT, out=high)
+        np.bitwise_xor(part, high, out=part)
+    return mixed[()]
+
+
+# ── Row keys, by which folds and samples are drawn; copies of equal rows have different keys ──────
+
+_HALF = np.uint64(32)
+#: Number of distinct rows that a `CopyCounter` remembers, at 16 bytes each.
+_MOST_REMEMBERED = 1 << 22
+
+
+def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
+    """Combine hashes of the features with the label.
+
+    Without the label, copy t of a row would have the same key in both classes, and the share of
+    positives among held-out copies would depend on that among the training copies.
+
+    Parameters
+    ----------
+    hashes : array of uint64 of shape (n,)
+        Hashes of the features, from `row_hash`.
+    y : array of shape (n,)
+        Labels.
+    """
+    hashes_with_label: AnyArray = mix_bits(hashes ^ _label_hash(y))
+    return hashes_with_label
+
+
+def _label_hash(y: AnyArray) -> AnyArray:
+    """Return the `key_hash` of each label; every distinct one is hashed once."""
+    small = close_integers(y)
+    if small is None:
+        distinct, index = np.unique(y, return_inverse=True)
+        of_label: AnyArray = key_hash([distinct])[index]
+        return of_label
+    offsets, lowest = small
+    table = key_hash([np.arange(lowest, lowest + int(offsets.max()) + 1)])
+    label_hashes: AnyArray = table[offsets]
+    return label_hashes
+
+
+def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
+    """Return the key of each copy of a row.
+
+    Parameters
+    ----------
+    hashes : array of uint64 of shape (n,)
+        Hashes of features and label, from `hash_with_label`.
+    number : array of int of shape (n,)
+        Number of equal rows before each row, from `copy_numbers` or a `CopyCounter`.
+    part : int
+        Number of the partition in which the copies were counted. It makes the keys of copy 0 of a
+        row differ between partitions.
+    """
+    with np.errstate(over="ignore"):
+        keys: AnyArray = mix_bits(hashes + _STEP * number.astype(np.uint64))
+        if part:
+            keys = mix_bits(keys ^ mix_bits(_STEP * np.uint64(part)))
+    return keys
+
+
+def copy_numbers(hashes: AnyArray, weight: FloatArray | None = None) -> IntArray:
+    """Return the number of equal rows that come before each row.
+
+    Parameters
+    ----------
+    hashes : array of uint64 of shape (n,)
+        Hashes of the rows.
+    weight : array of shape (n,), optional
+        Sample weights. Equal rows are counted in the order of their weights, so that the order in
+        which rows of different weight arrive does not matter.
+    """
+    order = np.argsort(hashes, kind="stable") if weight is None else np.lexsort((weight, hashes))
+    ranked = hashes[order]
+    first = np.append(True, ranked[1:] != ranked[:-1])[: len(ranked)]
+    starts = np.flatnonzero(first)
+    number = np.empty(len(hashes), dtype=np.int64)
+    number[order] = np.arange(len(hashes)) - starts[np.cumsum(first) - 1]
+    return number
+
+
+class CopyCounter:
+    """Keys for the copies of rows that arrive block by block.
+
+    The counter remembers how often each row occurred, for up to four million distinct rows. Then it
+    starts again from zero, as if with another partition.
+
+    Parameters
+    ----------
+    part : int
+        Number of the partition.
+    """
+
+    def __init__(self, part: int = 0) -> None:
+        self._part = part
+        self._epoch = 0
+        self._hashes: AnyArray = np.empty(0, dtype=np.uint64)
+        self._counts: IntArray = np.empty(0, dtype=np.int64)
+
+    def keys(self, hashes: AnyArray) -> AnyArray:
+        """Return the key of each row of the next block."""
+        if len(self._hashes) > _MOST_REMEMBERED:
+            self._epoch += 1
+            self._hashes, self._counts = self._hashes[:0], self._counts[:0]
+        distinct, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+        position = np.searchsorted(self._hashes, distinct)
+        known = np.append(self._hashes, np.uint64(0))[position] == distinct
+        known &= position < len(self._hashes)
+        before = np.where(known, np.append(self._counts, 0)[position], 0)
+        self._counts[position[known]] += counts[known]
+        self._hashes = np.insert(self._hashes, position[~known], distinct[~known])
+        self._counts = np.insert(self._counts, position[~known], counts[~known])
+        number = before[inverse] + copy_numbers(hashes)
+        # There are fewer than 2³² partitions, and fewer than 2³² epochs.
+        return copy_keys(hashes, number, self._part + (self._epoch << 32))
+
+
+def position_keys(n_rows: int, file: int, first: int) -> AnyArray:
+    """Return keys for rows identified by their position in a file, in whatever blocks it is read.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    file : int
+        Number of the file.
+    first : int
+        Position in the file of the first of these rows.
+    """
+    with np.errstate(over="ignore"):
+        offsets = np.arange(first, first + n_rows, dtype=np.uint64) * _STEP
+        keys: AnyArray = mix_bits(offsets ^ mix_bits(np.uint64(file) + _STEP))
+    return keys
+
+
+def folds_by_key(keys: AnyArray, n_folds: int) -> IntArray:
+    """Return a pseudorandom fold for each key; folds have equal size only in expectation."""
+    # The upper half of the key as a fraction of 2³², times n_folds: faster than a division.
+    folds: IntArray = ((keys >> _HALF) * np.uint64(n_folds) >> _HALF).astype(np.int32)
+    return folds
+
+
+def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray:
+    """Return folds balanced within each stratum: rows are assigned in turn, in the order of keys.
+
+    Parameters
+    ----------
+    keys : array of uint64 of shape (n,)
+        Row keys.
+    strata : array of shape (n,)
+        Stratum of each row, usually its class.
+    n_folds : int
+        Number of folds.
+    """
+    folds = np.empty(len(keys), dtype=np.int64)
+    for stratum in np.unique(strata):
+        rows = np.flatnonzero(strata == stratum)
+        folds[rows[np.argsort(keys[rows], kind="stable")]] = np.arange(len(rows)) % n_folds
+    return folds

@@ -1,1 +1,0 @@
-"""Raw columns of any library as one array of numbers."""

@@ -1,0 +1,621 @@
+"""Table: rows of raw columns (numbers, booleans, texts, dates) as one array with missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import compress, pairwise
+from numbers import Complex, Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
+from directrix.rows.keys import key_hash, mix_bits
+from directrix.rows.rows import is_frame, refuse_lazy
+from directrix.tables.days import days_of, days_of_times
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+
+# ── Columns of Python objects: their kind, and their values as numbers or texts ───────────────────
+
+#: Types of a missing value, by name, because pandas is not imported.
+_ABSENT = {"NoneType", "NAType", "NaTType"}
+_NARROW = (np.float32, np.float16)
+
+
+class Reading(NamedTuple):
+    """Values of a column as they were read.
+
+    Parameters
+    ----------
+    kind : {"number", "boolean", "text", "date"}
+    values : array of shape (n,)
+        Numbers, 0 and 1, days since 1970-01-01, or indices into ``levels``; NaN is missing.
+    levels : tuple of str
+        Sorted distinct texts; empty unless the kind is text.
+    """
+
+    kind: str
+    values: FloatArray
+    levels: tuple[str, ...] = ()
+
+
+def read_objects(values: Sequence[Any], column: str, expected: str | None) -> Reading:
+    """Return Python objects as a column of the kind that all of them have, otherwise as texts.
+
+    Parameters
+    ----------
+    values : sequence
+        None, NaN, NaT and NA are missing.
+    column : str
+        Name of the column, for errors.
+    expected : str or None
+        The kind that the column has in a table read earlier.
+    """
+    present = [value if _is_present(value) else None for value in values]
+    types = {type(value) for value in present} - {type(None)}
+    if expected != "text":
+        for kind, bases, number_of in _KINDS:
+            if types and all(issubclass(member, bases) for member in types):
+                return Reading(kind, _numbers(present, number_of, column))
+    if any(issubclass(member, Complex) and not issubclass(member, Real) for member in types):
+        msg = f"Complex data not supported: column {column!r} holds complex numbers"
+        raise ValueError(msg)
+    if types == {str}:
+        return read_factor(present)
+    return read_factor([None if value is None else text_of(value, column) for value in present])
+
+
+def read_factor(texts: Sequence[str | None]) -> Reading:
+    """Return texts as a column of indices into the sorted distinct texts; None is missing."""
+    index: dict[str | None, int] = {}
+    codes = np.fromiter(
+        (index.setdefault(text, len(index)) for text in texts), dtype=np.int64, count=len(texts)
+    )
+    return sorted_levels(codes, list(index))
+
+
+def sorted_levels(codes: AnyArray, texts: Sequence[str | None]) -> Reading:
+    """Return a column of texts given by their codes in any order.
+
+    Parameters
+    ----------
+    codes : integer array of shape (n,)
+        Index of the text of each row, −1 where it is missing.
+    texts : sequence of str or None
+        A text may occur more than once, or in no row; None is missing.
+    """
+    used = np.zeros(len(texts) + 1, dtype=bool)
+    used[codes] = True
+    index = [k for k in np.flatnonzero(used[:-1]).tolist() if texts[k] is not None]
+    index.sort(key=texts.__getitem__)  # type: ignore[arg-type] # of texts only
+    ordered = [texts[k] for k in index]
+    is_first = np.array([a != b for a, b in pairwise([None, *ordered])], dtype=bool)
+    ranks = np.full(len(texts) + 1, np.nan)
+    ranks[index] = np.cumsum(is_first) - 1.0
+    return Reading("text", ranks[codes], tuple(compress(ordered, is_first)))  # type: ignore[arg-type]
+
+
+def text_of(value: Any, column: str) -> str:
+    """Return a value as text: equal numbers have the same text, whatever their types.
+
+    A whole number has all its digits and no decimal point. Other numbers have the fewest digits
+    that are read as the same number of their type: 0.1 in float32 is 0.1.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise ColumnKindError(column, "bytes that are not UTF-8", "text") from None
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Integral):
+        return str(int(value))
+    return _number_text(value) if isinstance(value, Real | Decimal) else str(value)
+
+
+def _number_text(value: Any) -> str:
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return str(int(value))
+    number = float(str(value) if isinstance(value, _NARROW) else value)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def texts_of_array(values: AnyArray, column: str) -> Reading:
+    """Return an array of numbers or booleans as texts; NaN is missing."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    texts = [None if value != value else text_of(value, column) for value in distinct]  # noqa: PLR0124
+    return sorted_levels(codes, texts)
+
+
+def texts_of_numbers(reading: Reading, column: str) -> Reading:
+    """Return a column of numbers or booleans as texts."""
+    numbers, codes = np.unique(reading.values, return_inverse=True)
+    kind = bool if reading.kind == "boolean" else float
+    texts = [None if np.isnan(number) else text_of(kind(number), column) for number in numbers]
+    return sorted_levels(codes, texts)
+
+
+def numbers_of_texts(reading: Reading, number_of: Callable[[str], float]) -> FloatArray:
+    """Return a column of texts as numbers; ``number_of`` raises ValueError for other texts."""
+    numbers = np.array([*map(number_of, reading.levels), np.nan])
+    return numbers[np.where(np.isnan(reading.values), -1.0, reading.values).astype(np.intp)]
+
+
+def number_of_boolean(text: str) -> float:
+    """Return 1 for true and 0 for false, in upper or lower case."""
+    return float(("false", "true").index(text.lower()))
+
+
+def number_of_date(text: str) -> float:
+    """Return a date or a date and time in ISO 8601 as days since 1970-01-01."""
+    return days_of(datetime.fromisoformat(text))
+
+
+def _is_present(value: Any) -> bool:
+    if type(value) is str:
+        return True
+    if type(value).__name__ in _ABSENT:
+        return False
+    if isinstance(value, Decimal):
+        return not value.is_nan()  # a signalling NaN cannot be compared
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
+        return bool(value == value)  # noqa: PLR0124 - NaN and NaT
+    return True
+
+
+def _numbers(present: list[Any], number_of: Callable[[Any], float], column: str) -> FloatArray:
+    missing = float("nan")
+    try:
+        return np.array([missing if value is None else number_of(value) for value in present])
+    except OverflowError:
+        raise ColumnKindError(column, "a number too large for a float", "numbers") from None
+
+
+#: Kinds, the types of their values, and the number of a value, in the order they are tried in:
+#: durations before numbers, because those of NumPy are registered as integers.
+_KINDS: tuple[tuple[str, tuple[type, ...], Callable[[Any], float]], ...] = (
+    ("boolean", (bool, np.bool_), float),
+    ("date", (date, np.datetime64), days_of),
+    ("number", (timedelta, time, np.timedelta64), days_of),
+    ("number", (Real, Decimal, np.bool_), float),
+)
+
+
+# ── Columns of pandas, polars, Arrow and NumPy, read in the same way ──────────────────────────────
+
+_READABLE = "numbers, booleans, texts or dates"
+_TEXTS = ("string", "large_string", "string_view")
+_NESTED = ("list", "large_list", "fixed_size_list", "struct", "map", "union", "dense_union")
+
+
+def read_array(values: AnyArray, column: str, expected: str | None = None) -> Reading:
+    """Return a one-dimensional NumPy array as a column.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    column : str
+        Name of the column, for errors.
+    expected : str, optional
+        The kind that the column has in a table read earlier.
+    """
+    kind = values.dtype.kind
+    if kind in "biuf" and expected == "text":
+        return texts_of_array(values, column)  # as float64, large integers would lose digits
+    if kind in "biuf":
+        return Reading("boolean" if kind == "b" else "number", values.astype(np.float64))
+    if kind in "mM":
+        return Reading("date" if kind == "M" else "number", days_of_times(values))
+    if kind == "c":
+        msg = f"Complex data not supported: column {column!r} holds complex numbers"
+        raise ValueError(msg)
+    if kind == "U":
+        return read_factor(values.tolist())
+    if kind in "OST":
+        return read_objects(values.tolist(), column, expected)
+    raise ColumnKindError(column, str(values.dtype), _READABLE)
+
+
+def read_pandas(series: Any, column: str, expected: str | None = None) -> Reading:
+    """Return a pandas series as a column, as `read_array` does."""
+    dtype = series.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
+        return read_arrow(series.array.__arrow_array__(), column, expected)
+    kind = getattr(dtype, "kind", "O")
+    if kind in "biuf" and expected == "text":
+        masked = hasattr(series.array, "isna") and hasattr(dtype, "na_value") and series.hasnans
+        return read_array(series.to_numpy(dtype=object if masked else None), column, expected)
+    if kind in "biuf":
+        values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return Reading("boolean" if kind == "b" else "number", values)
+    if kind == "M" and hasattr(dtype, "tz"):
+        return read_array(series.to_numpy(dtype=f"datetime64[{dtype.unit}]"), column, expected)
+    if kind in "mMc":
+        return read_array(series.to_numpy(), column, expected)
+    texts = _pandas_texts(series, column)
+    # Other objects one by one: pandas takes True and 1 for one value.
+    return texts or read_array(series.to_numpy(dtype=object), column, expected)
+
+
+def _pandas_texts(series: Any, column: str) -> Reading | None:
+    """Return a categorical series or a series of texts, None for anything else."""
+    if hasattr(series.dtype, "categories"):
+        texts = _category_texts(series.dtype.categories, column)
+        return sorted_levels(series.cat.codes.to_numpy(), texts)
+    try:
+        codes, distinct = series.factorize()
+    except TypeError:  # a value is not hashable
+        return None
+    texts = distinct.tolist()
+    return sorted_levels(codes, texts) if set(map(type, texts)) <= {str} else None
+
+
+def _category_texts(categories: Any, column: str) -> list[str]:
+    is_array = getattr(categories.dtype, "kind", "O") in "iuf" and hasattr(categories, "to_numpy")
+    # A list would hold float32 as float64, with digits that the numbers do not have.
+    values = categories.to_numpy() if is_array else categories.tolist()
+    return [text_of(value, column) for value in values]
+
+
+def read_polars(series: Any, column: str, expected: str | None = None) -> Reading:
+    """Return a polars series as a column, as `read_array` does."""
+    name = str(series.dtype).partition("(")[0]
+    if name in {"String", "Categorical", "Enum"}:
+        texts = series.cast(str)
+        levels = tuple(texts.drop_nulls().unique().sort().to_list())
+        return Reading("text", texts.rank("dense").cast(float).to_numpy() - 1.0, levels)
+    if expected == "text" and series.dtype.is_numeric():
+        in_full = name.startswith("Float") or not series.null_count()
+        return read_array(
+            series.to_numpy() if in_full else np.array(series.to_list(), dtype=object),
+            column,
+            expected,
+        )
+    if name == "Boolean" or (name != "Decimal" and series.dtype.is_numeric()):
+        values = series.cast(float).to_numpy().astype(np.float64)
+        return Reading("boolean" if name == "Boolean" else "number", values)
+    if name in {"Date", "Datetime", "Duration"}:
+        return read_array(series.to_numpy(), column, expected)
+    if series.dtype.is_nested():
+        raise ColumnKindError(column, str(series.dtype), _READABLE)
+    return read_objects(series.to_list(), column, expected)
+
+
+def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading:
+    """Return an Arrow array or chunked array as a column, as `read_array` does."""
+    name = str(values.type)
+    if name == "bool":
+        return Reading("boolean", _numpy(values.cast("int8")).astype(np.float64))
+    if name in {"double", "float", "halffloat"} or name.startswith(("int", "uint")):
+        if expected == "text":
+            return _arrow_numbers_as_texts(values, column)
+        return Reading("number", _numpy(values).astype(np.float64))
+    if name in _TEXTS or name.startswith("dictionary"):
+        return _arrow_texts(values, column)
+    if name.startswith(("date", "timestamp", "duration")):
+        return read_array(_numpy(values), column, expected)
+    if name.startswith(_NESTED):
+        raise ColumnKindError(column, name, _READABLE)
+    return read_objects(values.to_pylist(), column, expected)
+
+
+def _arrow_numbers_as_texts(values: Any, column: str) -> Reading:
+    if values.null_count and "int" in str(values.type):  # NumPy would have them as floats
+        return read_objects(values.to_pylist(), column, "text")
+    return texts_of_array(_numpy(values), column)
+
+
+def _arrow_texts(values: Any, column: str) -> Reading:
+    """Return texts or a dictionary; every chunk has a dictionary of its own."""
+    codes: list[AnyArray] = [np.empty(0, dtype=np.int64)]
+    texts: list[str | None] = []
+    for chunk in values.chunks if hasattr(values, "chunks") else [values]:
+        encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+        index = _numpy(encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices)
+        codes.append(np.where(index < 0, -1, index + len(texts)) if texts else index)
+        distinct = encoded.dictionary.to_pylist()
+        if str(encoded.dictionary.type) == "float":  # a list would hold them as float64
+            distinct = list(_numpy(encoded.dictionary))
+        texts += [None if value is None else text_of(value, column) for value in distinct]
+    return sorted_levels(np.concatenate(codes), texts)
+
+
+def _numpy(values: Any) -> AnyArray:
+    chunked = hasattr(values, "chunks")
+    array: AnyArray = values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
+    return array
+
+
+# ── Table: rows of raw columns (numbers, booleans, texts, dates) as one array with missing val ────
+
+#: Kinds that another kind can be read as: a column of 0 and 1 with missing values may be either.
+_READ_AS = {"number": {"boolean", "text"}, "boolean": {"number", "text"}}
+#: Kinds that texts can be read as: services and CSV files write dates and booleans as text.
+_OF_TEXTS = {"boolean": number_of_boolean, "date": number_of_date}
+#: Bits of a missing value in hashes.
+_MISSING = np.uint64(0xA0761D6478BD642F)
+_NOUNS = {"number": "numbers", "boolean": "booleans", "text": "texts", "date": "dates"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """Name and kind of a column of a table.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "boolean", "text", "date"}
+    levels : tuple of str
+        Sorted distinct texts; empty unless the kind is text.
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Raw columns of a table as float64 values.
+
+    Numbers are as they are, also infinite ones; a boolean is 0 or 1, a date the number of days
+    since 1970-01-01 with its fraction (in UTC if it has a time zone), a duration or time of day a
+    number of days, and a text the index of the text among the ``levels`` of its column. NaN is
+    missing.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    values : array of shape (n, d)
+        Stored column by column.
+    named : bool
+        Whether the columns had names; those of arrays are called x0, x1, …
+
+    Examples
+    --------
+    >>> from directrix.tables import Table
+    >>> table = Table.of([[1.5, "no"], [None, "yes"]])
+    >>> table.columns
+    (Column(name='x0', kind='number', levels=()),
+     Column(name='x1', kind='text', levels=('no', 'yes')))
+    >>> table.values
+    array([[1.5, 0. ],
+           [nan, 1. ]])
+    """
+
+    columns: tuple[Column, ...]
+    values: FloatArray
+    named: bool = False
+
+    @classmethod
+    def of(cls, X: Any, columns: Sequence[Column] | None = None, *, by_name: bool = True) -> Table:
+        """Read a table.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table or batch, array, sparse matrix, list of rows, or Table
+            pandas and polars data frames of any column type; arrays of numbers, texts or objects.
+        columns : sequence of Column, optional
+            Columns of a table read earlier: the same columns are read, as the same kinds, in the
+            same order. Levels may differ. Numbers and booleans can be read as texts and as each
+            other, and texts as dates (in ISO 8601) and booleans (True and False).
+        by_name : bool
+            Whether columns are matched by name if those of ``X`` have names, rather than by
+            position.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            If a column is missing.
+        ColumnKindError
+            If a column cannot be read, or not as the kind it has in ``columns``.
+        """
+        source = _source(X)
+        if columns is None:
+            index: Sequence[int] = range(len(source.names))
+            kinds: Sequence[str | None] = [None] * len(source.names)
+            names: Sequence[str] = source.names
+        else:
+            names, kinds = [c.name for c in columns], [c.kind for c in columns]
+            index = source.index(names, by_name=by_name)
+        values = np.empty((source.n_rows, len(names)), order="F")
+        found = []
+        for k, (position, name, kind) in enumerate(zip(index, names, kinds, strict=True)):
+            reading = source.read(position, name, kind)
+            if kind is not None:
+                reading = _as_kind(reading, name, kind)
+            values[:, k] = reading.values
+            found.append(Column(name, reading.kind, reading.levels))
+        return cls(tuple(found), values, source.named)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def take(self, rows: AnyArray) -> Table:
+        """Return some rows, given by index or mask, with the same columns and levels."""
+        return Table(self.columns, np.asfortranarray(self.values[rows]), self.named)
+
+    def row_hashes(self) -> AnyArray:
+        """Return an unsigned 64-bit hash of each row, which does not depend on the other rows.
+
+        Texts hash by their characters, whatever the levels of the table; a missing value hashes
+        like no other value.
+        """
+        hashes = np.zeros(len(self), dtype=np.uint64)
+        for column, values in zip(self.columns, self.values.T, strict=True):
+            bits = (values + 0.0).view(np.uint64)  # minus zero plus zero is zero
+            if column.kind == "text":
+                of_levels = key_hash([np.array(column.levels, dtype=object)])
+                codes = np.nan_to_num(values, nan=len(column.levels)).astype(np.intp)
+                bits = np.append(of_levels, _MISSING)[codes]
+            else:
+                bits[np.isnan(values)] = _MISSING
+            hashes = mix_bits(hashes + bits)
+        return hashes
+
+    def with_levels_of(self, rows: AnyArray) -> Table:
+        """Return all rows with the levels of some of them only; other texts become missing.
+
+        The index of a text then does not depend on rows that do not count.
+        """
+        values, columns = self.values.copy(order="F"), []
+        for column, texts in zip(self.columns, values.T, strict=True):
+            if column.kind != "text":
+                columns.append(column)
+                continue
+            present = ~np.isnan(texts)
+            used = np.unique(texts[rows & present]).astype(np.intp)
+            index = np.full(len(column.levels), np.nan)
+            index[used] = np.arange(len(used))
+            texts[present] = index[texts[present].astype(np.intp)]
+            columns.append(replace(column, levels=tuple(column.levels[k] for k in used)))
+        return Table(tuple(columns), values, self.named)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Columns that are read one by one.
+
+    Parameters
+    ----------
+    names : tuple of str
+    n_rows : int
+    named : bool
+        Whether the names are those of the source, not numbers.
+    read : callable
+        Of position, name and expected kind.
+    """
+
+    names: tuple[str, ...]
+    n_rows: int
+    named: bool
+    read: Callable[[int, str, str | None], Reading]
+
+    def index(self, names: Sequence[str], *, by_name: bool) -> Sequence[int]:
+        """Return the positions of the columns of an earlier table."""
+        if self.named and by_name:
+            position = {name: k for k, name in enumerate(self.names)}
+            missing = [name for name in names if name not in position]
+            if missing:
+                raise ColumnNotFoundError(missing[0], self.names)
+            return [position[name] for name in names]
+        if len(self.names) != len(names):
+            msg = (
+                f"X has {len(self.names)} features, but Table is expecting {len(names)} features "
+                "as input"
+            )
+            raise ValueError(msg)
+        return range(len(names))
+
+
+def has_names(X: Any) -> bool:
+    """Return whether the columns of a table have names, by which they can be matched."""
+    is_table = isinstance(X, Table) or is_frame(X) or _is_arrow(X)
+    return is_table and _source(X).named
+
+
+def _is_arrow(X: Any) -> bool:
+    return hasattr(X, "num_rows") and hasattr(X, "schema")
+
+
+def _source(X: Any) -> _Source:
+    refuse_lazy(X)
+    if isinstance(X, Table):
+        return _Source(X.names, len(X), X.named, _reader_of_table(X))
+    if is_frame(X):
+        names, named = _names(list(X.columns))
+        if hasattr(X, "iloc"):
+            return _Source(
+                names, len(X), named, lambda k, name, kind: read_pandas(X.iloc[:, k], name, kind)
+            )
+        series = X.get_columns()
+        return _Source(
+            names, len(X), named, lambda k, name, kind: read_polars(series[k], name, kind)
+        )
+    if _is_arrow(X):
+        names, named = _names(X.schema.names)
+        return _Source(
+            names, X.num_rows, named, lambda k, name, kind: read_arrow(X.column(k), name, kind)
+        )
+    array = _matrix(X)
+    names = tuple(f"x{k}" for k in range(array.shape[1]))
+    return _Source(
+        names,
+        array.shape[0],
+        named=False,
+        read=lambda k, name, kind: read_array(array[:, k], name, kind),
+    )
+
+
+def _reader_of_table(table: Table) -> Callable[[int, str, str | None], Reading]:
+    def read(k: int, name: str, kind: str | None) -> Reading:
+        del name, kind
+        return Reading(table.columns[k].kind, table.values[:, k], table.columns[k].levels)
+
+    return read
+
+
+def _names(names: list[Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the column names, and whether they are texts; numbers count as no names."""
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        msg = (
+            f"some names of columns are texts and some are not: {names}; give every column a text, "
+            "for instance by X.columns = X.columns.astype(str)"
+        )
+        raise TypeError(msg)
+    if not any(texts):
+        return tuple(f"x{k}" for k in range(len(names))), False
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"column {twice!r} occurs twice; give every column a different name"
+        raise ValueError(msg)
+    return tuple(map(str, names)), True
+
+
+def _matrix(X: Any) -> AnyArray:
+    """Return anything else as a two-dimensional array; lists keep the type of every value."""
+    if sparse.issparse(X):
+        dense: AnyArray = sparse.csc_array(X).toarray(order="F")
+        return dense
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not hasattr(X, "dtype"):
+        array = np.asarray(X, dtype=object)  # NumPy turns numbers into text in mixed lists
+    if array.ndim != 2:
+        msg = (
+            f"a table must have two dimensions, rows and columns, not {array.ndim}. Reshape your "
+            "data with X.reshape(-1, 1) if it is a single column, or X.reshape(1, -1) if it is a "
+            "single row"
+        )
+        raise ValueError(msg)
+    return array
+
+
+def _as_kind(reading: Reading, column: str, kind: str) -> Reading:
+    """Return a column as another kind, or raise `ColumnKindError`."""
+    if reading.kind == kind:
+        return reading
+    if reading.kind == "text" and kind in _OF_TEXTS:
+        try:
+            numbers = numbers_of_texts(reading, _OF_TEXTS[kind])
+        except ValueError:
+            raise ColumnKindError(column, _NOUNS["text"], _NOUNS[kind]) from None
+        return Reading(kind, numbers)
+    if kind not in _READ_AS.get(reading.kind, set()) and not np.isnan(reading.values).all():
+        raise ColumnKindError(column, _NOUNS[reading.kind], _NOUNS[kind])
+    if kind == "text" and reading.kind != "date":
+        return texts_of_numbers(reading, column)
+    return Reading(kind, reading.values)
