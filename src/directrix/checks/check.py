@@ -68,14 +68,7 @@ def require_close(
 
 
 class Rows(NamedTuple):
-    """Labelled scores with weights, in the order in which losses take them.
-
-    Parameters
-    ----------
-    positive : array of bool of shape (n,)
-    scores : array of shape (n,)
-    weight : array of shape (n,)
-    """
+    """Labelled scores with weights, in the order in which losses take them."""
 
     positive: AnyArray
     scores: FloatArray
@@ -96,16 +89,9 @@ def draw_rows(
 ) -> Rows:
     """Return random rows with at least one of each class.
 
-    Parameters
-    ----------
-    seed : int
-    n : int
-    ties : bool
-        Round the scores to halves, so that many are equal.
-    whole : bool
-        Weights from 0 to 3 instead of fractions.
-    spread : float
-        Standard deviation of the scores of a class; the means are one apart.
+    ties: round the scores to halves, so that many are equal.
+    whole: weights from 0 to 3 instead of fractions.
+    spread: standard deviation of the scores of a class; the means are one apart.
     """
     rng = np.random.default_rng(seed)
     positive = rng.random(n) < rng.uniform(0.2, 0.6)
@@ -121,15 +107,9 @@ def draw_score_moments(
 ) -> ScoreMoments:
     """Return the means and variances of the scores of two classes, and a prior.
 
-    Parameters
-    ----------
-    seed : int
-    ratio : float
-        Either class is wider by a factor of up to 10**ratio.
-    reach : float
-        Most standard deviations of a mean from zero.
-    scales : float
-        The scale of all scores is between 10**-scales and 10**scales.
+    ratio: either class is wider by a factor of up to 10**ratio.
+    reach: most standard deviations of a mean from zero.
+    scales: the scale of all scores is between 10**-scales and 10**scales.
     """
     rng = np.random.default_rng(seed)
     log_ratio, log_scale = rng.uniform(-ratio, ratio), rng.uniform(-scales, scales)

@@ -105,12 +105,7 @@ def hessian_is_the_derivative(
 
     It is compared by means and variances in units of the smaller deviation.
 
-    Parameters
-    ----------
-    risk : Risk
-    moments : ScoreMoments
-    tolerance : float
-        Largest error, relative to the highest value or the largest second derivative; a risk
+    tolerance: largest error, relative to the highest value or the largest second derivative; a risk
         without closed second derivatives has differences.
     """
     if not is_smooth(risk, moments):
@@ -157,12 +152,7 @@ def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
 def shift_does_not_count(risk: Risk, moments: ScoreMoments, shift: float) -> None:
     """Require that adding a constant to all scores changes nothing, if the risk declares so.
 
-    Parameters
-    ----------
-    risk : Risk
-    moments : ScoreMoments
-    shift : float
-        In units of the larger standard deviation.
+    shift: in units of the larger standard deviation.
     """
     if not risk.shift_invariant:
         return
@@ -330,15 +320,9 @@ def standard_errors_off(
 ) -> float:
     """Return the distance of a risk from the exact metric of a sample, in standard errors.
 
-    Parameters
-    ----------
-    metric : Metric
-        Must not count a number of rows: batches have fewer.
-    risk : Risk
-    moments : ScoreMoments
-        Moments from which the scores were drawn.
-    y, scores : arrays
-        As from `normal_sample`.
+    metric: must not count a number of rows: batches have fewer.
+    moments: moments from which the scores were drawn.
+    y, scores: as from `normal_sample`.
     """
     if not risk.shift_invariant:
         # A constant predictor, whose threshold is infinite, would leave nothing to measure.

@@ -21,12 +21,7 @@ _REACH, _POINTS = 3.0, 401
 class Drawn(NamedTuple):
     """A loss of one row, against its score.
 
-    Parameters
-    ----------
-    name : str
-    positive : bool
-        Whether the row is positive.
-    values, slopes : array
+    positive: whether the row is positive.
     """
 
     name: str

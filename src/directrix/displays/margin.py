@@ -26,19 +26,11 @@ _REACH = 5.0
 class Side(NamedTuple):
     """The scores of one class, and the normal distribution of the same mean and variance.
 
-    Parameters
-    ----------
-    name : str
-        The label.
-    mean, deviation : float
-    heights : array
-        Density of the scores in each bin.
-    density : array
-        Density of the normal distribution, on the grid of the display.
-    expected, seen : array
-        Quantiles of the standard normal distribution and of the standardised scores.
-    distance : float
-        Kolmogorov's distance between both distributions.
+    name: the label.
+    heights: density of the scores in each bin.
+    density: density of the normal distribution, on the grid of the display.
+    expected, seen: quantiles of the standard normal distribution and of the standardised scores.
+    distance: kolmogorov's distance between both distributions.
     """
 
     name: str

@@ -39,23 +39,12 @@ _QUANTILE = 1.959964
 class ColumnPanel(NamedTuple):
     """Points of the bins of a column; positions are from 0 to 1.
 
-    Parameters
-    ----------
-    name : str
-    width : float
-        Greatest less least points.
-    n_steps : int
-        Number of ordered bins, which are drawn as steps; they come first, all others are bars.
-    left, right : arrays of shape (bins,)
-        Ends of each bin.
-    points, low, high : arrays of shape (bins,)
-        Points, and their 95 % interval; NaN without one.
-    share : array of shape (bins,)
-        Share of the training rows.
-    ticks : array
-    tick_labels : tuple of str
-    n_scale : int
-        Number of ticks that are values; the others are names of bars.
+    width: greatest less least points.
+    n_steps: number of ordered bins, which are drawn as steps; they come first, all others are bars.
+    left, right (bins,): ends of each bin.
+    points, low, high (bins,): points, and their 95 % interval; NaN without one.
+    share (bins,): share of the training rows.
+    n_scale: number of ticks that are values; the others are names of bars.
     """
 
     name: str
@@ -75,15 +64,10 @@ class ColumnPanel(NamedTuple):
 class CrossPanel(NamedTuple):
     """Points of the cells of a cross.
 
-    Parameters
-    ----------
-    columns : pair of str
-        Names of the columns: that of the rows of ``points`` and that of its columns.
-    width : float
-        Greatest less least points.
-    bins : pair of tuples of str
-        Names of the rows and columns.
-    points : array of shape (r, c)
+    columns: names of the columns: that of the rows of ``points`` and that of its columns.
+    width: greatest less least points.
+    bins: names of the rows and columns.
+    points: array of shape (r, c).
     """
 
     columns: tuple[str, str]
@@ -95,12 +79,7 @@ class CrossPanel(NamedTuple):
 def column_panel(card: Card, index: int, slope: float) -> ColumnPanel:
     """Return the panel of the column at a position.
 
-    Parameters
-    ----------
-    card : Card
-    index : int
-    slope : float
-        Log-odds of a point.
+    slope: log-odds of a point.
     """
     bins, rows = card.bins[index], card.column_table(index)
     ordered = bins.kind in ("number", "date")
@@ -210,10 +189,7 @@ def _number_axis(
 class _Bend:
     """Scale of an axis: straight, logarithmic, or an inverse hyperbolic sine around zero.
 
-    Parameters
-    ----------
-    cuts : array
-        Increasing.
+    cuts: increasing.
     """
 
     def __init__(self, cuts: FloatArray) -> None:

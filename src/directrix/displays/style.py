@@ -53,7 +53,6 @@ def panels(ax: Any, shape: tuple[int, int], height: float, **how: Any) -> AnyArr
 
     Parameters
     ----------
-    ax : None, axes, or sequence of axes
     shape : tuple of int
         Rows and columns of axes.
     height : float
@@ -120,17 +119,9 @@ def mark(ax: Any, x: float, y: float, **how: Any) -> Any:
 class Scored(NamedTuple):
     """Scores of rows of two classes; a row is predicted positive if its score is above ``cut``.
 
-    Parameters
-    ----------
-    positive : array of bool of shape (n,)
-    scores : array of shape (n,)
-    weight : array of shape (n,)
-        Above zero: rows of weight zero are dropped.
-    cut : float
-    classes : tuple of str
-        Names of the negative and the positive class.
-    name : str
-        Name of the classifier, or "scores".
+    weight (n,): above zero: rows of weight zero are dropped.
+    classes: names of the negative and the positive class.
+    name: name of the classifier, or "scores".
     """
 
     positive: AnyArray

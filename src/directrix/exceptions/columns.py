@@ -18,14 +18,9 @@ _IMPUTE = f"{USE_SCORECARD}, or impute them (SimpleImputer in a Pipeline), or dr
 class ColumnNotFoundError(KeyError):
     """A column is asked for by a name that the data do not have.
 
-    Parameters
-    ----------
-    name : object
-        The name asked for; in arrays the index.
-    available : iterable
-        Names of the columns there are; empty if they have no names.
-    noun : str
-        What the columns are called in the message: "column" or "feature".
+    name: the name asked for; in arrays the index.
+    available: names of the columns there are; empty if they have no names.
+    noun: what the columns are called in the message: "column" or "feature".
     """
 
     def __init__(self, name: Any, available: Iterable[Any], noun: str = "column") -> None:
@@ -47,14 +42,9 @@ class ColumnNotFoundError(KeyError):
 class MissingColumnsError(ColumnNotFoundError, ValueError):
     """A table lacks columns that a classifier was fitted to.
 
-    Parameters
-    ----------
-    name : object
-        The first of them.
-    available : iterable
-        Names of the columns there are.
-    refusal : str
-        What scikit-learn says of the table; it lists all columns that are missing or new.
+    name: the first of them.
+    available: names of the columns there are.
+    refusal: what scikit-learn says of the table; it lists all columns that are missing or new.
     """
 
     def __init__(self, name: Any, available: Iterable[Any], refusal: str) -> None:
@@ -69,10 +59,7 @@ class MissingColumnsError(ColumnNotFoundError, ValueError):
 class LazyTableError(TypeError):
     """A table whose rows are not in memory is given where rows are needed.
 
-    Parameters
-    ----------
-    kind : str
-        What it is: "polars LazyFrame".
+    kind: what it is: "polars LazyFrame".
     """
 
     def __init__(self, kind: str) -> None:
@@ -89,13 +76,8 @@ class LazyTableError(TypeError):
 class ColumnNotInFileError(ColumnNotFoundError):
     """A file lacks a column that other files of the same source have.
 
-    Parameters
-    ----------
-    name : str
-    available : iterable of str
-        Names of the columns of the file.
-    path : str
-        Of the file.
+    available: names of the columns of the file.
+    path: of the file.
     """
 
     def __init__(self, name: Any, available: Iterable[Any], path: str) -> None:
@@ -112,12 +94,7 @@ class ColumnNotInFileError(ColumnNotFoundError):
 
 
 class PandasIndexWarning(UserWarning):
-    """The index of a pandas data frame, which its file holds as a column, is not used.
-
-    Parameters
-    ----------
-    columns : iterable of str
-    """
+    """The index of a pandas data frame, which its file holds as a column, is not used."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self.columns = tuple(columns)
@@ -158,12 +135,8 @@ class ColumnKindError(TypeError):
 class UnusableColumnsError(Exception):
     """Base class for errors about feature columns that hold more than finite numbers.
 
-    Attributes
-    ----------
-    columns : tuple
-        Names of the columns; in arrays their indices.
-    problem, remedy : str
-        The two parts of the message: what the columns hold, and what to do about it.
+    columns: names of the columns; in arrays their indices.
+    problem, remedy: the two parts of the message: what the columns hold, and what to do about it.
     """
 
     columns: tuple[Any, ...]
@@ -177,12 +150,7 @@ class UnusableColumnsError(Exception):
 class NotNumericError(UnusableColumnsError, TypeError):
     """Feature columns hold text, dates or something else that is not numbers.
 
-    Parameters
-    ----------
-    columns : iterable
-    dtypes : iterable of str
-        What each of the columns holds, as the library that holds it says.
-    remedy : str, optional
+    dtypes: what each of the columns holds, as the library that holds it says.
     """
 
     def __init__(
@@ -213,13 +181,8 @@ class _NotFiniteError(UnusableColumnsError, ValueError):
 class MissingValuesError(_NotFiniteError):
     """Feature columns hold missing values.
 
-    Parameters
-    ----------
-    columns : iterable
-    rows : int
-        Number of rows that lack a value.
-    partial : bool
-        Whether only a part of the rows has been searched.
+    rows: number of rows that lack a value.
+    partial: whether only a part of the rows has been searched.
     """
 
     _values = "missing values (NaN)"
@@ -229,13 +192,8 @@ class MissingValuesError(_NotFiniteError):
 class InfiniteValuesError(_NotFiniteError):
     """Feature columns hold infinity.
 
-    Parameters
-    ----------
-    columns : iterable
-    rows : int
-        Number of rows that hold infinity.
-    partial : bool
-        Whether only a part of the rows has been searched.
+    rows: number of rows that hold infinity.
+    partial: whether only a part of the rows has been searched.
     """
 
     _values = "infinity"

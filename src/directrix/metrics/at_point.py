@@ -61,10 +61,6 @@ class PointMetric(Metric):
         predicted positive as keeps it: a point on the straight line between two thresholds of the
         curve. A card of few whole points, on which many rows tie, then compares with any other
         model at exactly the same limit.
-
-        Parameters
-        ----------
-        curve : Curve
         """
         tpr, fpr = curve.tpr, curve.fpr
         slack = self.limit.slack(tpr, fpr, curve.prior)

@@ -66,10 +66,7 @@ class QuotaMetric(Metric):
 class _AtK(QuotaMetric):
     """Base class of the metrics of the top k rows.
 
-    Parameters
-    ----------
-    k : int or float
-        A whole number of rows, or a share of them between 0 and 1.
+    k: A whole number of rows, or a share of them between 0 and 1.
     """
 
     k: float

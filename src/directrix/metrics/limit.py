@@ -14,13 +14,7 @@ _RATE_NAMES = {"fpr": "FPR", "tpr": "recall", "precision": "precision"}
 
 
 class Boundary(NamedTuple):
-    """Points of the ROC plane at which a limit is just kept.
-
-    Parameters
-    ----------
-    limit : Limit
-    fpr, tpr : array
-    """
+    """Points of the ROC plane at which a limit is just kept."""
 
     limit: Limit
     fpr: FloatArray

@@ -42,10 +42,6 @@ class RankingMetric(Metric):
     def row_values(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
         """Return what a row contributes to the metric, by its step on a curve.
 
-        Parameters
-        ----------
-        curve : Curve
-
         Returns
         -------
         tuple of two arrays

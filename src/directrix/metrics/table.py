@@ -48,11 +48,7 @@ def read(text: str, classes: Mapping[str, type[Metric]]) -> Metric | None:
     The text is a call, ``cost(fp=1, fn=20)`` or ``Cost(1, 20)``; for metrics at an operating point
     ``recall@fpr=0.01`` is short for ``recall_at_fpr(fpr=0.01)``.
 
-    Parameters
-    ----------
-    text : str
-    classes : mapping of str to class
-        Metrics by the names that a call may use.
+    classes: metrics by the names that a call may use.
     """
     name, at, rest = text.partition("@")
     if at:
@@ -92,18 +88,11 @@ def _plain(value: Any) -> Any:
 class Row:
     """A metric: its name, an example, and the two ways to train for it.
 
-    Parameters
-    ----------
-    name : str
-        Stands for the metric wherever one is expected, if it has no parameters to give.
-    example : Metric
-    from_moments : str
-        How its risk is computed from the means and variances of the scores.
-    losses : tuple of Loss
-        Losses of all scores that stand for it, for ``loss=``. The default of every classifier is
-        the cost sweep, which needs none.
-    scikit_learn : str
-        The same metric in scikit-learn, if there is one.
+    name: stands for the metric wherever one is expected, if it has no parameters to give.
+    from_moments: how its risk is computed from the means and variances of the scores.
+    losses: losses of all scores that stand for it, for ``loss=``. The default of every classifier
+        is the cost sweep, which needs none.
+    scikit_learn: the same metric in scikit-learn, if there is one.
     """
 
     name: str

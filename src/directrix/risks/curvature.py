@@ -116,17 +116,10 @@ def of_quadrature(
 
     .. math:: z_i = \frac{\pm g + x_i\, s}{s'}
 
-    Parameters
-    ----------
-    slope, bend : array
-        First and second derivative of each term by its z.
-    nodes : array
-        x, the nodes of the quadrature.
-    z : array
-    sign : float
-        Of the gap in z.
-    sd : float
-        :math:`s'`, the deviation below the fraction.
+    slope, bend: first and second derivative of each term by its z.
+    nodes: x, the nodes of the quadrature.
+    sign: of the gap in z.
+    sd: :math:`s'`, the deviation below the fraction.
 
     Returns
     -------
@@ -144,12 +137,9 @@ def of_quadrature(
 def by_variances(by_deviations: Derivatives, deviations: tuple[float, float]) -> FloatArray:
     """Return the Hessian by the four numbers from derivatives by the gap and both deviations.
 
-    Parameters
-    ----------
-    by_deviations : Derivatives
-        By the gap between the means, and by the deviations of the positives and the negatives.
-    deviations : tuple of float
-        The two deviations; nothing changes with the variance of a class where it is zero.
+    by_deviations: by the gap between the means, and by the deviations of the positives and the
+        negatives.
+    deviations: the two deviations; nothing changes with the variance of a class where it is zero.
     """
     jacobian = np.zeros((3, 4))
     jacobian[0] = 1.0, 0.0, -1.0, 0.0

@@ -170,19 +170,11 @@ _NARROW = 1e-8
 class _Integrand(NamedTuple):
     """Precision at quantiles of the positives, with quadrature weights.
 
-    Parameters
-    ----------
-    x : array
-        Quantiles: how many standard deviations a threshold is below the mean of the positives.
-    z : array
-        How many standard deviations of the negatives it is below their mean.
-    weight : array
-        Share of the positives at each quantile.
-    precision : array
-    slope : array
-        Minus the derivative of the weighted precision by z.
-    bend : array
-        Minus its second derivative by z.
+    x: quantiles: how many standard deviations a threshold is below the mean of the positives.
+    z: how many standard deviations of the negatives it is below their mean.
+    weight: share of the positives at each quantile.
+    slope: minus the derivative of the weighted precision by z.
+    bend: minus its second derivative by z.
     """
 
     x: FloatArray

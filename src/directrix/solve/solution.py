@@ -61,12 +61,8 @@ class Solution(NamedTuple):
 class Path:
     """Values of an objective over the iterations of a solver, reported to a callback.
 
-    Parameters
-    ----------
-    value : float
-        Value at the start.
-    callback : callable, optional
-        Called by `record`.
+    value: value at the start.
+    callback: called by `record`.
     """
 
     def __init__(self, value: float, callback: Callback | None) -> None:
@@ -110,14 +106,9 @@ def warn_unless_converged(solution: Solution, solver: str, tol: float) -> Soluti
 def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solution:
     """Warn if a solver did not converge, with the remaining error and a remedy.
 
-    Parameters
-    ----------
-    solution : Solution
-        Returned unchanged.
-    solver : str
-        Name of the solver.
-    remainder : str
-        What is left of the error, and the tolerance.
+    solution: returned unchanged.
+    solver: name of the solver.
+    remainder: what is left of the error, and the tolerance.
     """
     if not solution.converged:
         warn(

@@ -33,18 +33,11 @@ def solve_qp(
     the step towards its solution stops where a variable reaches zero. A round costs the cube of the
     number of free variables, which a warm start keeps small.
 
-    Parameters
-    ----------
-    gram : array of shape (k, k)
-        Q, positive semidefinite.
-    gain : array of shape (k,)
-        c.
-    equal : array of shape (m, k)
-        E.
-    start : array of shape (k,)
-        A feasible point.
-    most : int
-        Number of rounds after which to stop; every round is feasible and none lowers the value.
+    gram (k, k): Q, positive semidefinite.
+    gain (k,): c.
+    equal (m, k): E.
+    start (k,): A feasible point.
+    most: number of rounds after which to stop; every round is feasible and none lowers the value.
 
     Returns
     -------
@@ -213,12 +206,7 @@ class _Model:
     The dual has a variable for each side of the box of each unpenalised coefficient, and then a
     variable for each plane.
 
-    Parameters
-    ----------
-    ridge : float
-    penalised : array of bool
-    box : float
-        Initial bound of the unpenalised coefficients.
+    box: initial bound of the unpenalised coefficients.
     """
 
     def __init__(self, ridge: float, penalised: AnyArray, box: float) -> None:

@@ -127,15 +127,9 @@ def gradient_descent(
 
     Returns the coefficients, their value and the norm of the gradient.
 
-    Parameters
-    ----------
-    objective : callable
-    coef : array
-        Initial coefficients.
-    tol : float
-        Decrease, relative to the value, below which the descent stops.
-    max_iter : int
-        Largest number of steps.
+    coef: initial coefficients.
+    tol: decrease, relative to the value, below which the descent stops.
+    max_iter: largest number of steps.
     """
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))

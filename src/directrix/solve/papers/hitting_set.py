@@ -33,10 +33,7 @@ class Circuits:
     cheap circuits. Only the costs change between programs, so the last basis is a warm start for
     the next program, and every basis visited is a circuit as well.
 
-    Parameters
-    ----------
-    rows : array of shape (n, q)
-        Rows of length one; the matrix has full column rank.
+    rows (n, q): rows of length one; the matrix has full column rank.
     """
 
     def __init__(self, rows: FloatArray) -> None:
@@ -54,12 +51,8 @@ class Circuits:
     def minimize_cost(self, costs: FloatArray, max_exchanges: int = 200) -> list[IntArray]:
         """Return the circuits visited by the simplex method, that of least cost last.
 
-        Parameters
-        ----------
-        costs : array of shape (n,)
-            Cost of each row, weighted by l in the objective.
-        max_exchanges : int
-            Number of basis exchanges after which to stop.
+        costs (n,): cost of each row, weighted by l in the objective.
+        max_exchanges: number of basis exchanges after which to stop.
         """
         costs = np.append(costs, np.full(len(self._basis), _PROHIBITIVE))
         visited = []
@@ -86,14 +79,10 @@ class Circuits:
         The linear program weights costs by l, but a cover must hit the set of rows whatever their
         weights. All n exchanges of a basis are evaluated at once.
 
-        Parameters
-        ----------
-        costs : array of shape (n,)
-            Cost of each row.
-        rng : Generator
-            Breaks ties.
-        max_exchanges, stall : int
-            Number of exchanges after which to stop: in total, and without a cheaper set.
+        costs (n,): cost of each row.
+        rng: breaks ties.
+        max_exchanges, stall: number of exchanges after which to stop: in total, and without a
+            cheaper set.
         """
         n, all_rows = self._n, np.arange(self._n)
         tabu_until = np.zeros(n + len(self._basis), dtype=np.int64)

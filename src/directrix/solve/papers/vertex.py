@@ -24,22 +24,13 @@ class MergedRows(NamedTuple):
     decomposition, which drops dependent columns and does not depend on units, and then scaled to
     length one.
 
-    Parameters
-    ----------
-    raw : array of shape (n, q)
-        The distinct rows as given, without rows of zeros.
-    weight : array of shape (n,)
-        Total weight of all copies of each row.
-    rows : array of shape (n, rank)
-        The normalised rows.
-    to_raw : array of shape (q, rank)
-        Maps coefficients of ``rows`` to those of ``raw``.
-    from_raw : array of shape (rank, q)
-        Maps coefficients of ``raw`` to those of ``rows``.
-    scale : array of shape (q,)
-        Root mean square of each column of ``raw``.
-    always_wrong : float
-        Total weight of rows of zeros, which every hyperplane misclassifies.
+    raw (n, q): the distinct rows as given, without rows of zeros.
+    weight (n,): total weight of all copies of each row.
+    rows (n, rank): the normalised rows.
+    to_raw (q, rank): maps coefficients of ``rows`` to those of ``raw``.
+    from_raw (rank, q): maps coefficients of ``raw`` to those of ``rows``.
+    scale (q,): root mean square of each column of ``raw``.
+    always_wrong: total weight of rows of zeros, which every hyperplane misclassifies.
     """
 
     raw: FloatArray
@@ -54,12 +45,8 @@ class MergedRows(NamedTuple):
 def merge_rows(rows: AnyArray, weight: AnyArray | None) -> MergedRows:
     """Merge equal rows, drop those of weight zero, and normalise the rest.
 
-    Parameters
-    ----------
-    rows : array of shape (n, q)
-        Each row with its constant, times its label of −1 or 1.
-    weight : array of shape (n,) or None
-        Sample weights.
+    rows (n, q): each row with its constant, times its label of −1 or 1.
+    weight (n,): sample weights.
     """
     raw = np.asarray(rows, dtype=np.float64)
     if raw.ndim != 2 or not np.isfinite(raw).all():
@@ -106,16 +93,10 @@ _ZERO = 1e-11  # smallest margin, for rows and coefficients of length one
 class Move(NamedTuple):
     """Move to a neighbouring vertex.
 
-    Parameters
-    ----------
-    coef : array of shape (q,)
-        Coefficients of the neighbour.
-    points : array of int
-        Rows on its hyperplane.
-    released : int
-        The row that was exchanged for another.
-    promised : float
-        Weight of errors expected in the best cell next to the neighbour.
+    coef (q,): coefficients of the neighbour.
+    points: rows on its hyperplane.
+    released: the row that was exchanged for another.
+    promised: weight of errors expected in the best cell next to the neighbour.
     """
 
     coef: FloatArray
@@ -132,16 +113,10 @@ class Neighbours:
     :math:`t_{jr} = -z_j w / z_j v_r`, where the errors change by the weight of the row, so a
     cumulative sum in the order of t gives the errors everywhere.
 
-    Parameters
-    ----------
-    rows : array of shape (n, q)
-        Rows of length one.
-    weight : array of shape (n,)
-        Sample weights.
-    coef : array of shape (q,)
-        Coefficients of the vertex.
-    points : array of shape (q - 1,)
-        Indices of linearly independent rows of margin zero.
+    rows (n, q): rows of length one.
+    weight (n,): sample weights.
+    coef (q,): coefficients of the vertex.
+    points (q - 1,): indices of linearly independent rows of margin zero.
     """
 
     def __init__(
@@ -186,14 +161,9 @@ class Neighbours:
     def best(self, free: AnyArray, rng: np.random.Generator, aspiration: float) -> Move | None:
         """Return a neighbour of least errors, or None if there is no admissible neighbour.
 
-        Parameters
-        ----------
-        free : array of bool of shape (n,)
-            Rows that may become points of the vertex, because they are not tabu.
-        rng : Generator
-            Breaks ties.
-        aspiration : float
-            Aspiration level: below this weight of errors the tabu list is ignored.
+        free (n,): rows that may become points of the vertex, because they are not tabu.
+        rng: breaks ties.
+        aspiration: aspiration level: below this weight of errors the tabu list is ignored.
         """
         errors, sign = self._errors, 1.0
         least = errors.min(initial=np.inf)
