@@ -7,18 +7,15 @@ from benchmarks.studies.random_moments import random_moments
 from directrix import Moments, risks
 from directrix.checks.risks import CENTRAL, is_smooth
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
+from directrix.metrics import MCC, FBeta, FromRates, GMean
 from directrix.moments.projection import project
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import (
     AlarmAtRecall,
     AveragePrecisionRisk,
     CostRisk,
-    FBetaRisk,
-    FunctionRisk,
-    GMeanRisk,
     ImprecisionAtQuota,
     ImprecisionAtRecall,
-    MCCRisk,
     MissAtFPR,
     MissAtPrecision,
     MissAtQuota,
@@ -82,9 +79,15 @@ def test_sharpened_is_of_a_sharper_loss_and_else_the_same():
 #: Every risk of the package, with a value for each parameter.
 EVERY_RISK = [
     *(CostRisk(), CostRisk(fp=1.0, fn=20.0, balanced=True), RankingRisk(), PartialRankingRisk(0.1)),
-    *(FBetaRisk(2.0), MCCRisk(), GMeanRisk(), AveragePrecisionRisk(), MissAtPrecision(0.6)),
+    *(
+        FBeta(2.0).risk(),
+        MCC().risk(),
+        GMean().risk(),
+        AveragePrecisionRisk(),
+        MissAtPrecision(0.6),
+    ),
     *(MissAtFPR(0.05), AlarmAtRecall(0.8), ImprecisionAtRecall(0.8), MissAtQuota(0.1)),
-    *(ImprecisionAtQuota(), FunctionRisk(youden)),
+    *(ImprecisionAtQuota(), FromRates(youden, maximize=False).risk()),
 ]
 
 
@@ -115,7 +118,7 @@ def test_objective_gradient_and_hessian_product(risk, penalty):
         product = objective.hessian_product(coef, along)
         size = np.abs(change).max() + np.abs(objective(coef)[1]).max() / step * 1e-3
         # A function of the user has numerical slopes; everything else is closed.
-        near = 1e-4 if isinstance(risk, FunctionRisk) else 1e-8
+        near = 1e-4 if isinstance(getattr(risk, "metric", None), FromRates) else 1e-8
         assert product == pytest.approx(change, abs=near * size)
         if not penalty:  # a line has no length, so ∇²F w = −∇F
             assert objective(coef)[1] @ coef == pytest.approx(0.0, abs=1e-12)

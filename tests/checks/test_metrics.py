@@ -12,29 +12,20 @@ from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import Choice
 from directrix.moments.projection import Partials
 from directrix.risks import CostRisk, MissAtFPR, RankingRisk
-from directrix.risks.base import RatesRisk
-
-
-@dataclass(frozen=True)
-class JaccardRisk(RatesRisk):
-    """One minus the share of true positives among rows that are or are called positive."""
-
-    def of_rates(self, tpr, fpr, prior):
-        return 1.0 - prior * tpr / (prior + (1.0 - prior) * fpr)
-
-    def slopes(self, tpr, fpr, prior):
-        union = prior + (1.0 - prior) * fpr
-        return -prior / union, prior * tpr * (1.0 - prior) / union**2
 
 
 @dataclass(frozen=True)
 class Jaccard(ThresholdMetric):
-    """A metric that is not ours."""
+    """A metric that is not ours: true positives among rows that are or are called positive."""
 
     label = "Jaccard index"
 
-    def risk(self, n_rows=None):  # noqa: ARG002
-        return JaccardRisk()
+    def at_rates(self, tpr, fpr, prior):
+        return prior * tpr / (prior + (1.0 - prior) * fpr)
+
+    def slopes(self, tpr, fpr, prior):
+        union = prior + (1.0 - prior) * fpr
+        return prior / union, -prior * tpr * (1.0 - prior) / union**2
 
 
 class WrongDirection(ErrorRate):
@@ -96,7 +87,7 @@ class WrongStack(AUC):
 
 class OtherRates(ErrorRate):
     def at_rates(self, tpr, fpr, prior):
-        return super().at_rates(tpr, fpr, 1.0 - prior)
+        return CostRisk().of_rates(tpr, fpr, 1.0 - prior)
 
 
 class NoLabel(ErrorRate):
@@ -108,8 +99,8 @@ class NotFrozen(ThresholdMetric):
     factor: float = 1.0
     greater_is_better = False
 
-    def risk(self, n_rows=None):  # noqa: ARG002
-        return CostRisk()
+    def at_rates(self, tpr, fpr, prior):
+        return CostRisk().of_rates(tpr, fpr, prior)
 
     __hash__ = object.__hash__
 

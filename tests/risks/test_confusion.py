@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from directrix.metrics import MCC, FBeta, FromRates, GMean
 from directrix.moments.projection import ScoreMoments
-from directrix.risks import FBetaRisk, FunctionRisk, GMeanRisk, MCCRisk
 
 NUMBERS = ScoreMoments(0.9, 2.25, -0.7, 0.81, 0.15)
 TPR, FPR = norm.cdf(0.6), norm.cdf(-0.7 / 0.9)
@@ -13,26 +13,26 @@ TP, FN, FP, TN = 0.15 * TPR, 0.15 * (1 - TPR), 0.85 * FPR, 0.85 * (1 - FPR)
 @pytest.mark.parametrize("beta", [0.1, 1.0, 2.0, 30.0])
 def test_f_beta_of_the_confusion_matrix(beta):
     expected = 1 - (1 + beta**2) * TP / ((1 + beta**2) * TP + beta**2 * FN + FP)
-    assert FBetaRisk(beta).value(NUMBERS) == pytest.approx(expected, rel=1e-13)
+    assert FBeta(beta).risk().value(NUMBERS) == pytest.approx(expected, rel=1e-13)
 
 
 def test_correlation_of_the_confusion_matrix():
     below = np.sqrt((TP + FP) * (TP + FN) * (TN + FP) * (TN + FN))
     expected = 1 - (TP * TN - FP * FN) / below
-    assert MCCRisk().value(NUMBERS) == pytest.approx(expected, rel=1e-13)
+    assert MCC().risk().value(NUMBERS) == pytest.approx(expected, rel=1e-13)
 
 
 def test_geometric_mean_of_both_recalls():
     expected = 1 - np.sqrt(TPR * (1 - FPR))
-    assert GMeanRisk().value(NUMBERS) == pytest.approx(expected, rel=1e-13)
+    assert GMean().risk().value(NUMBERS) == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("rates", [(0.0, 0.0), (1.0, 1.0)])
 def test_constant_predictors(rates):
-    assert MCCRisk().of_rates(*rates, 0.2) == 1.0
-    assert MCCRisk().slopes(*rates, 0.2) == (0.0, 0.0)
-    assert GMeanRisk().of_rates(*rates, 0.2) == 1.0
-    assert GMeanRisk().slopes(*rates, 0.2) == (0.0, 0.0)
+    assert MCC().risk().of_rates(*rates, 0.2) == 1.0
+    assert MCC().risk().slopes(*rates, 0.2) == (0.0, 0.0)
+    assert GMean().risk().of_rates(*rates, 0.2) == 1.0
+    assert GMean().risk().slopes(*rates, 0.2) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("rates", [(0.0, 0.0), (1.0, 1.0), (0.3, 0.0), (1.0, 0.4), (0.5, 0.5)])
@@ -42,7 +42,7 @@ def test_your_function_is_differentiated_inside_the_unit_square(rates):
         assert 0 <= fpr <= 1
         return prior * tpr**2 - 3.0 * fpr
 
-    by_tpr, by_fpr = FunctionRisk(function, -1.0).slopes(*rates, 0.25)
+    by_tpr, by_fpr = FromRates(function).risk().slopes(*rates, 0.25)
     # One-sided at an edge, so off by half a step there.
     assert by_tpr == pytest.approx(-0.5 * rates[0], abs=1e-6)
     assert by_fpr == pytest.approx(3.0, abs=1e-9)
@@ -56,12 +56,13 @@ def test_best_of_two_separate_minima_is_found():
         deep = 0.501 * np.exp(-(((fpr - 0.7) / 0.02) ** 2))
         return -shallow - deep
 
-    risk = FunctionRisk(dips)
+    risk = FromRates(dips, maximize=False).risk()
     numbers = ScoreMoments(1.0, 1.0, 0.0, 1.0, 0.5)
     assert risk.threshold(numbers) == pytest.approx(norm.isf(0.7), abs=1e-4)
 
 
 def test_constant_function_has_some_threshold():
-    risk = FunctionRisk(lambda tpr, fpr, prior: 0.25)  # noqa: ARG005
+    metric = FromRates(lambda tpr, fpr, prior: 0.25, maximize=False)  # noqa: ARG005
+    risk = metric.risk()
     assert not np.isnan(risk.threshold(NUMBERS))
     assert risk.value(NUMBERS) == 0.25

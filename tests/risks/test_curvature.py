@@ -3,14 +3,12 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 
 from directrix.checks.risks import CENTRAL
+from directrix.metrics import MCC, FBeta, GMean
 from directrix.moments.projection import ScoreMoments
 from directrix.risks import (
     AveragePrecisionRisk,
     CostRisk,
-    FBetaRisk,
-    GMeanRisk,
     ImprecisionAtQuota,
-    MCCRisk,
     MissAtFPR,
     MissAtPrecision,
     MissAtQuota,
@@ -78,7 +76,7 @@ def test_a_class_without_spread_has_no_curvature():
 
 RISKS = [
     *(CostRisk(), RankingRisk(), PartialRankingRisk(0.2), MissAtFPR(0.1), MissAtQuota(0.3)),
-    *(ImprecisionAtQuota(), MissAtPrecision(0.4), AveragePrecisionRisk(), MCCRisk()),
+    *(ImprecisionAtQuota(), MissAtPrecision(0.4), AveragePrecisionRisk(), MCC().risk()),
 ]
 
 
@@ -90,7 +88,7 @@ def test_a_risk_without_a_closed_form_has_differences(risk):
 
 
 @pytest.mark.parametrize(
-    "risk", [CostRisk(fn=3.0), FBetaRisk(2.0), MCCRisk(), GMeanRisk()], ids=str
+    "risk", [CostRisk(fn=3.0), FBeta(2.0).risk(), MCC().risk(), GMean().risk()], ids=str
 )
 def test_bends_without_a_closed_form_are_differences_of_slopes(risk):
     for rates in ((0.7, 0.2, 0.15), (0.99999, 0.5, 0.6), (0.3, 1e-6, 0.5)):

@@ -20,6 +20,7 @@ from directrix.checks.check import (
 from directrix.checks.losses import require_value
 from directrix.metrics.base import Metric
 from directrix.metrics.curve import Curve, CurveStack
+from directrix.risks.base import RatesRisk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,5 +325,10 @@ def rates_agree_with_the_score(metric: Metric) -> None:
     require_close(
         value, _score(metric, rows), "function of the rates", absolute=_SLACK * metric.unit
     )
+    risk = metric.risk()
+    if isinstance(risk, RatesRisk):
+        of_risk = risk.of_rates(curve.tpr[index], curve.fpr[index], curve.prior)
+        slack = _SLACK * metric.unit
+        require_close(metric.of_loss(of_risk), value, "function of the rates", absolute=slack)
     values = metric.at_thresholds(curve)[0]
     require_close(values[index], value, "value at a threshold", absolute=_SLACK * metric.unit)

@@ -11,7 +11,8 @@ import numpy as np
 
 from directrix.metrics.base import Choice, Metric
 from directrix.metrics.curve import checked
-from directrix.risks import CostRisk, FBetaRisk, FunctionRisk, GMeanRisk, MCCRisk
+from directrix.risks import CostRisk, MetricRisk
+from directrix.risks.base import slope_differences
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -19,15 +20,48 @@ if TYPE_CHECKING:
     from directrix.risks.base import RatesRisk
 
 
+_STEP = 1e-6  # of a numerical derivative by a rate
+_WIDE_STEP = 3e-5  # of the second one, which divides by its square
+
+
 class ThresholdMetric(Metric):
-    """Base class of functions of the true- and false-positive rate at a threshold."""
+    """Base class of functions of the true- and false-positive rate at a threshold.
+
+    A subclass writes `at_rates`. With `slopes` and `bends` its derivatives are exact; otherwise
+    they are differences.
+    """
 
     #: Whether rows of both classes are needed; the error of one class is defined.
     needs_both: ClassVar[bool] = True
+    #: Greatest risk, if it is known.
+    worst_risk: ClassVar[float] = 1.0
 
     @abstractmethod
-    def risk(self, n_rows: float | None = None) -> RatesRisk:
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric at these rates: numbers, or arrays of them."""
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
+        """Return the derivatives of the metric by ``tpr`` and ``fpr``.
+
+        By default they are central differences inside the unit square.
+        """
+        low_t, high_t = max(tpr - _STEP, 0.0), min(tpr + _STEP, 1.0)
+        low_f, high_f = max(fpr - _STEP, 0.0), min(fpr + _STEP, 1.0)
+        by_tpr = self.at_rates(high_t, fpr, prior) - self.at_rates(low_t, fpr, prior)
+        by_fpr = self.at_rates(tpr, high_f, prior) - self.at_rates(tpr, low_f, prior)
+        return by_tpr / (high_t - low_t), by_fpr / (high_f - low_f)
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``.
+
+        By default they are differences of `slopes` inside the unit square.
+        """
+        return slope_differences(self.slopes, tpr, fpr, prior)
+
+    def risk(self, n_rows: float | None = None) -> RatesRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
+        sign = -1.0 if self.greater_is_better else 1.0
+        return MetricRisk(self, sign, float(self.of_loss(0.0)), self.worst_risk)
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric of predicting positive where the score is above zero."""
@@ -40,11 +74,7 @@ class ThresholdMetric(Metric):
         above = weight * (scores > 0)
         tpr = float(above @ positive) / positives if positives else 1.0
         fpr = float(above @ ~positive) / negatives if negatives else 0.0
-        return float(self.of_loss(self.risk().of_rates(tpr, fpr, positives / total)))
-
-    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
-        """Return the metric at these rates: numbers, or arrays of them."""
-        return self.of_loss(self.risk().of_rates(tpr, fpr, prior))
+        return float(self.at_rates(tpr, fpr, positives / total))
 
     def value_at(self, curve: Curve, index: int) -> float:
         """Return the metric at one threshold of a curve."""
@@ -64,15 +94,28 @@ class ThresholdMetric(Metric):
         return Choice(curve.threshold(index), float(self.of_loss(losses[index])), index)
 
 
+class _CostMetric(ThresholdMetric):
+    """Base class of mean costs, whose best threshold has a closed form."""
+
+    greater_is_better = False
+
+    @abstractmethod
+    def risk(self, n_rows: float | None = None) -> CostRisk:
+        """Return the metric as a risk of the rates."""
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric at these rates: numbers, or arrays of them."""
+        return self.risk().of_rates(tpr, fpr, prior)
+
+
 @dataclass(frozen=True)
-class Error(ThresholdMetric):
+class Error(_CostMetric):
     """Share of rows predicted wrongly.
 
     One minus scikit-learn's ``accuracy_score``.
     """
 
     label = "error rate"
-    greater_is_better = False
     needs_both = False
 
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
@@ -89,7 +132,7 @@ class Error(ThresholdMetric):
 
 
 @dataclass(frozen=True)
-class Cost(ThresholdMetric):
+class Cost(_CostMetric):
     """Mean cost of a row.
 
     Parameters
@@ -100,7 +143,6 @@ class Cost(ThresholdMetric):
 
     fp: float
     fn: float
-    greater_is_better = False
     needs_both = False
 
     def __post_init__(self) -> None:
@@ -133,14 +175,13 @@ class Cost(ThresholdMetric):
 
 
 @dataclass(frozen=True)
-class BalancedError(ThresholdMetric):
+class BalancedError(_CostMetric):
     """Mean of the error rates of both classes.
 
     One minus scikit-learn's ``balanced_accuracy_score``.
     """
 
     label = "balanced error"
-    greater_is_better = False
 
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
@@ -157,7 +198,9 @@ class BalancedError(ThresholdMetric):
 
 @dataclass(frozen=True)
 class FBeta(ThresholdMetric):
-    """F_β, the weighted harmonic mean of precision and recall.
+    r"""F_β, the weighted harmonic mean of precision and recall.
+
+    .. math:: F_\beta = \frac{(1 + \beta^2)\, \pi t}{\beta^2 \pi + \pi t + (1 - \pi) f}
 
     scikit-learn's ``fbeta_score``.
 
@@ -179,34 +222,101 @@ class FBeta(ThresholdMetric):
         """The metric in words."""
         return f"F{self.beta:g}"
 
-    def risk(self, n_rows: float | None = None) -> FBetaRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return FBetaRisk(self.beta)
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric at these rates: numbers, or arrays of them."""
+        return (1.0 + self.beta**2) * prior * tpr / self._below(tpr, fpr, prior)
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
+        """Return the derivatives by ``tpr`` and ``fpr``."""
+        factor = (1.0 + self.beta**2) * prior / self._below(tpr, fpr, prior) ** 2
+        by_tpr = factor * (self.beta**2 * prior + (1.0 - prior) * fpr)
+        return by_tpr, -factor * (1.0 - prior) * tpr
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
+        below, caught, rest = self._below(tpr, fpr, prior), prior * tpr, 1.0 - prior
+        factor = (1.0 + self.beta**2) * prior / below**3
+        return (
+            -2.0 * factor * prior * (below - caught),
+            -factor * rest * (below - 2.0 * caught),
+            2.0 * factor * tpr * rest**2,
+        )
+
+    def _below(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        return self.beta**2 * prior + prior * tpr + (1.0 - prior) * fpr
 
 
 @dataclass(frozen=True)
 class MCC(ThresholdMetric):
-    """Matthews' correlation of label and prediction.
+    r"""Matthews' correlation of label and prediction.
 
-    scikit-learn's ``matthews_corrcoef``.
+    .. math:: \frac{\sqrt{\pi (1 - \pi)}\, (t - f)}{\sqrt{q (1 - q)}}, \qquad
+              q = \pi t + (1 - \pi) f
+
+    A predictor that is constant (q = 0 or 1) has correlation 0. scikit-learn's
+    ``matthews_corrcoef``.
     """
 
     label = "Matthews' correlation"
+    worst_risk = 2.0
 
-    def risk(self, n_rows: float | None = None) -> MCCRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return MCCRisk()
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the metric at these rates: numbers, or arrays of them."""
+        share = prior * tpr + (1.0 - prior) * fpr
+        spread = np.sqrt(np.maximum(share * (1.0 - share), 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(spread > 0, (tpr - fpr) / spread, 0.0)
+        return np.sqrt(prior * (1.0 - prior)) * ratio
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
+        """Return the derivatives by ``tpr`` and ``fpr``."""
+        share = prior * tpr + (1.0 - prior) * fpr
+        square = share * (1.0 - share)
+        if square <= 0:
+            return 0.0, 0.0
+        scale = np.sqrt(prior * (1.0 - prior) / square)
+        by_share = (tpr - fpr) * (1.0 - 2.0 * share) / (2.0 * square)
+        return scale * (1.0 - by_share * prior), -scale * (1.0 + by_share * (1.0 - prior))
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
+        share, rest = prior * tpr + (1.0 - prior) * fpr, 1.0 - prior
+        square = share * (1.0 - share)
+        if square <= 0:
+            return 0.0, 0.0, 0.0
+        scale = np.sqrt(prior * rest / square)
+        # Of one over the root of q (1 − q), in units of its value: once and twice by q.
+        once = -(1.0 - 2.0 * share) / (2.0 * square)
+        twice = (tpr - fpr) / square * (0.75 * (1.0 - 2.0 * share) ** 2 / square + 1.0)
+        return (
+            float(scale * prior * (2.0 * once + prior * twice)),
+            float(scale * ((rest - prior) * once + prior * rest * twice)),
+            float(scale * rest * (-2.0 * once + rest * twice)),
+        )
 
 
 @dataclass(frozen=True)
 class GMean(ThresholdMetric):
-    """Geometric mean of the recalls of both classes."""
+    r"""Geometric mean of the recalls of both classes, :math:`\sqrt{t (1 - f)}`."""
 
     label = "G-mean"
 
-    def risk(self, n_rows: float | None = None) -> GMeanRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return GMeanRisk()
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
+        """Return the metric at these rates: numbers, or arrays of them."""
+        return np.sqrt(tpr * (1.0 - fpr))
+
+    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:  # noqa: ARG002
+        """Return the derivatives by ``tpr`` and ``fpr``; 0 where the root is not differentiable."""
+        root = np.sqrt(tpr * (1.0 - fpr))
+        return ((1.0 - fpr) / (2.0 * root), -tpr / (2.0 * root)) if root > 0 else (0.0, 0.0)
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:  # noqa: ARG002
+        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
+        root = np.sqrt(tpr * (1.0 - fpr))
+        if not root:
+            return 0.0, 0.0, 0.0
+        mixed = -0.25 / root
+        return float(mixed * (1.0 - fpr) / tpr), float(mixed), float(mixed * tpr / (1.0 - fpr))
 
 
 @dataclass(frozen=True)
@@ -230,6 +340,7 @@ class FromRates(ThresholdMetric):
 
     function: Callable[[Any, Any, float], Any]
     maximize: bool = True
+    worst_risk = np.inf
 
     @property
     def label(self) -> str:
@@ -245,11 +356,24 @@ class FromRates(ThresholdMetric):
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates; the function takes one prior at a time."""
         if np.ndim(prior) == 0:
-            return super().at_rates(tpr, fpr, prior)
+            return self.function(tpr, fpr, prior)
         rates = np.broadcast_arrays(tpr, fpr, prior)
         points = zip(*(rate.ravel() for rate in rates), strict=True)
         values = [self.function(*point) for point in points]
         return np.array(values, dtype=np.float64).reshape(rates[0].shape)
+
+    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
+        """Return the second derivatives, as differences around a point inside the unit square."""
+        t = min(max(tpr, _WIDE_STEP), 1.0 - _WIDE_STEP)
+        f = min(max(fpr, _WIDE_STEP), 1.0 - _WIDE_STEP)
+        near = (-_WIDE_STEP, 0.0, _WIDE_STEP)
+        at = [[float(self.at_rates(t + dt, f + df, prior)) for df in near] for dt in near]
+        square = _WIDE_STEP**2
+        return (
+            (at[0][1] - 2.0 * at[1][1] + at[2][1]) / square,
+            (at[2][2] - at[2][0] - at[0][2] + at[0][0]) / (4.0 * square),
+            (at[1][0] - 2.0 * at[1][1] + at[1][2]) / square,
+        )
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
         """Return the best value of the metric on every curve, and the index of its threshold."""
@@ -258,7 +382,3 @@ class FromRates(ThresholdMetric):
     def of_loss(self, loss: Any) -> Any:
         """Return the value of the metric for a value of its risk."""
         return -loss if self.maximize else loss
-
-    def risk(self, n_rows: float | None = None) -> FunctionRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return FunctionRisk(self.function, -1.0 if self.maximize else 1.0)

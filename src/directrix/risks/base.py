@@ -28,6 +28,8 @@ from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.curvature import by_differences, of_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from directrix._typing import FloatArray, IntArray
 
 
@@ -134,17 +136,7 @@ class RatesRisk(Risk):
 
         Without a closed form they are differences of the slopes inside the unit square.
         """
-        by_rate = []
-        for tpr_step, fpr_step in ((_STEP, 0.0), (0.0, _STEP)):
-            ends = [
-                (min(max(tpr + s * tpr_step, 0.0), 1.0), min(max(fpr + s * fpr_step, 0.0), 1.0))
-                for s in (-1.0, 1.0)
-            ]
-            width = sum(ends[1]) - sum(ends[0])
-            low, high = (np.array(self.slopes(*rates, prior)) for rates in ends)
-            by_rate.append((high - low) / width)
-        mixed = (by_rate[0][1] + by_rate[1][0]) / 2.0
-        return float(by_rate[0][0]), float(mixed), float(by_rate[1][1])
+        return slope_differences(self.slopes, tpr, fpr, prior)
 
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
         """Return the risk and its four partial derivatives."""
@@ -255,6 +247,26 @@ class RatesRisk(Risk):
         fpr = share_above(thresholds, np.zeros_like(gap)[:, None], var_neg[:, None])
         loss = np.asarray(self.of_rates(tpr, fpr, prior), dtype=np.float64)
         return np.broadcast_to(loss, thresholds.shape)
+
+
+def slope_differences(
+    slopes: Callable[[float, float, float], tuple[float, float]],
+    tpr: float,
+    fpr: float,
+    prior: float,
+) -> tuple[float, float, float]:
+    """Return second derivatives by the rates as differences of slopes inside the unit square."""
+    by_rate = []
+    for tpr_step, fpr_step in ((_STEP, 0.0), (0.0, _STEP)):
+        ends = [
+            (min(max(tpr + s * tpr_step, 0.0), 1.0), min(max(fpr + s * fpr_step, 0.0), 1.0))
+            for s in (-1.0, 1.0)
+        ]
+        width = sum(ends[1]) - sum(ends[0])
+        low, high = (np.array(slopes(*rates, prior)) for rates in ends)
+        by_rate.append((high - low) / width)
+    mixed = (by_rate[0][1] + by_rate[1][0]) / 2.0
+    return float(by_rate[0][0]), float(mixed), float(by_rate[1][1])
 
 
 def _second_valley(loss: FloatArray, lowest: IntArray) -> IntArray:
