@@ -30,7 +30,7 @@ class Side(NamedTuple):
     heights: density of the scores in each bin.
     density: density of the normal distribution, on the grid of the display.
     expected, seen: quantiles of the standard normal distribution and of the standardised scores.
-    distance: kolmogorov's distance between both distributions.
+    distance: Kolmogorov's distance between both distributions.
     """
 
     name: str
