@@ -54,8 +54,13 @@ EXTRAS = {
 class SqlNameError(ValueError):
     """A name cannot be that of a column or table in a database.
 
-    positions: positions of the name in the list that it is from, counted from one; two positions if
-        the database takes two names for one.
+    Parameters
+    ----------
+    message : str
+    name : str
+    positions : iterable of int
+        Positions of the name in the list that it is from, counted from one; two positions if the
+        database takes two names for one.
     """
 
     def __init__(self, message: str, name: str, positions: Iterable[int]) -> None:
@@ -137,8 +142,12 @@ class NegativeCountError(ValueError):
 class MissingLabelsError(ValueError):
     """Rows to learn from have no label.
 
-    rows: number of rows without a label.
-    first: position of the first of them, from zero.
+    Parameters
+    ----------
+    rows : int
+        Number of rows without a label.
+    first : int
+        Position of the first of them, from zero.
     """
 
     def __init__(self, rows: int, first: int) -> None:
@@ -155,8 +164,12 @@ class MissingLabelsError(ValueError):
 class LabelNotFoundError(ValueError):
     """The label to catch is not one of the two labels.
 
-    label: the label that was asked for.
-    available: the labels that there are.
+    Parameters
+    ----------
+    label : object
+        The label that was asked for.
+    available : iterable
+        The labels that there are.
     """
 
     def __init__(self, label: Any, available: Iterable[Any]) -> None:
@@ -174,7 +187,12 @@ class LabelNotFoundError(ValueError):
 
 
 class LabelTypeError(TypeError):
-    """A label is of a type that an export cannot write."""
+    """A label is of a type that an export cannot write.
+
+    Parameters
+    ----------
+    label : object
+    """
 
     def __init__(self, label: Any) -> None:
         self.label = label
@@ -191,7 +209,10 @@ class LabelTypeError(TypeError):
 class NoHeldOutScoresError(ValueError):
     """Thresholds for other metrics come from held-out scores, and a model has none.
 
-    classifier: name of its class.
+    Parameters
+    ----------
+    classifier : str
+        Name of its class.
     """
 
     def __init__(self, classifier: str) -> None:
@@ -207,7 +228,12 @@ class NoHeldOutScoresError(ValueError):
 
 
 class StateError(ValueError):
-    """A state is not one that a fitted classifier of its class could have."""
+    """A state is not one that a fitted classifier of its class could have.
+
+    Parameters
+    ----------
+    reason : str
+    """
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -217,9 +243,15 @@ class StateError(ValueError):
 class OutOfReachError(ValueError):
     """No threshold keeps a limit with the confidence that is asked for.
 
-    limit: the limit, with its ``rate`` and ``value``.
-    rows: rows there are to set the threshold.
-    needed: rows that would be needed; None if no number of rows would suffice.
+    Parameters
+    ----------
+    message : str
+    limit : RateLimit
+        The limit, with its ``rate`` and ``value``.
+    rows : int
+        Rows there are to set the threshold.
+    needed : int or None
+        Rows that would be needed; None if no number of rows would suffice.
     """
 
     def __init__(self, message: str, limit: Any, rows: int, needed: int | None) -> None:
@@ -233,8 +265,12 @@ class OutOfReachError(ValueError):
 class MissingLibraryError(ImportError):
     """An optional library is not installed.
 
-    purpose: what needs it, as a clause: "displays are drawn with matplotlib".
-    library: name of the library, one of `EXTRAS`.
+    Parameters
+    ----------
+    purpose : str
+        What needs it, as a clause: "displays are drawn with matplotlib".
+    library : str
+        Name of the library, one of `EXTRAS`.
     """
 
     def __init__(self, purpose: str, library: str) -> None:
@@ -264,8 +300,12 @@ class NotBetterThanBaselineWarning(UserWarning):
     At most one is given for a fit, and none if the delivered model is the simpler one or if it is
     no better than a constant: its report says both.
 
-    baseline: the simpler model.
-    metrics: metrics by which it is as good.
+    Parameters
+    ----------
+    baseline : str
+        The simpler model.
+    metrics : iterable of str
+        Metrics by which it is as good.
     """
 
     def __init__(self, baseline: str, metrics: Iterable[str]) -> None:
@@ -305,7 +345,10 @@ class Float32PrecisionWarning(UserWarning):
 class DirectionWarning(UserWarning):
     """Rows contradict a direction that points or coefficients were asked to keep.
 
-    columns: columns that are without effect for it.
+    Parameters
+    ----------
+    columns : iterable of str
+        Columns that are without effect for it.
     """
 
     def __init__(self, columns: Iterable[str]) -> None:

@@ -18,9 +18,14 @@ _IMPUTE = f"{USE_SCORECARD}, or impute them (SimpleImputer in a Pipeline), or dr
 class ColumnNotFoundError(KeyError):
     """A column is asked for by a name that the data do not have.
 
-    name: the name asked for; in arrays the index.
-    available: names of the columns there are; empty if they have no names.
-    noun: what the columns are called in the message: "column" or "feature".
+    Parameters
+    ----------
+    name : object
+        The name asked for; in arrays the index.
+    available : iterable
+        Names of the columns there are; empty if they have no names.
+    noun : str
+        What the columns are called in the message: "column" or "feature".
     """
 
     def __init__(self, name: Any, available: Iterable[Any], noun: str = "column") -> None:
@@ -42,9 +47,14 @@ class ColumnNotFoundError(KeyError):
 class MissingColumnsError(ColumnNotFoundError, ValueError):
     """A table lacks columns that a classifier was fitted to.
 
-    name: the first of them.
-    available: names of the columns there are.
-    refusal: what scikit-learn says of the table; it lists all columns that are missing or new.
+    Parameters
+    ----------
+    name : object
+        The first of them.
+    available : iterable
+        Names of the columns there are.
+    refusal : str
+        What scikit-learn says of the table; it lists all columns that are missing or new.
     """
 
     def __init__(self, name: Any, available: Iterable[Any], refusal: str) -> None:
@@ -59,7 +69,10 @@ class MissingColumnsError(ColumnNotFoundError, ValueError):
 class LazyTableError(TypeError):
     """A table whose rows are not in memory is given where rows are needed.
 
-    kind: what it is: "polars LazyFrame".
+    Parameters
+    ----------
+    kind : str
+        What it is: "polars LazyFrame".
     """
 
     def __init__(self, kind: str) -> None:
@@ -76,8 +89,13 @@ class LazyTableError(TypeError):
 class ColumnNotInFileError(ColumnNotFoundError):
     """A file lacks a column that other files of the same source have.
 
-    available: names of the columns of the file.
-    path: of the file.
+    Parameters
+    ----------
+    name : str
+    available : iterable of str
+        Names of the columns of the file.
+    path : str
+        Of the file.
     """
 
     def __init__(self, name: Any, available: Iterable[Any], path: str) -> None:
@@ -94,7 +112,12 @@ class ColumnNotInFileError(ColumnNotFoundError):
 
 
 class PandasIndexWarning(UserWarning):
-    """The index of a pandas data frame, which its file holds as a column, is not used."""
+    """The index of a pandas data frame, which its file holds as a column, is not used.
+
+    Parameters
+    ----------
+    columns : iterable of str
+    """
 
     def __init__(self, columns: Iterable[str]) -> None:
         self.columns = tuple(columns)
@@ -135,8 +158,12 @@ class ColumnKindError(TypeError):
 class UnusableColumnsError(Exception):
     """Base class for errors about feature columns that hold more than finite numbers.
 
-    columns: names of the columns; in arrays their indices.
-    problem, remedy: the two parts of the message: what the columns hold, and what to do about it.
+    Attributes
+    ----------
+    columns : tuple
+        Names of the columns; in arrays their indices.
+    problem, remedy : str
+        The two parts of the message: what the columns hold, and what to do about it.
     """
 
     columns: tuple[Any, ...]
@@ -150,7 +177,12 @@ class UnusableColumnsError(Exception):
 class NotNumericError(UnusableColumnsError, TypeError):
     """Feature columns hold text, dates or something else that is not numbers.
 
-    dtypes: what each of the columns holds, as the library that holds it says.
+    Parameters
+    ----------
+    columns : iterable
+    dtypes : iterable of str
+        What each of the columns holds, as the library that holds it says.
+    remedy : str, optional
     """
 
     def __init__(
@@ -181,8 +213,13 @@ class _NotFiniteError(UnusableColumnsError, ValueError):
 class MissingValuesError(_NotFiniteError):
     """Feature columns hold missing values.
 
-    rows: number of rows that lack a value.
-    partial: whether only a part of the rows has been searched.
+    Parameters
+    ----------
+    columns : iterable
+    rows : int
+        Number of rows that lack a value.
+    partial : bool
+        Whether only a part of the rows has been searched.
     """
 
     _values = "missing values (NaN)"
@@ -192,8 +229,13 @@ class MissingValuesError(_NotFiniteError):
 class InfiniteValuesError(_NotFiniteError):
     """Feature columns hold infinity.
 
-    rows: number of rows that hold infinity.
-    partial: whether only a part of the rows has been searched.
+    Parameters
+    ----------
+    columns : iterable
+    rows : int
+        Number of rows that hold infinity.
+    partial : bool
+        Whether only a part of the rows has been searched.
     """
 
     _values = "infinity"

@@ -8,9 +8,15 @@ from pathlib import PurePath
 class NotUtf8Error(ValueError):
     """A CSV file is not encoded as UTF-8.
 
-    line: first line that is not UTF-8, counted from one.
-    byte: first byte in it that is not UTF-8.
-    encoding: encoding that the file may have.
+    Parameters
+    ----------
+    path : str
+    line : int
+        First line that is not UTF-8, counted from one.
+    byte : int
+        First byte in it that is not UTF-8.
+    encoding : str
+        Encoding that the file may have.
     """
 
     def __init__(self, path: str, line: int, byte: int, encoding: str) -> None:
@@ -30,7 +36,11 @@ class NotUtf8Error(ValueError):
 class _FileError(ValueError):
     """A file cannot be read.
 
-    path: the file; None while its content is checked apart from it.
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file; None while its content is checked apart from it.
     """
 
     _noun: str
@@ -74,14 +84,24 @@ class ModelFileError(_FileError):
 class StoreFileError(_FileError):
     """A file of a summary store is not one that this version can read, or it is damaged.
 
-    path: the file.
+    Parameters
+    ----------
+    reason : str
+    path : str, optional
+        The file.
     """
 
     _noun = "part of a summary store"
 
 
 class StoreConflictError(ValueError):
-    """A day of a summary store already has other summaries under the same key."""
+    """A day of a summary store already has other summaries under the same key.
+
+    Parameters
+    ----------
+    day : str
+    key : str
+    """
 
     def __init__(self, day: str, key: str) -> None:
         self.day, self.key = day, key
