@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,15 +20,68 @@ if TYPE_CHECKING:
 _SLACK = 1e-12  # sums of weights are rounded; a limit is not broken by that
 
 
+#: Rates of a curve: their names in words, and the parameter that limits them.
+_WORDS = {"tpr": "recall", "fpr": "FPR", "precision": "precision"}
+_PARAMETERS = {"tpr": "recall", "fpr": "fpr", "precision": "precision"}
+
+
 class PointMetric(Metric):
-    """Base class: the best value of a rate among the thresholds that keep a limit on another."""
+    """Base class: the best value of a rate among the thresholds that keep a limit on another.
+
+    A subclass is a dataclass with the limit as its only field, and says which rate it reports,
+    which rate is limited, and which risk it is under normal scores.
+    """
 
     response = ("decision_function", "predict_proba")
     fixes_threshold = True
+    #: The rate that is reported and the rate that is limited: "tpr", "fpr" or "precision".
+    rate: ClassVar[str]
+    limited: ClassVar[str]
 
+    @property
     @abstractmethod
+    def risk_type(self) -> type[Any]:
+        """The class of the risk of the metric under normal scores."""
+
+    def __post_init__(self) -> None:
+        require_share(_PARAMETERS[self.limited], self.limit.value)
+
+    @property
+    def rate_label(self) -> str:
+        """The rate that is reported, in words."""
+        return _WORDS[self.rate]
+
+    @property
+    def label(self) -> str:
+        """The metric in words."""
+        return f"{self.rate_label} at {_WORDS[self.limited]} {percent(self.limit.value)}"
+
+    @property
+    def limit(self) -> Limit:
+        """Limit on the other rate: at most for a false-positive rate, at least for any other."""
+        value = getattr(self, _PARAMETERS[self.limited])
+        return Limit(self.limited, value, at_most=self.limited == "fpr")
+
+    def with_limit(self, value: float) -> Self:
+        """Return the metric with another limit."""
+        return replace(self, **{_PARAMETERS[self.limited]: value})  # type: ignore[type-var]
+
     def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
         """Return the metric at every threshold of a curve, and which thresholds keep its limit."""
+        limit, rate = self.limit, getattr(curve, self.limited)
+        kept = rate <= limit.value + _SLACK if limit.at_most else rate >= limit.value - _SLACK
+        return getattr(curve, self.rate), kept
+
+    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
+        """Return the rate that is reported."""
+        if self.rate == "precision":
+            return precision_of(tpr, fpr, prior)
+        return tpr if self.rate == "tpr" else fpr
+
+    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
+        """Return the metric, or one minus it where more is better, as a risk of four numbers."""
+        risk: Risk = self.risk_type(self.limit.value)
+        return risk
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric at the best threshold that keeps the limit."""
@@ -76,15 +129,6 @@ class PointMetric(Metric):
         values = np.asarray(self.at_rates(points[0], points[1], curve.prior))
         return float(values.max() if self.greater_is_better else values.min())
 
-    @property
-    @abstractmethod
-    def limit(self) -> Limit:
-        """Limit that a threshold must keep."""
-
-    @abstractmethod
-    def with_limit(self, value: float) -> Self:
-        """Return the metric with another limit."""
-
     def _losses(self, values: FloatArray, allowed: AnyArray) -> FloatArray:
         return np.where(allowed, -values if self.greater_is_better else values, np.inf)
 
@@ -100,36 +144,8 @@ class RecallAtFPR(PointMetric):
     """
 
     fpr: float
-    rate_label = "recall"
-
-    def __post_init__(self) -> None:
-        require_share("fpr", self.fpr)
-
-    @property
-    def label(self) -> str:
-        """The metric in words."""
-        return f"recall at FPR {percent(self.fpr)}"
-
-    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
-        """Return the recall at every threshold, and which thresholds keep the limit."""
-        return curve.tpr, curve.fpr <= self.fpr + _SLACK
-
-    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
-        """Return the recall."""
-        return tpr
-
-    @property
-    def limit(self) -> Limit:
-        """At most ``fpr`` of the negatives may be predicted positive."""
-        return Limit("fpr", self.fpr, at_most=True)
-
-    def with_limit(self, value: float) -> Self:
-        """Return the metric with another limit."""
-        return replace(self, fpr=value)
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return MissAtFPR(self.fpr)
+    rate, limited = "tpr", "fpr"
+    risk_type = MissAtFPR
 
 
 @dataclass(frozen=True)
@@ -144,36 +160,8 @@ class FPRAtRecall(PointMetric):
 
     recall: float
     greater_is_better = False
-    rate_label = "FPR"
-
-    def __post_init__(self) -> None:
-        require_share("recall", self.recall)
-
-    @property
-    def label(self) -> str:
-        """The metric in words."""
-        return f"FPR at recall {percent(self.recall)}"
-
-    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
-        """Return the false-positive rate at every threshold, and which keep the limit."""
-        return curve.fpr, curve.tpr >= self.recall - _SLACK
-
-    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
-        """Return the false-positive rate."""
-        return fpr
-
-    @property
-    def limit(self) -> Limit:
-        """At least ``recall`` of the positives must be predicted positive."""
-        return Limit("tpr", self.recall, at_most=False)
-
-    def with_limit(self, value: float) -> Self:
-        """Return the metric with another limit."""
-        return replace(self, recall=value)
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return the metric as a function of four numbers."""
-        return AlarmAtRecall(self.recall)
+    rate, limited = "fpr", "tpr"
+    risk_type = AlarmAtRecall
 
 
 @dataclass(frozen=True)
@@ -187,36 +175,8 @@ class PrecisionAtRecall(PointMetric):
     """
 
     recall: float
-    rate_label = "precision"
-
-    def __post_init__(self) -> None:
-        require_share("recall", self.recall)
-
-    @property
-    def label(self) -> str:
-        """The metric in words."""
-        return f"precision at recall {percent(self.recall)}"
-
-    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
-        """Return the precision at every threshold, and which thresholds keep the limit."""
-        return curve.precision, curve.tpr >= self.recall - _SLACK
-
-    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
-        """Return the precision."""
-        return precision_of(tpr, fpr, prior)
-
-    @property
-    def limit(self) -> Limit:
-        """At least ``recall`` of the positives must be predicted positive."""
-        return Limit("tpr", self.recall, at_most=False)
-
-    def with_limit(self, value: float) -> Self:
-        """Return the metric with another limit."""
-        return replace(self, recall=value)
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return ImprecisionAtRecall(self.recall)
+    rate, limited = "precision", "tpr"
+    risk_type = ImprecisionAtRecall
 
 
 @dataclass(frozen=True)
@@ -230,33 +190,5 @@ class RecallAtPrecision(PointMetric):
     """
 
     precision: float
-    rate_label = "recall"
-
-    def __post_init__(self) -> None:
-        require_share("precision", self.precision)
-
-    @property
-    def label(self) -> str:
-        """The metric in words."""
-        return f"recall at precision {percent(self.precision)}"
-
-    def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:
-        """Return the recall at every threshold, and which thresholds keep the limit."""
-        return curve.tpr, curve.precision >= self.precision - _SLACK
-
-    def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
-        """Return the recall."""
-        return tpr
-
-    @property
-    def limit(self) -> Limit:
-        """At least ``precision`` of the rows predicted positive must be positive."""
-        return Limit("precision", self.precision, at_most=False)
-
-    def with_limit(self, value: float) -> Self:
-        """Return the metric with another limit."""
-        return replace(self, precision=value)
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return MissAtPrecision(self.precision)
+    rate, limited = "tpr", "precision"
+    risk_type = MissAtPrecision
