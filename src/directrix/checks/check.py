@@ -1,4 +1,4 @@
-"""Random rows and random score moments that the laws are tried on."""
+"""What checks share: requirements that name the law they test, and random cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scored rows, as displays use them: labels, scores, weights and the threshold."""
+"""What displays share: colours, axes, and scored rows with a threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convex bounds of the area under the ROC curve by pairs: a rounded hinge, in two forms."""
+"""Losses over pairs of a positive and a negative row, and the smoothed ROC area."""
 
 from __future__ import annotations
 

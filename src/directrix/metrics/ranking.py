@@ -1,4 +1,4 @@
-"""AveragePrecision: the area under the precision-recall curve, in steps."""
+"""Metrics of the ranking alone: AUC, partial AUC and average precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Risk of the recall at a given precision."""
+"""Risks at an operating point: a rate, a precision or a share of rows fixes the threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AveragePrecisionRisk: one minus the average precision of normal scores."""
+"""Risks without a threshold: AUC, partial AUC and average precision."""
 
 from __future__ import annotations
 

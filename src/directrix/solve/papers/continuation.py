@@ -1,4 +1,4 @@
-"""SLAM: SLA with its constants chosen by hold-out error."""
+"""SLA and SLAM: continuation from a smooth to a sharp loss, with constants given or chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L-BFGS with a Wolfe line search, as in Ghanbari, Li and Scheinberg 2019, §4."""
+"""Descents of the papers: backtracking, accelerated, truncated Newton, and Wolfe L-BFGS."""
 
 from __future__ import annotations
 
