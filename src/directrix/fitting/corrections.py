@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.engines.tasks import Fingerprint
 from directrix.frontier.corrected_candidate import CorrectedCandidate
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_candidate import RowCandidate
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.engines.block import Partition
-    from directrix.engines.plan import Plan
     from directrix.frontier.candidates import Candidate
     from directrix.losses.base import Loss
 
 #: Candidates of a sample that are corrected.
 _MOST = 2
-#: Rows that are scored at a time.
-_ROWS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,54 +159,3 @@ class Corrections:
             each.corrected({fold: mean[k] for fold, mean in means.items()})
             for k, each in enumerate(candidates)
         ]
-
-
-@dataclass(frozen=True, eq=False)
-class Summed:
-    """Result of `Gradients`; results add up.
-
-    Parameters
-    ----------
-    gradients : tuple of arrays of shape (k, d + 1)
-    fingerprint : Fingerprint
-    """
-
-    gradients: tuple[FloatArray, ...]
-    fingerprint: Fingerprint
-
-    def __add__(self, other: Summed) -> Summed:
-        both = zip(self.gradients, other.gradients, strict=True)
-        return Summed(tuple(a + b for a, b in both), self.fingerprint + other.fingerprint)
-
-
-@dataclass(frozen=True, eq=False)
-class Gradients:
-    """Task of a pass that corrects lines: gradients of losses over the rows.
-
-    Parameters
-    ----------
-    losses : sequence of LossSlopes
-        With coefficients of the features as they are.
-    positive : label
-        The positive class.
-    """
-
-    losses: Sequence[LossSlopes]
-    positive: Any
-    name = "correct"
-
-    def __call__(self, plan: Plan, partition: Partition) -> Summed:
-        """Return the gradients of the rows of a partition."""
-        gradients = [np.zeros(each.coefs.shape) for each in self.losses]
-        fingerprint = Fingerprint()
-        for block in plan.blocks(partition):
-            fingerprint += Fingerprint.of(block)
-            positive = block.labels == self.positive
-            weight, fold = block.row_weight, block.row_fold
-            for start in range(0, block.n_rows, _ROWS_AT_A_TIME):
-                part = slice(start, min(start + _ROWS_AT_A_TIME, block.n_rows))
-                X = np.asarray(block.X.block(part.start, part.stop), dtype=np.float64)
-                columns = positive[part], weight[part], fold[part]
-                for k, each in enumerate(self.losses):
-                    gradients[k] += each.sums(X.__getitem__, *columns)
-        return Summed(tuple(gradients), fingerprint)

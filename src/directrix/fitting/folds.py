@@ -69,6 +69,18 @@ def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
     return fold
 
 
+def require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
+    """Refuse so few rows that a fold has none of a class."""
+    for number in range(n_folds):
+        classes = positive[fold == number]
+        if not classes.any() or classes.all():
+            msg = (
+                f"fold {number} has no rows of one class: there are too few for folds by a hash. "
+                "Give fold=HashFolds(2), or read the rows and use fit."
+            )
+            raise ValueError(msg)
+
+
 def checked_groups(groups: Any, n_rows: int) -> IntArray:
     """Return the number of each row's group.
 

@@ -25,7 +25,7 @@ from directrix.models.card import Card, Cross
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.designs.structure import StructureSearch
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import TrainingRows
     from directrix.tables.coding.prior import CellKinds

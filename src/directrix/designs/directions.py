@@ -9,17 +9,17 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.scorecard.structure_choice import Structure
-from directrix.designs.card import Direction
+from directrix.designs.structure import Structure
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.directions import DirectionPrices, column_position
 from directrix.frontier.compare import Curves
 from directrix.frontier.fold_designs import design_without
 from directrix.tables import LevelBins
+from directrix.tables.coding.card_coding import Direction
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.designs.structure import StructureSearch
     from directrix.tables.bins import Bins
 
 _WISHES = ("increasing", "decreasing")

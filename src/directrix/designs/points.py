@@ -23,9 +23,9 @@ from directrix.models.report import Estimate, Gap, TiesSplit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.designs.card import Direction
     from directrix.metrics.base import Metric
     from directrix.models.card import Card
+    from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
 
 # ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
@@ -320,13 +320,13 @@ def _groups(points: FloatArray, n_ordered: int) -> list[IntArray]:
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.direct.fit import BestFit
-    from directrix.designs.card import Direction
+    from directrix.fitting.fit_rows import BestFit
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
     from directrix.models.card import Card
     from directrix.models.report import DirectReport
+    from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
 
     #: From the card made without a fold, and that fold, to its points.
@@ -416,10 +416,10 @@ class PointsFit:
         gap = float(comparison.losses[0] - comparison.losses[1 + chosen])
         assessment = final.assessment
         report = replace(
-            best.fit.report,
+            best.report,
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
             rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
-            skipped=(*best.fit.report.skipped, *skipped),
+            skipped=(*best.report.skipped, *skipped),
             ties=self._ties(curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
