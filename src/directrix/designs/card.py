@@ -103,13 +103,8 @@ class CardSettings:
 class CardDesign:
     """Bins as features: which columns and crosses have points is learned from rows.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-        What the cells of each column are.
-    to_cells : callable
-        From values of rows, as `Table` has them, to their cells.
-    settings : CardSettings
+    ``kinds``: what the cells of each column are. ``to_cells``: from values of rows, as `Table` has
+    them, to their cells.
     """
 
     kinds: Sequence[CellKinds]

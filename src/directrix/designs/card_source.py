@@ -108,16 +108,9 @@ class CardSourceFit:
     From a sample come the bins, the structure and the candidates of the rows, as from a table in
     memory. With ``train_on="counts"``, counts of pairs of bins give closed-form candidates.
 
-    Parameters
-    ----------
-    fit : SourceFit
-    settings : callable
-        From bins to the settings of the card.
-    binner : "auto" or Binner
-        One that is fitted is kept.
-    train_on : "rows" or "counts"
-    two_labels : callable
-        From the labels of the rows to both, the positive one last; refuses any other number.
+    ``settings``: from bins to the settings of the card. ``binner``: one that is fitted is kept.
+    ``two_labels``: from the labels of the rows to both, the positive one last; refuses any other
+    number.
     """
 
     fit: SourceFit

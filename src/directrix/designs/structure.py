@@ -42,16 +42,9 @@ FALL = 3e-3
 class Structure(NamedTuple):
     """What makes a card, apart from what it is trained for.
 
-    Parameters
-    ----------
-    ridge : float
-    n_crosses : int
-    reweighted : bool
-        Whether columns and crosses with larger effects have a larger prior variance.
-    auc : float
-        Mean area under the curve on the folds it was compared on; NaN if no rows were held out.
-    n_columns : int, optional
-        How many columns have points; all by default.
+    ``reweighted``: whether columns and crosses with larger effects have a larger prior variance.
+    ``auc``: mean area under the curve on the folds it was compared on; NaN if no rows were held
+    out. ``n_columns``: how many columns have points; all by default.
     """
 
     ridge: float
@@ -74,14 +67,9 @@ class StructureRule:
     reweighted blocks, must gain more than `_MARGIN`, and than two standard errors of the paired
     difference.
 
-    Parameters
-    ----------
-    tried : tuple of Structure
-        In the order in which they were tried.
-    errors : array of shape (k, k)
-        Standard error of the difference between each two areas.
-    fewest_columns : bool
-        Whether the smallest card is taken of those that are as good as the best.
+    ``tried``: in the order in which they were tried. ``errors`` (k, k): standard error of the
+    difference between each two areas. ``fewest_columns``: whether the smallest card is taken of
+    those that are as good as the best.
     """
 
     tried: tuple[Structure, ...]
@@ -116,11 +104,7 @@ class StructureRule:
 class Crossed(NamedTuple):
     """Columns as they take part in crosses, and pairs of them, learned without a fold.
 
-    Parameters
-    ----------
-    columns : list of CrossColumn
-    pairs : list of pairs of int
-        Most promising first.
+    ``pairs``: most promising first.
     """
 
     columns: list[CrossColumn]
@@ -138,19 +122,9 @@ class Crossed(NamedTuple):
     ) -> Crossed:
         """Merge the cells of columns, and rank pairs of them by residuals.
 
-        Parameters
-        ----------
-        kinds : sequence of CellKinds
-        rows : TrainingRows
-            With cells as their features.
-        chance : array of shape (n,)
-            Probability of the positive class by a card without crosses.
-        rank : int
-            Directions of a column in a cross at most.
-        fold : int, optional
-            Rows of this fold are not looked at.
-        kept : collection of int
-            Columns that may be crossed.
+        ``rows``: with cells as their features. ``chance``: probability of the positive class by a
+        card without crosses. ``rank``: directions of a column in a cross at most. ``fold``: rows of
+        this fold are not looked at. ``kept``: columns that may be crossed.
         """
         cells, weight = rows.X, rows.weight / rows.weight.mean()
         if fold is not None:
@@ -189,18 +163,9 @@ class Elimination:
     A card of all columns is trained; those whose points differ least over the rows are dropped, a
     fifth at a time; the rest is trained again.
 
-    Parameters
-    ----------
-    columns : sequence of int
-        Those that can be kept.
-    design_of : callable
-        From columns to the additive design that has only these.
-    rows : TrainingRows
-        With cells as their features.
-    trainer : Trainer
-    ridge : float
-    fold : int, optional
-        Rows of this fold are not looked at.
+    ``columns``: those that can be kept. ``design_of``: from columns to the additive design that has
+    only these. ``rows``: with cells as their features. ``fold``: rows of this fold are not looked
+    at.
     """
 
     columns: InitVar[Sequence[int]]
@@ -240,12 +205,7 @@ class Elimination:
 def numbers_to_try(n_columns: int, most: int) -> list[int]:
     """Return numbers of columns to compare, from the largest on.
 
-    Parameters
-    ----------
-    n_columns : int
-        Columns that there are.
-    most : int
-        Columns of a card at most.
+    ``n_columns``: columns that there are. ``most``: columns of a card at most.
     """
     numbers, number = list[int](), min(n_columns, most)
     while number >= 1:
@@ -283,24 +243,11 @@ _POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
 class StructureSearch:
     """Finds the structure of a card, and makes the designs of its folds.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-        Of each column.
-    rows : TrainingRows
-        With cells as their features.
-    trainer : Trainer
-    out_of_time : callable, optional
-    max_crosses : int, optional
-        Crosses at most; by default as many as help.
-    directions : sequence of Direction
-        Of columns whose points may only rise. They are in no cross: their points are the same for
-        every row.
-    max_columns : int or "auto", optional
-        Columns with points at most; "auto" for as few as held-out rows miss nothing with.
-    screen : mapping of fold to columns, optional
-        Columns that may have points, best first, without each fold and (None) of all rows; by
-        default all may.
+    ``kinds``: of each column. ``rows``: with cells as their features. ``max_crosses``: crosses at
+    most; by default as many as help. ``directions``: of columns whose points may only rise. They
+    are in no cross: their points are the same for every row. ``max_columns``: columns with points
+    at most; "auto" for as few as held-out rows miss nothing with. ``screen``: columns that may have
+    points, best first, without each fold and (None) of all rows; by default all may.
     """
 
     kinds: Sequence[CellKinds]

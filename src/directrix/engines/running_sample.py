@@ -25,16 +25,10 @@ class RunningSample:
     Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
     Rows of weight zero are not sampled.
 
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample of all partitions.
-    n_partitions : int, optional
-        A partition sends its share of the rows, with a margin; None for all that may be sampled.
-    apart : int, optional
-        A hold-out fold, whose rows are not sampled.
-    thresholds : dict, optional
-        Largest hash of the rows of each class.
+    ``most``: largest number of rows of each class in the sample of all partitions.
+    ``n_partitions``: a partition sends its share of the rows, with a margin; None for all that may
+    be sampled. ``apart``: a hold-out fold, whose rows are not sampled. ``thresholds``: largest hash
+    of the rows of each class.
     """
 
     def __init__(

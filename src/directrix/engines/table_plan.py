@@ -100,12 +100,8 @@ class ColumnKinds:
     A file or data frame may have numbers where another has texts. A column that is missing in all
     rows of a part has no kind there that matters.
 
-    Parameters
-    ----------
-    read : dict
-        From names to the kinds that columns were read as; empty before the first part.
-    present : dict
-        The same without parts in which all values are missing.
+    ``read``: from names to the kinds that columns were read as; empty before the first part.
+    ``present``: the same without parts in which all values are missing.
     """
 
     read: dict[str, frozenset[str]]
@@ -234,13 +230,9 @@ class TableSummary:
 class TablePlan(Plan):
     """Roles of the columns of a raw table; the features of a block are `RawRows`.
 
-    Parameters
-    ----------
-    columns : tuple of Column, optional
-        Names and kinds of the feature columns, if an earlier pass has read them: every block is
-        then read as the same kinds.
-    binner : Binner, optional
-        Bins that are known, whose cells a summary counts.
+    ``columns``: names and kinds of the feature columns, if an earlier pass has read them: every
+    block is then read as the same kinds. ``binner``: bins that are known, whose cells a summary
+    counts.
     """
 
     columns: tuple[Column, ...] | None = None

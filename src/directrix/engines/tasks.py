@@ -60,12 +60,7 @@ class Fingerprint:
     the rows. Rows that are missing, replaced or in another fold change it, and so does another
     order of the columns.
 
-    Parameters
-    ----------
-    rows : int
-        Number of rows.
-    total : int
-        Sum of the hashes modulo 2⁶⁴.
+    ``rows``: number of rows. ``total``: sum of the hashes modulo 2⁶⁴.
     """
 
     rows: int = 0
@@ -140,14 +135,9 @@ class Survey:
     (the lowest threshold is that of the largest partition). A survey with `thresholds` then takes
     nothing but another sample: all rows below them, however they are spread over partitions.
 
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample; 0 for no sample.
-    apart : int, optional
-        A hold-out fold, whose rows are not sampled.
-    thresholds : dict, optional
-        Largest hash of the sampled rows of each class.
+    ``most``: largest number of rows of each class in the sample; 0 for no sample. ``apart``: a
+    hold-out fold, whose rows are not sampled. ``thresholds``: largest hash of the sampled rows of
+    each class.
     """
 
     most: int
@@ -212,12 +202,8 @@ class Features(Protocol):
 class NumberFeatures:
     """Numbers as they are.
 
-    Parameters
-    ----------
-    n_features : int
-    classes : array, optional
-        Both labels, where no earlier pass has checked the rows: labels, weights and features are
-        then checked here.
+    ``classes``: both labels, where no earlier pass has checked the rows: labels, weights and
+    features are then checked here.
     """
 
     n_features: int
@@ -363,17 +349,9 @@ class Scored:
 class Score:
     """Task of the later passes: score histograms, gradients, and counts of cells.
 
-    Parameters
-    ----------
-    features : NumberFeatures or CellFeatures
-    positive : label
-        The positive class.
-    models : sequence of FoldModels
-        Lines whose scores are counted in histograms.
-    slopes : sequence of ModelSlopes
-        Lines whose gradients are added up.
-    count : bool
-        Whether cells and pairs of cells are counted.
+    ``positive``: the positive class. ``models``: lines whose scores are counted in histograms.
+    ``slopes``: lines whose gradients are added up. ``count``: whether cells and pairs of cells are
+    counted.
     """
 
     features: Features

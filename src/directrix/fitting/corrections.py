@@ -25,16 +25,9 @@ _MOST = 2
 class LossSlopes:
     """Losses of linear models whose gradients a pass adds up.
 
-    Parameters
-    ----------
-    coefs : array of shape (k, d + 1)
-        Intercepts last.
-    losses : sequence of Loss
-        For each line of coefficients; means over rows.
-    factors : array of shape (k, 2)
-        Factors of the weights of the negatives and of the positives.
-    without : tuple of int
-        Folds whose rows do not count.
+    ``coefs`` (k, d + 1): intercepts last. ``losses``: for each line of coefficients; means over
+    rows. ``factors`` (k, 2): factors of the weights of the negatives and of the positives.
+    ``without``: folds whose rows do not count.
     """
 
     coefs: FloatArray
@@ -52,13 +45,8 @@ class LossSlopes:
     ) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1).
 
-        Parameters
-        ----------
-        rows_of : callable
-            From indices of rows to their features, a matrix as far as products go.
-        positive, weight, fold : arrays of shape (n,)
-        dtype : dtype
-            In which scores are made.
+        ``rows_of``: from indices of rows to their features, a matrix as far as products go.
+        ``dtype``: in which scores are made.
         """
         rows = np.flatnonzero(~np.isin(fold, self.without))
         X, positive, weight = rows_of(rows), positive[rows], weight[rows]
@@ -76,13 +64,8 @@ class LossSlopes:
 class Slopes(NamedTuple):
     """Gradients of candidates that are made without a fold.
 
-    Parameters
-    ----------
-    fold : int, optional
-        None for candidates of all rows.
-    losses : LossSlopes
-    weights : array of shape (k,)
-        Weight of all rows that count, for each candidate.
+    ``fold``: None for candidates of all rows. ``weights``: weight of all rows that count, for each
+    candidate.
     """
 
     fold: int | None
@@ -94,15 +77,9 @@ class Slopes(NamedTuple):
 class Corrections:
     """What a pass adds up to correct candidates, and the correction.
 
-    Parameters
-    ----------
-    n_folds : int
-    weights : callable
-        From folds that do not count to the weight of all other negatives and positives.
-    factors : array of shape (2,)
-        Class weights of the negatives and of the positives.
-    apart : int, optional
-        A fold that is set apart.
+    ``weights``: from folds that do not count to the weight of all other negatives and positives.
+    ``factors``: class weights of the negatives and of the positives. ``apart``: a fold that is set
+    apart.
     """
 
     n_folds: int
@@ -143,13 +120,8 @@ class Corrections:
     ) -> list[CorrectedCandidate]:
         """Return candidates after one correction.
 
-        Parameters
-        ----------
-        candidates : sequence of CorrectedCandidate
-        slopes : sequence of Slopes
-            Made of these candidates.
-        gradients : sequence of arrays of shape (k, d + 1)
-            Sums over all rows, for each of the slopes, in the units of the coefficients.
+        ``slopes``: made of these candidates. ``gradients`` (k, d + 1): sums over all rows, for each
+        of the slopes, in the units of the coefficients.
         """
         means = {
             each.fold: gradient / each.weights[:, None]

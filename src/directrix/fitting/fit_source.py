@@ -51,13 +51,8 @@ _STANDARD_ERRORS = 2.0
 class CandidateGroup(NamedTuple):
     """Candidates of one design, which score rows after the same codings.
 
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-    codings : sequence of CardCoding or None
-        Without each fold, and of all rows last; None for numbers, which are scored as they are.
-    units : Standardization, optional
-        Units in which candidates are corrected, if they are not the features' own.
+    ``codings``: without each fold, and of all rows last; None for numbers, which are scored as they
+    are. ``units``: units in which candidates are corrected, if they are not the features' own.
     """
 
     candidates: Sequence[Any]
@@ -96,21 +91,9 @@ class CandidateGroup(NamedTuple):
 class HistogramSelection:
     """Counts held-out scores of groups of candidates over passes, and chooses among all of them.
 
-    Parameters
-    ----------
-    metric : Metric
-    passes : SourcePasses
-    features : NumberFeatures or CellFeatures
-    label : label
-        The positive class.
-    factors : tuple of float
-        Class weights of the negatives and of the positives.
-    n_folds : int
-        Folds that are held out; a later one is set apart.
-    trials : Trials, optional
-        What was compared on a sample of the rows before.
-    skipped : sequence of str
-        Steps of the search for which there was no time.
+    ``factors``: class weights of the negatives and of the positives. ``n_folds``: folds that are
+    held out; a later one is set apart. ``trials``: what was compared on a sample of the rows
+    before. ``skipped``: steps of the search for which there was no time.
     """
 
     metric: Metric
@@ -219,18 +202,10 @@ class Preselection(NamedTuple):
 class SourceDesign(Protocol):
     """What a fit in passes needs to know of lines or cards.
 
-    Attributes
-    ----------
-    most_rows : int
-        Rows of each class in the sample, however many partitions there are.
-    preselection : Preselection
-    stops_early : bool
-        Whether corrections end when held-out rows are scored no better.
-    weighs_sample : bool
-        Whether class weights count in the sample too, not only in what is chosen on all rows.
-    features : NumberFeatures or CellFeatures
-    counts_pairs : bool
-        Whether the first correction counts pairs of cells, too.
+    ``most_rows``: rows of each class in the sample, however many partitions there are.
+    ``stops_early``: whether corrections end when held-out rows are scored no better.
+    ``weighs_sample``: whether class weights count in the sample too, not only in what is chosen on
+    all rows. ``counts_pairs``: whether the first correction counts pairs of cells, too.
     """
 
     most_rows: ClassVar[int]
@@ -267,15 +242,9 @@ class Chosen(NamedTuple):
 class SourceFit:
     """A fit in passes.
 
-    Parameters
-    ----------
-    metric : Metric
-    passes : SourcePasses
-    class_weight : dict, "balanced" or None
-    guarantee : Guarantee, optional
-        The last fold is then set apart: nothing is built from it or chosen by it.
-    refine : int
-        Corrections of the best candidates of the sample by all rows at most, each with one pass.
+    ``guarantee``: the last fold is then set apart: nothing is built from it or chosen by it.
+    ``refine``: corrections of the best candidates of the sample by all rows at most, each with one
+    pass.
     """
 
     metric: Metric
@@ -299,13 +268,7 @@ class SourceFit:
     ) -> HistogramSelection:
         """Correct candidates of the sample by all rows, and compare them on held-out rows.
 
-        Parameters
-        ----------
-        design : SourceDesign
-        surveyed : Surveyed
-            With a sample.
-        classes : array of two labels
-            The positive one is last.
+        ``surveyed``: with a sample. ``classes``: the positive one is last.
         """
         label, totals, sample = classes[-1], surveyed.totals, surveyed.sample
         assert sample is not None  # noqa: S101 - a survey with a sample has one

@@ -32,12 +32,8 @@ if TYPE_CHECKING:
 class SourcePasses:
     """The passes over a source of rows: a survey, and as many that score rows as a fit needs.
 
-    Parameters
-    ----------
-    source : whatever `summarize` reads
-    plan : Plan
-        Roles of the columns, of numbers or of a raw table (`TablePlan`); its folds are `HashFolds`.
-    engine, progress : as in `summarize`
+    ``plan``: roles of the columns, of numbers or of a raw table (`TablePlan`); its folds are
+    `HashFolds`.
     """
 
     source: Any
@@ -69,12 +65,8 @@ class SourcePasses:
         class that has no more. So does one over a raw table whose parts have different kinds of
         columns: numbers are not hashed as texts are, so rows are identified by the common kinds.
 
-        Parameters
-        ----------
-        most : int
-            Rows of each class in the sample; 0 for no sample.
-        apart : int, optional
-            Fold whose rows are not sampled.
+        ``most``: rows of each class in the sample; 0 for no sample. ``apart``: fold whose rows are
+        not sampled.
         """
         task = Survey(most, apart)
         surveyed: Surveyed = self._run(task)

@@ -48,14 +48,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
     the sum over the rows of its value mixed with a hash of the whole row, which is a sum over the
     columns. Columns with the same hash, as equal ones have, are ordered by name.
 
-    Parameters
-    ----------
-    values : array of shape (n, d)
-        NaN is missing.
-    copies : array of int of shape (n,)
-        How many rows each stands for.
-    names : sequence of str
-        Of the columns.
+    ``values`` (n, d): NaN is missing. ``copies``: how many rows each stands for. ``names``: of the
+    columns.
 
     Examples
     --------
@@ -78,10 +72,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
 class ColumnOrder:
     """A fit adds, ranks and breaks ties in one order, whatever the order of the columns.
 
-    Parameters
-    ----------
-    index : tuple of int
-        For each column of the fit, its position in the binner, which has the order of the table.
+    ``index``: for each column of the fit, its position in the binner, which has the order of the
+    table.
     """
 
     index: tuple[int, ...]
@@ -123,14 +115,8 @@ class ColumnOrder:
 class TrainingTable:
     """A table, and its rows of weight above zero with keys.
 
-    Parameters
-    ----------
-    table : Table
-    keyed : KeyedRows
-        Without class weights; its columns are in another order, on which keys of rows depend.
-    classes : array
-    order : list of int
-        For each column of ``keyed`` its position in the table; see `content_order`.
+    ``keyed``: without class weights; its columns are in another order, on which keys of rows
+    depend. ``order``: for each column of ``keyed`` its position in the table; see `content_order`.
     """
 
     table: Table
@@ -140,13 +126,7 @@ class TrainingTable:
 
     @classmethod
     def of(cls, classifier: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> TrainingTable:
-        """Read and validate a table; the classifier gets the names of its columns.
-
-        Parameters
-        ----------
-        classifier : ScorecardClassifier
-        X, y, sample_weight, groups : as in `ScorecardClassifier.fit`
-        """
+        """Read and validate a table; the classifier gets the names of its columns."""
         table = Table.of(X)  # first: it names the column that is wrong
         validate_data(classifier, X, y, skip_check_array=True)
         for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
@@ -176,12 +156,7 @@ class TrainingTable:
         return cls(table, keyed, classes, order)
 
     def fitted_binner(self, binner: Any) -> Any:
-        """Return a binner fitted to these rows; one that is frozen stays as it is.
-
-        Parameters
-        ----------
-        binner : "auto" or Binner
-        """
+        """Return a binner fitted to these rows; one that is frozen stays as it is."""
         binner = Binner() if isinstance(binner, str) else clone(binner)
         if hasattr(binner, "bins_"):  # frozen
             return binner

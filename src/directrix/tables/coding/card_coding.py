@@ -19,15 +19,8 @@ if TYPE_CHECKING:
 class Direction(NamedTuple):
     """A direction that the points of a column keep.
 
-    Parameters
-    ----------
-    column : int
-        Position of the column.
-    name : str
-    wish : str
-        What was asked for, as text.
-    rising : array of int
-        Cells of the column in the order in which points of the positive class may not fall.
+    ``column``: position of the column. ``wish``: what was asked for, as text. ``rising``: cells of
+    the column in the order in which points of the positive class may not fall.
     """
 
     column: int
@@ -39,13 +32,8 @@ class Direction(NamedTuple):
 class CardCoding(NamedTuple):
     """What a card has points for.
 
-    Parameters
-    ----------
-    coding : Coding
-    pairs : tuple of pairs of int
-        Columns of each cross.
-    merged : mapping of int to array
-        For each column in a cross, the cell in crosses of each of its cells.
+    ``pairs``: columns of each cross. ``merged``: for each column in a cross, the cell in crosses of
+    each of its cells.
     """
 
     coding: Coding
@@ -67,15 +55,8 @@ def column_codings(
 ) -> tuple[list[Any], list[IntArray]]:
     """Return the coding of each column, and the signs of its coefficients.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-    weights : sequence of arrays of shape (cells,)
-        Weight of the rows of each cell, for each column.
-    rank : int
-        Directions of the coding of a column at most.
-    directions : sequence of Direction
-        Of columns whose points may only rise.
+    ``weights``: weight of the rows of each cell, for each column. ``rank``: directions of the
+    coding of a column at most. ``directions``: of columns whose points may only rise.
     """
     rising = {direction.column: direction.rising for direction in directions}
     bases: list[Any] = []
