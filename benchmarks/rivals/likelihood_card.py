@@ -7,10 +7,10 @@ import numpy as np
 from benchmarks.harness.data import Rows
 from benchmarks.rivals.base import Metrics, Rival, Scores, finite_threshold
 from directrix import ScorecardClassifier
-from directrix.classifiers.direct.fit import FALL
-from directrix.classifiers.scorecard.structure import StructureSearch
-from directrix.classifiers.scorecard.trainers import RowTrainer
 from directrix.classifiers.scorecard.training_table import TrainingTable
+from directrix.designs.structure import StructureSearch
+from directrix.designs.trainers import RowTrainer
+from directrix.fitting.fit_rows import FTOL
 from directrix.fitting.progress import Clock
 from directrix.frontier.fold_designs import design_without
 from directrix.metrics.base import Metric
@@ -33,7 +33,7 @@ class LikelihoodCard(Rival):
         binner = table.fitted_binner("auto")
         rows = table.keyed.training_rows(table.classes[1], 5)
         rows = rows._replace(X=table.to_cells(binner, rows.X))
-        trainer = RowTrainer(rows, FALL, Clock().is_over)
+        trainer = RowTrainer(rows, FTOL, Clock().is_over)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
         search = StructureSearch(kinds, rows, trainer)
         structure = search.run()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix.engines.block import Block
-from directrix.engines.running_sample import RunningSample, sample_of_block, share_of_partition
+from directrix.engines.running_sample import RunningSample, share_of_partition
 from directrix.rows.rows import as_rows
 
 
@@ -21,7 +21,7 @@ def block(n, seed, *, weight=None):
 
 
 def sampled(blocks, most=50, **options):
-    running = RunningSample(sample_of_block, most, 1, **options)
+    running = RunningSample(most, 1, **options)
     for each in blocks:
         running.add(each)
     return running.sample()

@@ -11,8 +11,8 @@ import directrix.engines.base as engines
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.plan import Grouped, Plan
-from directrix.engines.tasks import Sampling, Survey
-from directrix.fitting.two_passes import TwoPasses
+from directrix.engines.tasks import Survey
+from directrix.fitting.source_passes import SourcePasses
 from directrix.rows import sample as row_sample
 from directrix.rows.sums import tree_sum
 
@@ -67,9 +67,9 @@ def partitioned(monkeypatch):
     return source
 
 
-def two_passes(source):
+def passes_over(source):
     roles = {"target": "y", "fold": PLAN.fold, "features": ("a", "id")}
-    return TwoPasses.of(source, engine="auto", progress=False, **roles)
+    return SourcePasses.of(source, engine="auto", progress=False, **roles)
 
 
 @pytest.mark.parametrize("how", ["equal", "unequal", "sorted"])
@@ -79,7 +79,7 @@ def test_every_row_of_a_class_is_as_likely_to_be_sampled(how, partitioned):
     for seed in range(10):
         rows = frame(4_000)
         rows["a"] += 1e-9 * seed  # other row keys, so another sample
-        sample = two_passes(partitioned(cut(rows, how))).survey(MOST).sample
+        sample = passes_over(partitioned(cut(rows, how))).survey(MOST).sample
         chosen[sample.X[:, 1].astype(int)] += 1
     rows = frame(4_000)
     for label in (0, 1):
@@ -97,7 +97,7 @@ def test_every_row_of_a_class_is_as_likely_to_be_sampled(how, partitioned):
 def test_equal_partitions_need_one_pass_and_send_little(partitioned):
     parts = cut(frame(20_000), "equal")
     source = partitioned(parts)
-    sample = two_passes(source).survey(MOST).sample
+    sample = passes_over(source).survey(MOST).sample
     assert source.passes == ["summarize"]
     assert [sample.count(label) for label in (0, 1)] == [MOST, MOST]
     sent = [Survey(MOST)(PLAN, Partition(0, [part], 20)).sample for part in parts]
@@ -112,7 +112,7 @@ def test_a_sample_that_is_too_small_is_taken_again(how, partitioned):
     first = surveyed(parts, Survey(MOST)).sample
     assert min(first.count(label) for label in (0, 1)) < MOST / 2
     source = partitioned(parts)
-    sample = two_passes(source).survey(MOST).sample
+    sample = passes_over(source).survey(MOST).sample
     assert source.passes == ["summarize", "sample"]
     assert [sample.count(label) for label in (0, 1)] == [MOST, MOST]
 
@@ -120,7 +120,7 @@ def test_a_sample_that_is_too_small_is_taken_again(how, partitioned):
 def test_the_second_sample_is_the_same_however_the_rows_are_cut():
     rows = frame(20_000)
     plan = replace(PLAN, features=("a",))
-    task = Sampling.of_counts(MOST, dict(enumerate(np.bincount(rows["y"]).tolist())))
+    task = Survey.of_counts(MOST, dict(enumerate(np.bincount(rows["y"]).tolist())))
     # Copies of equal rows are numbered within a partition, so all parts are read as one.
     whole = task(plan, Partition(0, [rows])).sample.ordered()
     for how in ("equal", "unequal", "sorted"):
@@ -132,7 +132,7 @@ def test_the_second_sample_is_the_same_however_the_rows_are_cut():
 
 def test_partitions_send_no_more_than_the_second_sample_needs():
     rows = frame(20_000)
-    task = Sampling.of_counts(MOST, dict(enumerate(np.bincount(rows["y"]).tolist())))
+    task = Survey.of_counts(MOST, dict(enumerate(np.bincount(rows["y"]).tolist())))
     parts = [task(PLAN, Partition(k, [part])) for k, part in enumerate(cut(rows, "equal"))]
     for label in (0, 1):
         sent = sum(part.sample.count(label) for part in parts)
@@ -149,13 +149,13 @@ def test_rows_that_change_before_the_second_sample_are_refused(partitioned):
 
     source.partials = changing
     with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
-        two_passes(source).survey(MOST)
+        passes_over(source).survey(MOST)
 
 
 def test_a_class_with_few_rows_is_taken_whole(partitioned):
     rows = frame(5_000, share=0.01)
     source = partitioned([*cut(rows, "sorted"), *[rows[:0]] * 80])
-    sample = two_passes(source).survey(MOST).sample
+    sample = passes_over(source).survey(MOST).sample
     assert source.passes == ["summarize", "sample"]
     assert sample.count(1) == rows["y"].sum() < MOST
     assert sample.count(0) >= MOST / 2
@@ -164,7 +164,7 @@ def test_a_class_with_few_rows_is_taken_whole(partitioned):
 def test_rows_set_apart_are_in_neither_sample(partitioned):
     parts = [*cut(frame(9_000), "sorted"), *[frame(0)] * 80]
     source = partitioned(parts)
-    result = two_passes(source).survey(MOST, apart=2)
+    result = passes_over(source).survey(MOST, apart=2)
     assert source.passes == ["summarize", "sample"]
     assert set(result.sample.fold) == {0, 1}
     assert [result.sample.count(label) for label in (0, 1)] == [MOST, MOST]

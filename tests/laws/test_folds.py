@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
+from directrix.designs import number as number_design
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.plan import Plan
@@ -345,9 +346,7 @@ def test_a_guarantee_counts_rows_that_are_independent():
 
 @pytest.mark.filterwarnings("ignore:nothing beat logistic")
 def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
-    from directrix.classifiers.direct import fit as direct_fit
-
-    monkeypatch.setattr(direct_fit, "MOST_ROWS", 300)
+    monkeypatch.setattr(number_design, "MOST_ROWS", 300)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1500, 3))
     y = X[:, 0] + rng.logistic(size=1500) > 0.5

@@ -26,11 +26,11 @@ import numpy as np
 from benchmarks.harness.markdown import header, holds, line, write_report
 from benchmarks.harness.record import Record, commit
 from benchmarks.studies.scale.survey_job import peak
-from directrix.classifiers.direct.fit_source import MOST_ROWS
+from directrix.designs.number_source import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.plan import Plan
-from directrix.engines.tasks import Histograms, Summaries, Survey, Surveyed
+from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
 from directrix.engines.tree import group_counts, group_sums, packed, unpacked
 
 ROWS, FAN_IN, POOL = 10_000, 64, 8
@@ -70,12 +70,13 @@ def summaries(count: int, rows: int) -> Callable[[int], bytes]:
 def histograms(count: int, rows: int) -> Callable[[int], bytes]:
     """Return histograms of 33 candidates in five folds."""
     lines = np.random.default_rng(0).normal(size=(5, 33, 51))
-    return _pool(results(Histograms(lines, 1.0), 50, 5, rows, count))
+    models = [FoldModels(fold, of_fold) for fold, of_fold in enumerate(lines)]
+    return _pool(results(Score(NumberFeatures(50), 1.0, models), 50, 5, rows, count))
 
 
 def surveys(count: int, rows: int) -> Callable[[int], bytes]:
     """Return moments of 50 features in five folds, with each partition's share of the sample."""
-    pool = results(Survey(MOST_ROWS), 50, 5, rows, count)
+    pool = results(Survey(NumberSource.most_rows), 50, 5, rows, count)
     return lambda number: packed(_moved(pool[number % POOL], number))
 
 
@@ -141,8 +142,9 @@ def lines() -> list[str]:
         f"Commit {rows[-1]['commit']}. Results of tasks on {ROWS:,} rows a partition, pickled and",
         "added by the tree of the engines in one process: moments of 200 features in ten folds,",
         "histograms of 33 candidates in five, and surveys of 50 features in five folds, each with",
-        f"the partition's share of a sample of {MOST_ROWS:,} rows of each class. Memory is the",
-        f"largest size of the process, before and after; a pool of {POOL} results is used again.",
+        f"the partition's share of a sample of {NumberSource.most_rows:,} rows of each class.",
+        "Memory is the largest size of the process, before and after; a pool of",
+        f"{POOL} results is used again.",
         "",
         *header("task", "parts", *MEASURED),
         *(line(row["task"], row["parts"], *(row[name] for name in MEASURED)) for row in last),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.scale.standalone import HOST, executors
-from directrix.classifiers.direct.fit_source import MOST_ROWS
+from directrix.designs.number_source import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
@@ -86,14 +86,14 @@ def frame(session: Any, partitions: int, rows: int = ROWS) -> Any:
 def survey(source: Any, partitions: int, *, late: bool = False) -> Surveyed:
     """Make the first pass of a fit."""
     plan = replace(Plan.of(target="y", fold=HashFolds(FOLDS)), identified=True)
-    task: Any = Survey(MOST_ROWS)
+    task: Any = Survey(NumberSource.most_rows)
     surveyed: Surveyed = run(source, plan, Late(task, partitions - 1) if late else task)
     return surveyed
 
 
 def digest(surveyed: Surveyed) -> str:
     """Return a hash of every bit of the moments, the sample and the fingerprint."""
-    moments, sample = surveyed.grouped.by_group[None], surveyed.sample
+    moments, sample = surveyed.moments, surveyed.sample
     assert sample is not None
     sample = sample.ordered()
     bits = hashlib.sha256(repr(surveyed.fingerprint).encode())

@@ -1,7 +1,7 @@
 """The scikit-learn face."""
 
 from directrix.classifiers.beta_bernoulli.classifier import BetaBernoulliClassifier
-from directrix.classifiers.direct.classifier import DirectClassifier
+from directrix.classifiers.direct import DirectClassifier
 from directrix.classifiers.evaluation.diagnose import Diagnosis, diagnose
 from directrix.classifiers.kernels.expansion import alpha_from_svc, gamma_from_bandwidth
 from directrix.classifiers.moment import MomentClassifier

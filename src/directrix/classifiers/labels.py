@@ -31,14 +31,7 @@ def plain_labels(y: Any) -> Any:
 
     What is not a list of labels is returned as it is, and refused by scikit-learn.
 
-    Parameters
-    ----------
-    y : array, series or list of shape (n,)
-
-    Raises
-    ------
-    MissingLabelsError
-        If a label is None, NaN or NA.
+    Raises MissingLabelsError if a label is None, NaN or NA.
     """
     try:
         labels: AnyArray = np.asarray(y)
@@ -75,17 +68,9 @@ def _require_labels(missing: AnyArray) -> None:
 def positive_label(positive: Any, classes: AnyArray) -> Any:
     """Return the label to catch, as it is in ``classes``.
 
-    Parameters
-    ----------
-    positive : label or None
-        What the user asked for; None for the last of two classes.
-    classes : array
-        Sorted labels. With more than two, each is positive in turn, and None is returned.
-
-    Raises
-    ------
-    LabelNotFoundError
-        If there is no such label, or there are more than two.
+    ``positive``: what the user asked for; None for the last of two classes. ``classes``: sorted
+    labels. With more than two, each is positive in turn, and None is returned. Raises
+    LabelNotFoundError if there is no such label, or there are more than two.
     """
     labels = classes.tolist()
     if positive is None:
@@ -132,11 +117,7 @@ def positive_of(estimator: Any) -> Any:
 def toward_positive(estimator: Any, scores: Any) -> Any:
     """Return scores of a fitted classifier, turned so that more of them favour its positive label.
 
-    Parameters
-    ----------
-    estimator : fitted classifier of two classes
-    scores : array of shape (n,)
-        From its ``decision_function``.
+    ``scores``: from its ``decision_function``.
     """
     is_last = positive_of(estimator) == np.asarray(estimator.classes_).tolist()[-1]
     return scores if is_last else -np.asarray(scores)
@@ -168,10 +149,7 @@ def class_names(classes: Sequence[Any]) -> tuple[str, ...]:
     ``true`` and ``false``, dates are in ISO 8601. If two labels would have the same name, both have
     the index of the class at the end.
 
-    Parameters
-    ----------
-    classes : sequence
-        All labels of a classifier, in the order of ``classes_``.
+    ``classes``: all labels of a classifier, in the order of ``classes_``.
 
     Examples
     --------
@@ -201,17 +179,9 @@ def output_names(output: str, classes: Sequence[Any]) -> tuple[str, ...]:
 def probability_names(classes: Sequence[Any], positive: Any = None) -> tuple[str, ...]:
     """Return the names of the probabilities of a row.
 
-    Parameters
-    ----------
-    classes : sequence
-        All labels, in the order of ``classes_``.
-    positive : label, optional
-        Of two classes, the one whose probability is written; by default the last.
-
-    Returns
-    -------
-    tuple of str
-        With two classes one name, that of the positive class, otherwise one for each class.
+    ``classes``: all labels, in the order of ``classes_``. ``positive``: of two classes, the one
+    whose probability is written; by default the last. The result: with two classes one name, that
+    of the positive class, otherwise one for each class.
 
     Examples
     --------

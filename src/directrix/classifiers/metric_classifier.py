@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from warnings import warn
 
 import numpy as np
@@ -17,26 +17,34 @@ from sklearn.utils.validation import check_is_fitted
 from directrix.classifiers.base import only_entry
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import (
+    DirectionWarning,
     NotBetterThanBaselineWarning,
     find_stacklevel,
     is_inside_search,
 )
+from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee
-from directrix.fitting.progress import CallbackSupportMixin, Progress
+from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
 from directrix.metrics.table import resolve
 from directrix.models.report import UNKNOWN, Estimate
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.fitting.progress import Clock
+    from directrix.fitting.fit_source import SourceFit
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
     from directrix.models.report import DirectReport, Gap
 
-_Fit = TypeVar("_Fit")
-
 #: Folds, where ``cv`` does not say how many.
 FOLDS = 5
+
+
+class PreparedFit(NamedTuple):
+    """Rows with keys, the design of their features, and what completes a fit of each class."""
+
+    keyed: KeyedRows
+    design: Design
+    completed: Callable[[Sequence[Fitted]], Sequence[Fitted]] = lambda fits: fits
 
 
 class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
@@ -54,12 +62,36 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     class_weight: Any
     warn_baseline: bool
     reports_: tuple[DirectReport, ...]
+    #: What a warning calls the simpler model that a fit is compared with.
+    _baseline: ClassVar[str]
 
     @property
     def report_(self) -> DirectReport:
         """The report of a classifier of two classes."""
         report: DirectReport = only_entry(self, "report")
         return report
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or list of rows, of shape (n, d)
+            Numbers. A card takes texts, booleans, dates and missing values as well.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            A row of whole weight k counts as k rows, which may be in different folds. A row of any
+            other weight stays whole.
+        groups : array of shape (n,), optional
+            Group of each row (a customer, a patient): all rows of a group are in one fold.
+        """
+        progress = Progress(self, (X, y))
+        rows = X, y, sample_weight, groups
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        progress.end()
+        return self
 
     def fit_each(
         self,
@@ -134,6 +166,13 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         return metric.as_score(float(np.mean(values)))
 
     @abstractmethod
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
+        """Validate rows; set classes and features, and return what a fit needs."""
+
+    @abstractmethod
+    def _set_models(self, fits: Sequence[Fitted]) -> None:
+        """Store lines or cards, one for each score."""
+
     def _fit_metrics(
         self,
         metrics: list[Metric],
@@ -142,23 +181,29 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         progress: Progress,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
+        self._check_parameters(metrics)
+        self._refuse_groups(rows[3])
+        clock = Clock(self.time_budget, progress.report_candidate)
+        keyed, design, completed = self._prepared(*rows)
+        n_folds, used_folds = self._n_folds(keyed)
+        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
+        fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
+        by_metric = self._fit_classes(fit.run, keyed, clock, progress)
+        for classifier, fits in zip(classifiers, by_metric, strict=True):
+            classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
+            classifier._set_fits(completed(fits), progress)  # noqa: SLF001
+        self._warn_about_baseline(classifiers)
 
     def _fit_classes(
         self,
-        run: Callable[[KeyedRows, Any, Clock], Sequence[_Fit]],
+        run: Callable[[KeyedRows, Any, Clock], Sequence[Fitted]],
         keyed: KeyedRows,
         clock: Clock,
         progress: Progress,
-    ) -> list[tuple[_Fit, ...]]:
+    ) -> list[tuple[Fitted, ...]]:
         """Return for each metric the fits of all classes against the others.
 
-        Parameters
-        ----------
-        run : callable
-            From rows, the positive label and a clock to one fit per metric.
-        keyed : KeyedRows
-        clock : Clock
-        progress : Progress
+        ``run`` takes rows, the positive label and a clock, and returns one fit per metric.
         """
         positives = self._positives
         by_class = []
@@ -169,6 +214,62 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
                 )
             by_class.append(run(keyed, label, clock.part(number, len(positives))))
         return list(zip(*by_class, strict=True))
+
+    def _source_fit(
+        self,
+        source: Any,
+        roles: dict[str, Any],
+        reading: dict[str, Any],
+        refine: Any,
+        plan: Any,
+    ) -> SourceFit:
+        """Return the fit in passes over a source; refuse parameters that it does not have.
+
+        ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``plan`` the class that reads
+        the features.
+        """
+        from directrix.fitting.fit_source import SourceFit
+        from directrix.fitting.source_passes import SourcePasses, source_folds
+
+        metric = resolve(self.metric)
+        if self.time_budget is not None:
+            msg = "fit_source has no time_budget=: leave it out, or use fit"
+            raise ValueError(msg)
+        if not isinstance(refine, int | np.integer) or isinstance(refine, bool) or refine < 0:
+            msg = f"refine must be a whole number, 0 or more, not {refine!r}"
+            raise ValueError(msg)
+        guarantees = self._guarantees([metric])
+        folds = source_folds(roles["fold"], self.cv)
+        if guarantees is not None:
+            if roles["weight"] is not None:
+                msg = "guarantee= counts rows, each once: leave weight= out"
+                raise ValueError(msg)
+            folds = replace(folds, n_folds=folds.n_folds + 1)
+        passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
+        guarantee = guarantees[0] if guarantees else None
+        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine))
+
+    def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
+        """Store a fit in passes over a source with this column of weights."""
+        given = {"sample_weight": weight, "class_weight": self.class_weight}
+        self._weighted_by = " and ".join(name for name, value in given.items() if value is not None)
+        self._set_fits([fit], progress)
+        self._warn_about_baseline([self])
+
+    def _set_fits(self, fits: Sequence[Fitted], progress: Progress) -> None:
+        """Store the fits, one for each score, and print which candidates were chosen."""
+        self._set_models(fits)
+        self.reports_ = self._final_reports(fit.report for fit in fits)
+        effects = [effect for report in self.reports_ for effect in report.directions]
+        flat = list(dict.fromkeys(effect.column for effect in effects if effect.flat))
+        if flat:
+            warn(DirectionWarning(flat), stacklevel=find_stacklevel())
+        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
+        for label, report in zip(labels, self.reports_, strict=True):
+            progress.stage(
+                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
+                f"{report.metric.label}: {report.expected_text}"
+            )
 
     @property
     def _positives(self) -> list[Any]:
@@ -249,11 +350,6 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             "the other"
         )
 
-    def _weights_named(self, weight: Any) -> str:
-        """Return what rates of rows elsewhere are weighted by, given their column of weights."""
-        given = {"sample_weight": weight, "class_weight": self.class_weight}
-        return " and ".join(name for name, value in given.items() if value is not None)
-
     @property
     @abstractmethod
     def _baseline_gaps(self) -> list[Gap | None]:
@@ -273,20 +369,11 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             for report in self.reports_
         )
 
-    def _warn_about_baseline(self, classifiers: Sequence[Self], baseline: str) -> None:
+    def _warn_about_baseline(self, classifiers: Sequence[Self]) -> None:
         """Warn once about the metrics by which a simpler model is as good."""
         behind = [resolve(each.metric).label for each in classifiers if each._is_behind]  # noqa: SLF001
         if behind and self.warn_baseline and not is_inside_search():
-            warn(NotBetterThanBaselineWarning(baseline, behind), stacklevel=find_stacklevel())
-
-    def _report_choice(self, progress: Progress) -> None:
-        """Print which candidate was chosen, for each report."""
-        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
-        for label, report in zip(labels, self.reports_, strict=True):
-            progress.stage(
-                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
-                f"{report.metric.label}: {report.expected_text}"
-            )
+            warn(NotBetterThanBaselineWarning(self._baseline, behind), stacklevel=find_stacklevel())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

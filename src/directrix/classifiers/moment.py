@@ -374,14 +374,14 @@ class MomentClassifier(ThresholdClassifier):
         transform, where, engine, progress : as in `summarize`
         """
         from directrix.fitting.histogram_choice import select_from_histograms
-        from directrix.fitting.two_passes import TwoPasses, source_folds
+        from directrix.fitting.source_passes import SourcePasses, source_folds
 
         metric = checked_metric(self)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "where": where}
         roles |= {"fold": source_folds(fold, _FOLDS), "transform": transform}
-        two = TwoPasses.of(source, engine=engine, progress=progress, **roles)
-        surveyed = two.survey()
+        passes = SourcePasses.of(source, engine=engine, progress=progress, **roles)
+        surveyed = passes.survey()
         self._set_classes(two_classes(surveyed.moments.classes))
         surveyed = surveyed.with_positive(self.positive_)
         moments = surveyed.moments
@@ -393,7 +393,7 @@ class MomentClassifier(ThresholdClassifier):
         lines = self._lines(weighted, metric)
         rows = f"{moments.count:,} rows, {moments.n_features:,} features"
         log.stage(f"first pass: {rows}, {len(lines.fold_lines)} folds; {metric.label}")
-        folds = two.histograms(lines.fold_lines, surveyed)
+        folds = passes.histograms(lines.fold_lines, moments.classes[-1])
         chosen = select_from_histograms(metric, folds, factors)
         report_choice(log, lines, metric, chosen.values, chosen.index)
         fitted = chosen.finalize(metric, lines.lines[chosen.index], weighted)

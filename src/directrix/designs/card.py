@@ -1,91 +1,369 @@
-"""CardDesign: the columns and crosses of a card, and the features they are coded as."""
+"""CardDesign: bins as features, with a structure and candidates that are learned from rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.tables.coding.coded_rows import CodedRows, Coding
-from directrix.tables.coding.prior import column_basis, directed_basis
+from directrix.designs.directions import direction_prices, flat_columns
+from directrix.designs.points import PointsFit, finished, points_as_rows
+from directrix.designs.screening import ScreenedColumns, is_wide, screened
+from directrix.designs.structure import Structure, StructureSearch
+from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
+from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.finalize import FittedLine
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft
+from directrix.frontier.compare import MOST_ROWS, compare
+from directrix.frontier.fold_designs import FoldDesigns
+from directrix.frontier.recipes import Recipe, Sweep
+from directrix.frontier.ridge_candidates import RidgeCandidate, ridge_candidates
+from directrix.frontier.row_candidate import RowCandidate
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.losses import Logistic
+from directrix.models.card import Card
+from directrix.models.report import Gap
+from directrix.tables.coding.card_coding import CardCoding, Direction
+from directrix.tables.coding.coded_rows import Coding
+from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basis
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.tables.coding.prior import CellKinds
+    from directrix.fitting.directions import DirectionPrices
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.training_rows import KeyedRows, TrainingRows
+    from directrix.fitting.trials import Trials
+    from directrix.metrics.base import Metric
+    from directrix.models.card import Scale
+
+#: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
+#: begin with the ridge itself; others are neighbours of good candidates.
+_RIDGE_FACTORS = (3.0, 1.0, 1.0 / 3.0)
+#: The same for closed-form candidates among those of the rows, whose loss is flatter.
+_CLOSED_RIDGE_FACTORS = (30.0, 10.0, 3.0)
+#: Relative decrease that ends a descent of the structure search: areas under curves need no more.
+_COARSE_FTOL = 1e-4
+#: With more features, closed-form candidates cost more than those of the rows.
+_MOST_FEATURES = 300
+#: What a report compares cards with, by `train_on`.
+BASELINES = {
+    "rows": "the logistic card of the same bins",
+    "counts": "the closed-form card of equal trade-off",
+}
 
 
-class Direction(NamedTuple):
-    """A direction that the points of a column keep.
+@dataclass(frozen=True)
+class CardSettings:
+    """How a card is made, whatever it is trained for.
 
-    Parameters
-    ----------
-    column : int
-        Position of the column.
-    name : str
-    wish : str
-        What was asked for, as text.
-    rising : array of int
-        Cells of the column in the order in which points of the positive class may not fall.
+    ``train_on`` is "rows" or "counts"; ``scale`` says what a point is worth, by default what the
+    trained line says.
     """
 
-    column: int
-    name: str
-    wish: str
-    rising: IntArray
+    train_on: str
+    max_crosses: int | None = None
+    directions: Sequence[Direction] = ()
+    max_columns: int | str | None = None
+    scale: Scale | None = None
+    n_jobs: int | None = None
+
+    def structure_search(
+        self,
+        kinds: Sequence[CellKinds],
+        rows: TrainingRows,
+        clock: Clock,
+        screen: Mapping[int | None, Sequence[int]] | None = None,
+    ) -> StructureSearch:
+        """Return the search for the structure of a card; rows have cells as their features."""
+        trainer: Trainer = RowTrainer(rows, _COARSE_FTOL, clock.is_over, self.n_jobs)
+        if self.train_on == "counts":
+            trainer = CountTrainer(rows, clock.is_over)
+        return StructureSearch(
+            kinds,
+            rows,
+            trainer,
+            clock.is_over,
+            self.max_crosses,
+            self.directions,
+            self.max_columns,
+            screen,
+        )
+
+    def with_columns(self, index: IntArray) -> CardSettings:
+        """Return the settings for a table of some of the columns, at sorted positions."""
+        place = {int(column): k for k, column in enumerate(index)}
+        kept = [each for each in self.directions if each.column in place]
+        return replace(self, directions=[each._replace(column=place[each.column]) for each in kept])
 
 
-class CardDesign(NamedTuple):
-    """What a card has points for.
+@dataclass(frozen=True)
+class CardDesign:
+    """Bins as features: which columns and crosses have points is learned from rows.
 
-    Parameters
-    ----------
-    coding : Coding
-    pairs : tuple of pairs of int
-        Columns of each cross.
-    merged : mapping of int to array
-        For each column in a cross, the cell in crosses of each of its cells.
+    ``kinds``: what the cells of each column are. ``to_cells``: from values of rows, as `Table` has
+    them, to their cells.
     """
 
-    coding: Coding
-    pairs: tuple[tuple[int, int], ...] = ()
-    merged: Mapping[int, IntArray] = MappingProxyType({})
+    kinds: Sequence[CellKinds]
+    to_cells: Callable[[FloatArray], IntArray]
+    settings: CardSettings
 
-    def rows(self, cells: IntArray) -> CodedRows:
-        """Return rows with these cells, of shape (n, columns), as coded features."""
-        columns = {k: merged[cells[:, k]] for k, merged in self.merged.items()}
-        crossed = [(columns[i], columns[j]) for i, j in self.pairs]
-        return CodedRows.of(self.coding.cell_numbers(cells, crossed), self.coding)
+    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedCard:
+        """Learn a structure; of a wide table, which columns are looked at."""
+        seen = keyed.training_rows(label, n_folds, MOST_ROWS)
+        seen = seen._replace(X=self.to_cells(seen.X))
+        if not is_wide(len(self.kinds), clock):
+            search = self.settings.structure_search(self.kinds, seen, clock)
+            return LearnedCard.of(self, search, keyed, label, clock)
+
+        def search_of(index: IntArray, by_fold: Mapping[int | None, Any]) -> StructureSearch:
+            kinds, rows = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
+            return self.settings.with_columns(index).structure_search(kinds, rows, clock, by_fold)
+
+        columns, search, note = screened(self.kinds, seen, clock, search_of)
+        narrow = CardDesign(
+            search.kinds,
+            lambda values: self.to_cells(values)[:, columns.positions],
+            self.settings.with_columns(columns.positions),
+        )
+        search.skipped.extend([note] if note else [])
+        return LearnedCard.of(narrow, search, keyed, label, clock, columns)
 
 
-def column_codings(
-    kinds: Sequence[CellKinds],
-    weights: Sequence[FloatArray],
-    rank: int,
-    directions: Sequence[Direction] = (),
-) -> tuple[list[Any], list[IntArray]]:
-    """Return the coding of each column, and the signs of its coefficients.
+@dataclass(frozen=True)
+class LearnedCard:
+    """The structure of a card, and the candidates that have it; see `LearnedDesign`.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-    weights : sequence of arrays of shape (cells,)
-        Weight of the rows of each cell, for each column.
-    rank : int
-        Directions of the coding of a column at most.
-    directions : sequence of Direction
-        Of columns whose points may only rise.
+    ``columns`` are those of the design, if the table was screened.
     """
-    rising = {direction.column: direction.rising for direction in directions}
-    bases: list[Any] = []
-    signs: list[IntArray] = []
-    for column, (of_column, weight) in enumerate(zip(kinds, weights, strict=True)):
-        if column in rising:
-            directed = directed_basis(of_column, weight, rising[column], rank)
-            bases.append(directed.basis)
-            signs.append(directed.signs)
-        else:
-            bases.append(column_basis(of_column, weight, rank, centred=True))
-            signs.append(np.zeros(bases[-1].shape[1], dtype=np.int64))
-    return bases, signs
+
+    design: CardDesign
+    search: StructureSearch
+    structure: Structure
+    seen: TrainingRows
+    rows: TrainingRows
+    candidates: CardCandidates
+    unbinned: UnbinnedBaseline
+    prices: DirectionPrices
+    used_up: Callable[[], bool]
+    columns: ScreenedColumns | None = None
+    units: None = None
+
+    @classmethod
+    def of(
+        cls,
+        design: CardDesign,
+        search: StructureSearch,
+        keyed: KeyedRows,
+        label: Any,
+        clock: Clock,
+        columns: ScreenedColumns | None = None,
+    ) -> LearnedCard:
+        """Choose the structure on held-out rows, and code the rows by it."""
+        cells, n_jobs = search.rows, design.settings.n_jobs
+        structure = search.run()
+        folds = [] if cells.fold is None else range(int(cells.fold.max()) + 1)
+        seen = rows = cells._replace(X=search.designs(structure, [None, *folds]))
+        if len(cells.positive) < len(keyed.index):  # the structure is learned from a sample
+            rows = keyed.all_rows(label)
+            coding = search.design(structure, None)
+            rows = rows._replace(X=coding.rows(design.to_cells(rows.X)))
+        # All of the budget is used up: better points are worth the time kept for the end of a fit.
+        used_up = partial(clock.is_over, -1.0)
+        train_on = design.settings.train_on
+        return cls(
+            design,
+            search,
+            structure,
+            seen,
+            rows,
+            CardCandidates(seen, structure.ridge, train_on, clock, n_jobs),
+            UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen, used_up),
+            direction_prices(search, structure.ridge),
+            used_up,
+            columns,
+        )
+
+    @property
+    def plain_ridge(self) -> float:
+        """The ridge of the structure."""
+        return self.structure.ridge
+
+    @property
+    def trials(self) -> Trials | None:
+        """Structures that were compared on the same rows."""
+        return self.search.trials if self.search.tried else None
+
+    def compared(self, metric: Metric) -> Compared:
+        """Compare candidates for a metric."""
+        return self.candidates.compared(metric)
+
+    def draft(self, metric: Metric, best: BestFit) -> Draft:
+        """Return the chosen card, on its scale if it has one.
+
+        Its report says what directions cost, and how much better it is than without bins.
+        """
+        search, structure, settings = self.search, self.structure, self.design.settings
+        coding = search.design(structure, None)
+        card = Card.of(coding, best.fitted.line)
+        kept = search.kept(structure.n_columns, None)
+        followed = [each for each in settings.directions if each.column in kept]
+        directions = self.prices.of(metric, flat_columns(followed, card.columns))
+        gap = self.unbinned.gap(best)
+        reasons = search.skipped, best.report.skipped, self.prices.skipped, self.unbinned.skipped
+        report = replace(
+            best.report,
+            straight=gap,
+            baseline=BASELINES[settings.train_on],
+            skipped=tuple(text for part in reasons for text in part),
+            directions=directions,
+        )
+        if settings.scale is None:
+            features = partial(self._features, coding.rows)
+            of_line = partial(self._card_of_line, coding)
+            return Draft(best.fitted, report, best.curve, features, of_line)
+        cards: dict[int | None, Card] = {None: card}
+        for fold, line in enumerate(best.lines.without):
+            cards[fold] = Card.of(search.design(structure, fold), line)
+        points = PointsFit(
+            settings.scale, metric, search.rows, settings.directions, self.used_up, search.kinds
+        )
+        scaled = points.run(best._replace(report=report), cards)
+        features = partial(self._features, partial(points_as_rows, scaled.card))
+        of_points = partial(self._card_of_points, scaled.card)
+        return Draft(scaled.fitted, scaled.report, scaled.curve, features, of_points)
+
+    def _features(self, of_cells: Callable[[IntArray], Any], values: FloatArray) -> Any:
+        return of_cells(self.design.to_cells(values))
+
+    def _card_of_line(self, coding: CardCoding, fitted: FittedLine) -> tuple[Card, FittedLine]:
+        return self._widened(Card.of(coding, fitted.line)), fitted
+
+    def _card_of_points(self, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+        card, fitted = finished(card, fitted)
+        return self._widened(card), fitted
+
+    def _widened(self, card: Card) -> Card:
+        return card if self.columns is None else self.columns.widened(card)
+
+
+@dataclass(frozen=True)
+class CardCandidates:
+    """Candidates of one structure, compared on the same held-out rows; rows are coded.
+
+    With ``train_on="counts"`` all of them are in closed form.
+    """
+
+    rows: TrainingRows
+    ridge: float
+    train_on: str
+    clock: Clock
+    n_jobs: int | None = None
+
+    def compared(self, metric: Metric) -> Compared:
+        """Compare candidates for a metric."""
+        if self.train_on == "counts":
+            comparison = compare(metric, [candidate.curves for candidate in self._closed])
+            few = len({candidate.ridge for candidate in self._closed}) < len(_RIDGE_FACTORS)
+            return Compared(self._closed, comparison, ["cards of other ridges"] if few else [])
+        return self._of_rows.compared(metric)
+
+    @cached_property
+    def _closed(self) -> list[RidgeCandidate]:
+        counts = self.train_on == "counts"
+        factors: tuple[float, ...] = _RIDGE_FACTORS if counts else _CLOSED_RIDGE_FACTORS
+        if counts and self.clock.is_over():  # they cannot be interrupted, and one is needed
+            factors = (1.0,)
+        ridges = [factor * self.ridge for factor in factors]
+        return ridge_candidates(*self.rows[:4], ridges, baseline=counts)
+
+    @cached_property
+    def _of_rows(self) -> Candidates:
+        frontier = RowFrontier(
+            *self.rows[:4],
+            progress=self.clock,
+            fall=FTOL,
+            out_of_time=self.clock.is_over,
+            n_jobs=self.n_jobs,
+        )
+        narrow = self.rows.X.shape[1] <= _MOST_FEATURES
+        summary = (lambda: self._closed) if narrow else None
+        return Candidates(frontier, summary, Sweep((self.ridge,), np.inf))
+
+
+@dataclass
+class UnbinnedBaseline:
+    """Logistic regression without bins, on the same held-out rows as a card.
+
+    A number is the mean of its bin, so that missing values and long tails do it no harm.
+
+    ``screen`` has the columns that are used, as in `StructureSearch`; by default all are.
+    """
+
+    kinds: Sequence[CellKinds]
+    rows: TrainingRows
+    n_jobs: int | None
+    screen: Mapping[int | None, Sequence[int]] | None = None
+    out_of_time: Callable[..., bool] | None = None
+    #: What there was no time for.
+    skipped: list[str] = field(default_factory=list, init=False)
+
+    def gap(self, card: BestFit) -> Gap | None:
+        """Return how much better a card is expected to be on new rows.
+
+        None if no rows are held out, or time is up.
+        """
+        if self.rows.fold is None or card.choice is None:
+            return None
+        if not self._candidates:
+            self.skipped = ["logistic regression without bins"]
+            return None
+        metric, report = card.choice.metric, card.report
+        comparison = compare(metric, [candidate.curves for candidate in self._candidates])
+        best, sign = comparison.best, -1.0 if metric.greater_is_better else 1.0
+        chosen = next(tried for tried in report.tried if tried.name == report.chosen)
+        mean = float(comparison.losses[best]) - sign * chosen.metric
+        if metric.limit is None:  # with a limit, both promise too much alike: of their thresholds
+            lines = Selection.of(self.rows, self._candidates, comparison, best)
+            without_bins = Choice.of(metric, lines, card.choice.sizes).expected().metric
+            mean = sign * (without_bins - card.choice.expected().metric)
+        return Gap.of_folds(mean, comparison.fold_losses[best] - sign * np.array(chosen.folds))
+
+    @cached_property
+    def _candidates(self) -> list[RowCandidate]:
+        """Lines of several ridges; none if there was no time."""
+        if self.out_of_time is not None and self.out_of_time():
+            return []
+        frontier = RowFrontier(
+            self._designs(),
+            *self.rows[1:4],
+            fall=FTOL,
+            out_of_time=self.out_of_time,
+            n_jobs=self.n_jobs,
+        )
+        candidates = frontier.plan(Recipe(Logistic(), ridge) for ridge in Sweep().ridges)
+        frontier.solve_together(candidates, frontier.folds)
+        return [] if frontier.stopped else [each for each in candidates if each.fit()]
+
+    def _designs(self) -> Any:
+        """Return the rows as straight lines see them."""
+        rows = self.rows
+        bases = [
+            straight_basis(kinds, cell_weights(kinds, cells, rows.weight))
+            for kinds, cells in zip(self.kinds, rows.X.T, strict=True)
+        ]
+        if self.screen is None:
+            return CardCoding(Coding(bases)).rows(rows.X)
+        designs = {
+            fold: CardCoding(
+                Coding([basis if k in columns else basis[:, :0] for k, basis in enumerate(bases)])
+            ).rows(rows.X)
+            for fold, columns in self.screen.items()
+        }
+        whole = designs.pop(None)
+        return FoldDesigns(
+            whole, {fold: rows for fold, rows in designs.items() if fold is not None}
+        )

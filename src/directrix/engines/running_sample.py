@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from directrix.rows.sample import RowSample
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from directrix._typing import AnyArray
@@ -20,57 +19,30 @@ if TYPE_CHECKING:
 _ROWS_AT_A_TIME = 1 << 16
 
 
-class Sample(Protocol):
-    """Sampled rows of each class, with the least hashes; `RowSample` says what the methods do."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-    def __len__(self) -> int: ...
-
-    def at_most(self, n_per_class: int) -> Self: ...  # noqa: D102
-
-    def below(self, thresholds: dict[Any, int]) -> Self: ...  # noqa: D102
-
-    def may_hold(self, y: AnyArray, keys: AnyArray) -> AnyArray: ...  # noqa: D102
-
-
-S = TypeVar("S", bound=Sample)
-
-
-class RunningSample(Generic[S]):
+class RunningSample:
     """The sample of a partition while its blocks are read.
 
     Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
     Rows of weight zero are not sampled.
 
-    Parameters
-    ----------
-    sample_of : callable
-        Takes a block, indices of its rows, and ``most``; returns the sample of all these rows.
-    most : int
-        Largest number of rows of each class in the sample of all partitions.
-    n_partitions : int, optional
-        A partition sends its share of the rows, with a margin; None for all that may be sampled.
-    apart : int, optional
-        A hold-out fold, whose rows are not sampled.
-    thresholds : dict, optional
-        Largest hash of the rows of each class.
+    ``most``: largest number of rows of each class in the sample of all partitions.
+    ``n_partitions``: a partition sends its share of the rows, with a margin; None for all that may
+    be sampled. ``apart``: a hold-out fold, whose rows are not sampled. ``thresholds``: largest hash
+    of the rows of each class.
     """
 
     def __init__(
         self,
-        sample_of: Callable[[Block, AnyArray, int], S],
         most: int,
         n_partitions: int | None,
         apart: int | None = None,
         thresholds: dict[Any, int] | None = None,
     ) -> None:
-        self._sample_of = sample_of
         self._most = most
         self._share = share_of_partition(most, n_partitions)
         self._apart = apart
         self._thresholds = thresholds
-        self._parts: list[S] = []
+        self._parts: list[RowSample] = []
 
     def add(self, block: Block) -> None:
         """Sample the rows of one more block."""
@@ -86,12 +58,12 @@ class RunningSample(Generic[S]):
             rows = start + np.flatnonzero(kept)
             if not len(rows):
                 continue
-            part = self._sample_of(block, rows, self._most)
+            part = sample_of_block(block, rows, self._most)
             parts.append(part if self._thresholds is None else part.below(self._thresholds))
             if sum(map(len, parts[1:])) >= self._share or len(parts) == 1:
                 self._add_up()
 
-    def sample(self) -> S | None:
+    def sample(self) -> RowSample | None:
         """Return the sample; None if there were no rows."""
         if not self._parts:
             return None
@@ -103,9 +75,10 @@ class RunningSample(Generic[S]):
 
 
 def sample_of_block(block: Block, rows: AnyArray, most: int) -> RowSample:
-    """Return some rows of a block of numbers as a sample; see `RunningSample`."""
+    """Return some rows of a block, of numbers or of a raw table, as a sample."""
+    X = block.X.take(rows)
     return RowSample.of(
-        np.asarray(block.X.take(rows), dtype=np.float64),
+        X if hasattr(X, "row_hashes") else np.asarray(X, dtype=np.float64),
         block.labels[rows],
         block.row_weight[rows],
         block.row_fold[rows],
@@ -117,12 +90,7 @@ def sample_of_block(block: Block, rows: AnyArray, most: int) -> RowSample:
 def share_of_partition(most: int, n_partitions: int | None) -> int:
     """Return the largest number of rows of a class that a partition sends.
 
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample of all partitions.
-    n_partitions : int, optional
-        None if it is not known; a partition then sends as many as there may be in all.
+    As many as there may be in all, if the number of partitions is not known.
     """
     twice = 2.0 * most / (n_partitions or 1)
     return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))

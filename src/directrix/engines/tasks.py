@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from directrix.engines.block import Block, Partition
 from directrix.engines.plan import Grouped, Plan
-from directrix.engines.running_sample import RunningSample, sample_of_block
+from directrix.engines.running_sample import RunningSample
+from directrix.engines.table_plan import ClassTotals
 from directrix.moments.score_histogram import LineHistograms
 from directrix.rows import labels
 from directrix.rows.keys import key_hash, mix_bits
@@ -17,18 +18,22 @@ from directrix.rows.labels import checked_weight
 from directrix.rows.rows import not_finite_error
 from directrix.rows.sample import LARGEST_HASH, RowSample
 from directrix.rows.sums import TreeSum, tree_sum
+from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.engines.table_plan import TableSummary
     from directrix.moments import Moments
+    from directrix.tables import Binner
+    from directrix.tables.coding.card_coding import CardCoding
 
-#: Rows that are sampled at a time.
-_ROWS_AT_A_TIME = 1 << 16
-#: Rows whose scores are counted at a time, and the largest number of their values. To add a
+#: Rows of numbers that are scored at a time, and the largest number of their values. To add a
 #: histogram to others costs as much as to count some thousand scores.
-_COUNTED_AT_A_TIME, _VALUES_AT_A_TIME = 1 << 17, 1 << 22
+_ROWS_AT_A_TIME, _VALUES_AT_A_TIME = 1 << 17, 1 << 22
+#: Rows of cells that are coded and scored at a time.
+_CODED_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,7 @@ class Fingerprint:
     the rows. Rows that are missing, replaced or in another fold change it, and so does another
     order of the columns.
 
-    Parameters
-    ----------
-    rows : int
-        Number of rows.
-    total : int
-        Sum of the hashes modulo 2⁶⁴.
+    ``rows``: number of rows. ``total``: sum of the hashes modulo 2⁶⁴.
     """
 
     rows: int = 0
@@ -84,184 +84,329 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """Result of `Survey` and `Sampling`: summaries, a sample of the rows, and their fingerprint."""
+    """Result of `Survey`: a summary of the rows, a sample of them, and their fingerprint.
 
-    grouped: Grouped
+    The summary is what the plan makes of a block: `Grouped` moments of numbers, or the
+    `TableSummary` of a raw table. It is None where there are no rows, or nothing but a sample was
+    asked for.
+    """
+
+    summary: Any = None
     sample: RowSample | None = None
     fingerprint: Fingerprint = Fingerprint()
 
     @property
     def moments(self) -> Moments:
-        """The summary of all rows, where no column divides them into groups."""
-        return self.grouped.by_group[None]
+        """The moments of all rows, where no column divides them into groups."""
+        moments: Moments = self.summary.by_group[None]
+        return moments
+
+    @property
+    def table(self) -> TableSummary:
+        """The summary of a raw table."""
+        table: TableSummary = self.summary
+        return table
+
+    @property
+    def totals(self) -> ClassTotals:
+        """Number and weight of the rows of each class and fold."""
+        if isinstance(self.summary, Grouped):
+            return ClassTotals.of_moments(self.moments)
+        return self.table.totals
 
     def with_positive(self, label: Any) -> Surveyed:
         """Return the same with this label as the positive one, last in the summary's classes."""
-        return replace(self, grouped=Grouped({None: self.moments.with_positive(label)}))
+        return replace(self, summary=Grouped({None: self.moments.with_positive(label)}))
 
     def __add__(self, other: Surveyed) -> Surveyed:
-        samples = [sample for sample in (self.sample, other.sample) if sample is not None]
         return Surveyed(
-            self.grouped + other.grouped,
-            tree_sum(samples) if samples else None,
+            _sum(self.summary, other.summary),
+            _sum(self.sample, other.sample),
             self.fingerprint + other.fingerprint,
         )
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Task of the first of two passes: summaries, a sample of the rows, and their fingerprint.
+    """Task of the first pass: a summary of the rows, a sample of them, and their fingerprint.
 
     A partition sends its share of the sample, twice as many rows as if all partitions were equal
     and a margin for chance. If one has many more rows of a class than others, the sum is too small
-    (the lowest threshold is that of the largest partition), and `Sampling` takes another sample.
+    (the lowest threshold is that of the largest partition). A survey with `thresholds` then takes
+    nothing but another sample: all rows below them, however they are spread over partitions.
 
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample; 0 for no sample.
-    apart : int, optional
-        A hold-out fold, whose rows are not sampled.
+    ``most``: largest number of rows of each class in the sample; 0 for no sample. ``apart``: a
+    hold-out fold, whose rows are not sampled. ``thresholds``: largest hash of the sampled rows of
+    each class.
     """
 
     most: int
     apart: int | None = None
-    name = "summarize"
-
-    def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
-        """Return summaries, sample and fingerprint of a partition."""
-        grouped: TreeSum[Grouped] = TreeSum()
-        grouped.add(0, Grouped({}))
-        running = RunningSample(sample_of_block, self.most, partition.count, self.apart)
-        fingerprint = Fingerprint()
-        for number, block in enumerate(plan.blocks(partition), start=1):
-            grouped.add(number, plan.summary_of(block))
-            fingerprint += Fingerprint.of(block)
-            if self.most:
-                running.add(block)
-        return Surveyed(grouped.total(), running.sample(), fingerprint)
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Task that samples all rows below given thresholds, however they are spread over partitions.
-
-    Parameters
-    ----------
-    most : int
-        Largest number of rows of each class in the sample.
-    thresholds : dict
-        Largest hash of the rows of each class.
-    apart : int, optional
-        A hold-out fold, whose rows are not sampled.
-    """
-
-    most: int
-    thresholds: dict[Any, int]
-    apart: int | None = None
-    name = "sample"
+    thresholds: dict[Any, int] | None = None
 
     @classmethod
-    def of_counts(cls, most: int, counts: dict[Any, int], apart: int | None = None) -> Sampling:
+    def of_counts(cls, most: int, counts: dict[Any, int], apart: int | None = None) -> Survey:
         """Return the task that samples ``most`` rows of each class, in expectation a few more.
 
-        Parameters
-        ----------
-        most, apart
-            As in the constructor.
-        counts : dict
-            Number of rows of each class.
+        ``counts`` are the numbers of all rows of each class.
         """
         wanted = most + 5.0 * most**0.5  # fewer than ``most`` once in millions
         thresholds = {
             label: LARGEST_HASH if count <= wanted else int(wanted / count * LARGEST_HASH)
             for label, count in counts.items()
         }
-        return cls(most, thresholds, apart)
+        return cls(most, apart, thresholds)
+
+    @property
+    def name(self) -> str:
+        """What a progress bar calls the pass."""
+        return "summarize" if self.thresholds is None else "sample"
 
     def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
-        """Return sample and fingerprint of a partition."""
-        running = RunningSample(sample_of_block, self.most, None, self.apart, self.thresholds)
-        fingerprint = Fingerprint()
+        """Return summary, sample and fingerprint of a partition."""
+        summary: TreeSum[Any] = TreeSum()
+        n_partitions = partition.count if self.thresholds is None else None
+        running = RunningSample(self.most, n_partitions, self.apart, self.thresholds)
+        fingerprint, n_blocks = Fingerprint(), 0
         for block in plan.blocks(partition):
+            if self.thresholds is None:
+                summary.add(n_blocks, plan.summary_of(block))  # first: it checks labels and weights
+                n_blocks += 1
             fingerprint += Fingerprint.of(block)
-            running.add(block)
-        return Surveyed(Grouped({}), running.sample(), fingerprint)
+            if self.most:
+                running.add(block)
+        return Surveyed(summary.total() if n_blocks else None, running.sample(), fingerprint)
+
+
+# ── Later passes: score histograms, gradients and counts of cells ─────────────────────────────────
+
+
+class Features(Protocol):
+    """What the rows of a block are to models, some thousand at a time."""
+
+    @property
+    def n_cells(self) -> Sequence[int]:
+        """Number of cells of each column; empty for numbers."""
+        ...
+
+    def parts(self, block: Block) -> Iterator[tuple[slice, AnyArray]]:
+        """Yield slices of the rows, and their features."""
+        ...
+
+    def counts(self, block: Block) -> BinCounts:
+        """Return the counts of the cells of a block, by fold."""
+        ...
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Result of `Histograms`: score histograms of each fold, and the fingerprint of the rows."""
+class NumberFeatures:
+    """Numbers as they are.
 
-    folds: tuple[LineHistograms, ...]
-    fingerprint: Fingerprint = Fingerprint()
-
-    def __add__(self, other: Counted) -> Counted:
-        both = zip(self.folds, other.folds, strict=True)
-        return Counted(tuple(a + b for a, b in both), self.fingerprint + other.fingerprint)
-
-
-@dataclass(frozen=True)
-class Histograms:
-    """Task of the second of two passes: score histograms of the candidates, fold by fold.
-
-    Parameters
-    ----------
-    lines : array of shape (n_folds, k, d + 1)
-        For each fold, the coefficients of the candidates that were trained without it.
-    positive : label
-        The positive class.
-    classes : array, optional
-        Both labels, where no earlier pass has checked the rows: labels, weights and features are
-        then checked here.
+    ``classes``: both labels, where no earlier pass has checked the rows: labels, weights and
+    features are then checked here.
     """
 
-    lines: FloatArray
-    positive: Any
+    n_features: int
     classes: Any = None
-    name = "score"
+    n_cells = ()
 
-    def __call__(self, plan: Plan, partition: Partition) -> Counted:
-        """Return the histograms of the rows of a partition."""
-        totals = [LineHistograms.empty(self.lines.shape[1]) for _ in self.lines]
-        fingerprint = Fingerprint()
-        for block in plan.blocks(partition):
-            fingerprint += Fingerprint.of(block)
-            for number, histograms in self._of_block(block):
-                totals[number] += histograms
-        return Counted(tuple(totals), fingerprint)
-
-    def _of_block(self, block: Block) -> Iterator[tuple[int, LineHistograms]]:
-        """Yield fold numbers, and histograms of some rows of the fold."""
+    def parts(self, block: Block) -> Iterator[tuple[slice, AnyArray]]:
+        """Yield slices of the rows, and their features."""
         n, d = block.X.shape
-        if d != self.lines.shape[2] - 1:
+        if d != self.n_features:
             msg = (
-                f"the rows have {d} features, and the model has {self.lines.shape[2] - 1}: name "
-                "those of the model with features="
+                f"the rows have {d} features, and the model has {self.n_features}: name those of "
+                "the model with features="
             )
             raise ValueError(msg)
         if self.classes is not None:
             labels.encode(block.labels, self.classes)
             if block.weight is not None:
                 checked_weight(block.weight, n)
-        positive = block.labels == self.positive
-        weight = None if block.weight is None else block.row_weight  # counts need no ones
-        # NumPy sorts integers of 8 bits fastest.
-        n_folds = int(block.row_fold.max(initial=0)) + 1
-        fold = block.row_fold.astype(labels.code_dtype(n_folds))
-        size = max(min(_COUNTED_AT_A_TIME, _VALUES_AT_A_TIME // max(d, 1)), 1)
+        size = max(min(_ROWS_AT_A_TIME, _VALUES_AT_A_TIME // max(d, 1)), 1)
         for start in range(0, n, size):
-            chunk = slice(start, min(start + size, n))
-            # Column by column: rows of a fold are then read nearly in sequence.
-            columns = block.X.block(chunk.start, chunk.stop).T
-            if self.classes is not None and not np.isfinite(columns).all():
+            part = slice(start, min(start + size, n))
+            X = block.X.block(part.start, part.stop)
+            if self.classes is not None and not np.isfinite(X).all():
                 raise not_finite_error(block.X, partial=True) or ValueError
-            order = np.argsort(fold[chunk], kind="stable")
-            ends = np.cumsum(np.bincount(fold[chunk], minlength=len(self.lines)))
-            # Rows that changed since the first pass may be in other folds: the fingerprint tells.
-            groups = zip(self.lines, np.split(order, ends[:-1]), strict=False)
-            for number, (lines, rows) in enumerate(groups):
-                if len(rows):
-                    X, all_rows = np.take(columns, rows, axis=1).T, start + rows
-                    row_weight = None if weight is None else weight[all_rows]
-                    yield number, LineHistograms.of(X, positive[all_rows], lines, row_weight)
+            yield part, X
+
+    def counts(self, block: Block) -> BinCounts:
+        """Refuse: numbers have no cells."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class CellFeatures:
+    """Cells of the columns of a raw table."""
+
+    binner: Binner
+
+    @property
+    def n_cells(self) -> list[int]:
+        """Number of cells of each column."""
+        return [bins.n_cells for bins in self.binner.bins_]
+
+    def parts(self, block: Block) -> Iterator[tuple[slice, AnyArray]]:
+        """Yield slices of the rows, and their cells."""
+        cells = self.binner.cells(block.X)
+        for start in range(0, block.n_rows, _CODED_AT_A_TIME):
+            part = slice(start, min(start + _CODED_AT_A_TIME, block.n_rows))
+            yield part, cells[part]
+
+    def counts(self, block: Block) -> BinCounts:
+        """Return the counts of the cells of a block, by fold."""
+        return BinCounts.of(self.binner, block.X, block.y, block.weight, fold=block.fold)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldModels:
+    """Lines that score the rows of a fold: of numbers or, with a coding, of cells.
+
+    ``lines`` have the shape (k, d + 1), intercepts last.
+    """
+
+    fold: int
+    lines: FloatArray
+    coding: CardCoding | None = None
+
+    def histograms(
+        self, X: AnyArray, positive: AnyArray, weight: FloatArray | None
+    ) -> LineHistograms:
+        """Return the histograms of the scores of rows."""
+        if self.coding is None:
+            return LineHistograms.of(X, positive, self.lines, weight)
+        return LineHistograms.of_scores(self.scores(X), positive, weight)
+
+    def scores(self, cells: AnyArray) -> AnyArray:
+        """Return the scores of rows with these cells by each line, of shape (k, n)."""
+        lines = self.lines.astype(np.float32)  # bins of scores are wider than its rounding
+        scores: AnyArray = self._coded(cells) @ lines[:, :-1].T + lines[:, -1]
+        return scores.T
+
+    def _coded(self, cells: AnyArray) -> Any:
+        return cells if self.coding is None else self.coding.rows(cells)
+
+
+class SlopeSums(Protocol):
+    """Losses whose gradients a pass adds up (`directrix.fitting.corrections.LossSlopes`)."""
+
+    @property
+    def coefs(self) -> FloatArray:
+        """Coefficients of shape (k, d + 1)."""
+        ...
+
+    def sums(
+        self, rows_of: Any, positive: AnyArray, weight: FloatArray, fold: AnyArray, dtype: Any = ...
+    ) -> FloatArray:
+        """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
+        ...
+
+
+class ModelSlopes(NamedTuple):
+    """Losses of lines, of numbers or of coded cells, whose gradients a pass adds up."""
+
+    losses: SlopeSums
+    coding: CardCoding | None = None
+
+    def sums(self, X: AnyArray, positive: AnyArray, weight: Any, fold: AnyArray) -> FloatArray:
+        """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
+        coding = self.coding
+        if coding is None:
+            numbers = np.asarray(X, dtype=np.float64)
+            return self.losses.sums(numbers.__getitem__, positive, weight, fold)
+        # A sum over many rows needs no more digits of each than single precision has.
+        return self.losses.sums(
+            lambda rows: coding.rows(X[rows]), positive, weight, fold, np.float32
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Result of `Score`; results add up.
+
+    ``cells`` has for each column the weight of the negatives and of the positives in its cells, of
+    shape (2, cells); it is empty unless cards are scored.
+    """
+
+    fingerprint: Fingerprint
+    histograms: tuple[LineHistograms, ...] = ()
+    gradients: tuple[FloatArray, ...] = ()
+    cells: tuple[FloatArray, ...] = ()
+    counts: BinCounts | None = None
+
+    def __add__(self, other: Scored) -> Scored:
+        histograms, gradients, cells = (
+            tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
+            for name in ("histograms", "gradients", "cells")
+        )
+        counts = _sum(self.counts, other.counts)
+        fingerprint = self.fingerprint + other.fingerprint
+        return Scored(fingerprint, histograms, gradients, cells, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Task of the later passes: score histograms, gradients, and counts of cells.
+
+    ``positive``: the positive class. ``models``: lines whose scores are counted in histograms.
+    ``slopes``: lines whose gradients are added up. ``count``: whether cells and pairs of cells are
+    counted.
+    """
+
+    features: Features
+    positive: Any
+    models: Sequence[FoldModels] = ()
+    slopes: Sequence[ModelSlopes] = ()
+    count: bool = False
+    name = "score"
+
+    def __call__(self, plan: Plan, partition: Partition) -> Scored:
+        """Return histograms, gradients and counts of the rows of a partition."""
+        histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
+        gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
+        by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
+        fingerprint, counts = Fingerprint(), None
+        for block in plan.blocks(partition):
+            fingerprint += Fingerprint.of(block)
+            if self.count:
+                counts = _sum(counts, self.features.counts(block))
+            if not self.models and not self.slopes:
+                continue
+            positive = block.labels == self.positive
+            for part, X in self.features.parts(block):
+                fold = block.row_fold[part]
+                weight = None if block.weight is None else block.row_weight[part]
+                for k, counted in enumerate(by_cell):
+                    codes = X[:, k] + counted.shape[1] * positive[part]
+                    by_cell[k] += np.bincount(codes, weight, counted.size).reshape(2, -1)
+                for k, part_histograms in self._histograms(X, positive[part], weight, fold):
+                    histograms[k] += part_histograms
+                for k, slope in enumerate(self.slopes):
+                    gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)
+        return Scored(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
+
+    def _histograms(
+        self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray
+    ) -> Iterator[tuple[int, LineHistograms]]:
+        """Yield numbers of models, and the histograms of the rows of their fold."""
+        # NumPy sorts integers of 8 bits fastest.
+        n_folds = 1 + max(int(fold.max(initial=0)), *(model.fold for model in self.models), 0)
+        order = np.argsort(fold.astype(labels.code_dtype(n_folds)), kind="stable")
+        ends = np.cumsum(np.bincount(fold, minlength=n_folds))
+        by_fold = np.split(order, ends[:-1])
+        # Column by column: rows of a fold are then read nearly in sequence.
+        columns = X.T
+        for k, model in enumerate(self.models):
+            rows = by_fold[model.fold]
+            if len(rows):
+                features = np.take(columns, rows, axis=1).T
+                row_weight = None if weight is None else weight[rows]
+                yield k, model.histograms(features, positive[rows], row_weight)
+
+
+def _sum(first: Any, second: Any) -> Any:
+    """Return the sum of two summaries, either of which may be None."""
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second

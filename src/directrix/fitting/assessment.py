@@ -42,14 +42,9 @@ class RefitChange(NamedTuple):
     The lines of the folds are fitted to fewer rows, and are worse for it than the refitted line.
     Burman 1989 adds this difference to the cross-validated estimate.
 
-    Parameters
-    ----------
-    tpr, fpr, area : float
-    growth : float
-        By what factor the distance of the classes' scores can grow with the rows of one more fold:
-        the root of the ratio of rows, as where noise prevails.
-    chance : float
-        Area of scores that know nothing.
+    ``growth``: by what factor the distance of the classes' scores can grow with the rows of one
+    more fold: the root of the ratio of rows, as where noise prevails. ``chance``: area of scores
+    that know nothing.
     """
 
     tpr: float
@@ -64,13 +59,8 @@ class RefitChange(NamedTuple):
     ) -> RefitChange:
         """Compare the scores of the refitted line with those of the folds' lines.
 
-        Parameters
-        ----------
-        metric : Metric
-        rows : TrainingRows
-        every : array of shape (n, 1 + folds)
-            Scores of all rows by the refitted line, first, and by the line of each fold.
-        threshold : float
+        ``every`` (n, 1 + folds): scores of all rows by the refitted line, first, and by the line of
+        each fold.
         """
         above = every > threshold
         rates = []
@@ -118,20 +108,10 @@ class RefitChange(NamedTuple):
 class Assessment(NamedTuple):
     """Rates of a line at its threshold.
 
-    Parameters
-    ----------
-    empirical : Rates
-        On the rows that chose the candidate and the threshold.
-    expected : Rates
-        On new rows.
-    intervals : Intervals
-        95 % intervals of the expected rates.
-    rows : str
-        Which rows these were.
-    choice : Choice, optional
-        The choice among candidates, if there was one.
-    guarantee : str, optional
-        Limits that are kept on new rows, and with what confidence.
+    ``empirical``: on the rows that chose the candidate and the threshold. ``expected``: on new
+    rows. ``intervals``: 95 % intervals of the expected rates. ``rows``: which rows these were.
+    ``choice``: the choice among candidates, if there was one. ``guarantee``: limits that are kept
+    on new rows, and with what confidence.
     """
 
     empirical: Rates
@@ -172,17 +152,9 @@ class Assessment(NamedTuple):
     ) -> Assessment:
         """Assess the chosen candidate at one threshold of its held-out curve.
 
-        Parameters
-        ----------
-        choice : Choice
-        curve : Curve
-            Of the held-out scores.
-        index : int
-            Index of the threshold on the curve.
-        rows : str
-            Which rows these are.
-        change : RefitChange, optional
-            How the line refitted to all rows differs from those of the folds.
+        ``curve``: of the held-out scores. ``index``: index of the threshold on the curve. ``rows``:
+        which rows these are. ``change``: how the line refitted to all rows differs from those of
+        the folds.
         """
         metric = choice.metric
         rates = float(curve.tpr[index]), float(curve.fpr[index])

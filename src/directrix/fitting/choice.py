@@ -55,19 +55,10 @@ _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 class Selection:
     """The candidates that were compared, and which of them was chosen by what rule.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-        Rows on which they were compared.
-    scores : array of shape (n, k)
-        Held-out scores of these rows by each candidate.
-    losses, values : array of shape (k,)
-        What decided, and the metric on all rows together.
-    chosen : int
-        Index of the chosen candidate.
-    rule : LeastLoss or OneStandardError
-    trials : Trials, optional
-        What was chosen on the same rows before the candidates were made.
+    ``rows``: rows on which they were compared. ``scores`` (n, k): held-out scores of these rows by
+    each candidate. ``losses``, ``values``: what decided, and the metric on all rows together.
+    ``chosen``: index of the chosen candidate. ``trials``: what was chosen on the same rows before
+    the candidates were made.
     """
 
     rows: TrainingRows
@@ -118,20 +109,10 @@ class Selection:
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
 
-    Parameters
-    ----------
-    metric : Metric
-    parts : PartCurves
-    losses, values : array of shape (k,)
-        What decided, and the metric on all rows together.
-    rule : callable
-        From the losses to the index of the chosen candidate.
-    sizes : Sizes
-        Effective sample sizes of the rows that set the threshold.
-    prior : float
-        Share of positives.
-    trials : Trials, optional
-        What was chosen on the same rows before.
+    ``losses``, ``values``: what decided, and the metric on all rows together. ``rule``: from the
+    losses to the index of the chosen candidate. ``sizes``: effective sample sizes of the rows that
+    set the threshold. ``prior``: share of positives. ``trials``: what was chosen on the same rows
+    before.
     """
 
     metric: Metric
@@ -177,13 +158,8 @@ class Choice:
         These are what the rows show that chose candidate and threshold, less the optimism of such
         choices.
 
-        Parameters
-        ----------
-        rule : callable, optional
-            Another rule of choice.
-        shown : Rates, optional
-            Of the model that was chosen, on these rows; by default of the candidate that the rule
-            chooses, at its best threshold.
+        ``rule``: another rule of choice. ``shown``: of the model that was chosen, on these rows; by
+        default of the candidate that the rule chooses, at its best threshold.
         """
         rule, at, metric = self.rule if rule is None else rule, self.at, self.metric
         pooled = -self.values if metric.greater_is_better else self.values

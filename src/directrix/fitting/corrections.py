@@ -8,38 +8,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.engines.tasks import Fingerprint
 from directrix.frontier.corrected_candidate import CorrectedCandidate
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_candidate import RowCandidate
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.engines.block import Partition
-    from directrix.engines.plan import Plan
     from directrix.frontier.candidates import Candidate
     from directrix.losses.base import Loss
 
 #: Candidates of a sample that are corrected.
 _MOST = 2
-#: Rows that are scored at a time.
-_ROWS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class LossSlopes:
     """Losses of linear models whose gradients a pass adds up.
 
-    Parameters
-    ----------
-    coefs : array of shape (k, d + 1)
-        Intercepts last.
-    losses : sequence of Loss
-        For each line of coefficients; means over rows.
-    factors : array of shape (k, 2)
-        Factors of the weights of the negatives and of the positives.
-    without : tuple of int
-        Folds whose rows do not count.
+    ``coefs`` (k, d + 1): intercepts last. ``losses``: for each line of coefficients; means over
+    rows. ``factors`` (k, 2): factors of the weights of the negatives and of the positives.
+    ``without``: folds whose rows do not count.
     """
 
     coefs: FloatArray
@@ -57,13 +45,8 @@ class LossSlopes:
     ) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1).
 
-        Parameters
-        ----------
-        rows_of : callable
-            From indices of rows to their features, a matrix as far as products go.
-        positive, weight, fold : arrays of shape (n,)
-        dtype : dtype
-            In which scores are made.
+        ``rows_of``: from indices of rows to their features, a matrix as far as products go.
+        ``dtype``: in which scores are made.
         """
         rows = np.flatnonzero(~np.isin(fold, self.without))
         X, positive, weight = rows_of(rows), positive[rows], weight[rows]
@@ -81,13 +64,8 @@ class LossSlopes:
 class Slopes(NamedTuple):
     """Gradients of candidates that are made without a fold.
 
-    Parameters
-    ----------
-    fold : int, optional
-        None for candidates of all rows.
-    losses : LossSlopes
-    weights : array of shape (k,)
-        Weight of all rows that count, for each candidate.
+    ``fold``: None for candidates of all rows. ``weights``: weight of all rows that count, for each
+    candidate.
     """
 
     fold: int | None
@@ -99,15 +77,9 @@ class Slopes(NamedTuple):
 class Corrections:
     """What a pass adds up to correct candidates, and the correction.
 
-    Parameters
-    ----------
-    n_folds : int
-    weights : callable
-        From folds that do not count to the weight of all other negatives and positives.
-    factors : array of shape (2,)
-        Class weights of the negatives and of the positives.
-    apart : int, optional
-        A fold that is set apart.
+    ``weights``: from folds that do not count to the weight of all other negatives and positives.
+    ``factors``: class weights of the negatives and of the positives. ``apart``: a fold that is set
+    apart.
     """
 
     n_folds: int
@@ -148,13 +120,8 @@ class Corrections:
     ) -> list[CorrectedCandidate]:
         """Return candidates after one correction.
 
-        Parameters
-        ----------
-        candidates : sequence of CorrectedCandidate
-        slopes : sequence of Slopes
-            Made of these candidates.
-        gradients : sequence of arrays of shape (k, d + 1)
-            Sums over all rows, for each of the slopes, in the units of the coefficients.
+        ``slopes``: made of these candidates. ``gradients`` (k, d + 1): sums over all rows, for each
+        of the slopes, in the units of the coefficients.
         """
         means = {
             each.fold: gradient / each.weights[:, None]
@@ -164,54 +131,3 @@ class Corrections:
             each.corrected({fold: mean[k] for fold, mean in means.items()})
             for k, each in enumerate(candidates)
         ]
-
-
-@dataclass(frozen=True, eq=False)
-class Summed:
-    """Result of `Gradients`; results add up.
-
-    Parameters
-    ----------
-    gradients : tuple of arrays of shape (k, d + 1)
-    fingerprint : Fingerprint
-    """
-
-    gradients: tuple[FloatArray, ...]
-    fingerprint: Fingerprint
-
-    def __add__(self, other: Summed) -> Summed:
-        both = zip(self.gradients, other.gradients, strict=True)
-        return Summed(tuple(a + b for a, b in both), self.fingerprint + other.fingerprint)
-
-
-@dataclass(frozen=True, eq=False)
-class Gradients:
-    """Task of a pass that corrects lines: gradients of losses over the rows.
-
-    Parameters
-    ----------
-    losses : sequence of LossSlopes
-        With coefficients of the features as they are.
-    positive : label
-        The positive class.
-    """
-
-    losses: Sequence[LossSlopes]
-    positive: Any
-    name = "correct"
-
-    def __call__(self, plan: Plan, partition: Partition) -> Summed:
-        """Return the gradients of the rows of a partition."""
-        gradients = [np.zeros(each.coefs.shape) for each in self.losses]
-        fingerprint = Fingerprint()
-        for block in plan.blocks(partition):
-            fingerprint += Fingerprint.of(block)
-            positive = block.labels == self.positive
-            weight, fold = block.row_weight, block.row_fold
-            for start in range(0, block.n_rows, _ROWS_AT_A_TIME):
-                part = slice(start, min(start + _ROWS_AT_A_TIME, block.n_rows))
-                X = np.asarray(block.X.block(part.start, part.stop), dtype=np.float64)
-                columns = positive[part], weight[part], fold[part]
-                for k, each in enumerate(self.losses):
-                    gradients[k] += each.sums(X.__getitem__, *columns)
-        return Summed(tuple(gradients), fingerprint)

@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 class Signs:
     """Signs of some coefficients.
 
-    Parameters
-    ----------
-    n_features : int
-    positions : tuple of pairs of str and int
-        Name and position of each feature whose coefficient keeps a sign.
-    signs : tuple of int
-        1 where it may not be negative, −1 where it may not be positive.
+    ``positions``: name and position of each feature whose coefficient keeps a sign. ``signs``: 1
+    where it may not be negative, −1 where it may not be positive.
     """
 
     n_features: int
@@ -42,13 +37,8 @@ class Signs:
     def of(cls, signs: Any, names: Sequence[str] | None, n_features: int) -> Signs | None:
         """Return the signs that a user gave; None if there are none.
 
-        Parameters
-        ----------
-        signs : mapping or None
-            From names or positions of features to 1 or −1.
-        names : sequence of str, optional
-            Of the features, if they have some.
-        n_features : int
+        ``signs``: from names or positions of features to 1 or −1. ``names``: of the features, if
+        they have some.
         """
         if signs is None:
             return None
@@ -94,11 +84,7 @@ class Signs:
 def column_position(key: Any, names: Sequence[str]) -> int:
     """Return the position of a column that is given by its name or by its position.
 
-    Parameters
-    ----------
-    key : str or int
-    names : sequence of str
-        Of all columns; empty texts for columns without names.
+    ``names``: of all columns; empty texts for columns without names.
     """
     if isinstance(key, str) and key and key in names:
         return list(names).index(key)
@@ -121,14 +107,8 @@ class DirectionPrices:
     Of more than twenty directions only the effect of all together is known: each takes a fit of
     its own. Without time for these fits no effect is known.
 
-    Parameters
-    ----------
-    wishes : sequence of pairs of str
-        The column and the direction of each.
-    held_out : callable
-        From the indices of the directions that are kept to held-out curves.
-    out_of_time : callable, optional
-        Asked before each fit.
+    ``wishes``: the column and the direction of each. ``held_out``: from the indices of the
+    directions that are kept to held-out curves. ``out_of_time``: asked before each fit.
     """
 
     wishes: Sequence[tuple[str, str]]
@@ -145,11 +125,7 @@ class DirectionPrices:
 
         Without time for these fits, no direction has an effect, and there is none of all.
 
-        Parameters
-        ----------
-        metric : Metric
-        flat : sequence of str
-            Columns that are left without effect.
+        ``flat``: columns that are left without effect.
         """
         if not self.wishes:
             return ()

@@ -54,13 +54,7 @@ _DECILES_OF_NORMAL = 2.563
 class FittedLine(NamedTuple):
     """A line in the units of the features, intercept last, that predicts positive above zero.
 
-    Parameters
-    ----------
-    line : array of shape (d + 1,)
-    operating_point : OperatingPoint
-    calibration : Calibration
-    held_out : HeldOut, optional
-        Held-out scores, if there are rows.
+    ``held_out``: held-out scores, if there are rows.
     """
 
     line: FloatArray
@@ -80,12 +74,8 @@ class FittedLine(NamedTuple):
 class Lines(NamedTuple):
     """The lines of the chosen candidate, intercepts last.
 
-    Parameters
-    ----------
-    refit : array of shape (d + 1,)
-        Fitted to all rows.
-    without : sequence of arrays of shape (d + 1,)
-        For each fold the line fitted without it; empty if no rows are held out.
+    ``refit``: fitted to all rows. ``without``: for each fold the line fitted without it; empty if
+    no rows are held out.
     """
 
     refit: FloatArray
@@ -97,10 +87,7 @@ class Lines(NamedTuple):
         Held-out scores come from several lines; a threshold on them is then also a threshold of
         the refitted line.
 
-        Parameters
-        ----------
-        rows : TrainingRows
-            In the units of the lines.
+        ``rows``: in the units of the lines.
         """
         every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
@@ -134,14 +121,9 @@ class Lines(NamedTuple):
 class Aligned(NamedTuple):
     """Lines on one scale, and their scores.
 
-    Parameters
-    ----------
-    refit : array of shape (d + 1,)
-        The refitted line.
-    held_out : array of shape (n,)
-        Held-out scores of the rows; scores of the refitted line if no rows are held out.
-    every : array of shape (n, 1 + folds)
-        Scores of all rows by the refitted line, first, and by the line of each fold.
+    ``refit``: the refitted line. ``held_out``: held-out scores of the rows; scores of the refitted
+    line if no rows are held out. ``every`` (n, 1 + folds): scores of all rows by the refitted line,
+    first, and by the line of each fold.
     """
 
     refit: FloatArray
@@ -150,14 +132,7 @@ class Aligned(NamedTuple):
 
 
 class Finalized(NamedTuple):
-    """A fitted line, how it was assessed, and the held-out scores less the threshold.
-
-    Parameters
-    ----------
-    fitted : FittedLine
-    assessment : Assessment
-    scores : array of shape (n,)
-    """
+    """A fitted line, how it was assessed, and the held-out scores less the threshold."""
 
     fitted: FittedLine
     assessment: Assessment
@@ -174,19 +149,10 @@ def fitted_line(
 ) -> FittedLine:
     """Return a line with its operating point and its calibration.
 
-    Parameters
-    ----------
-    metric : Metric
-    line : array of shape (d + 1,)
-        The threshold is in its intercept.
-    scores : ScoreMoments
-        Mean and variance of the scores of each class, which predict the rates.
-    n_rows : float
-        Weight of the rows, for metrics that count them.
-    calibrate : callable
-        Fits the calibration; takes the probability at the threshold, or None.
-    assessment : Assessment, optional
-        Without it nothing but the predicted rates is known.
+    ``line``: the threshold is in its intercept. ``scores``: mean and variance of the scores of each
+    class, which predict the rates. ``n_rows``: weight of the rows, for metrics that count them.
+    ``calibrate``: fits the calibration; takes the probability at the threshold, or None.
+    ``assessment``: without it nothing but the predicted rates is known.
     """
     predicted = predicted_rates(scores, metric, n_rows)
     point = OperatingPoint(metric, -float(line[-1]), predicted)
@@ -213,18 +179,10 @@ def finalize(
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
-    Parameters
-    ----------
-    metric : Metric
-    selection : Selection
-    lines : Lines
-        Of the chosen candidate, in the units of the selection's rows.
-    rows : TrainingRows, optional
-        Rows that set the threshold, where they are more than those of the selection.
-    units : Standardization, optional
-        Units of the rows; the features' own by default.
-    moments : Moments, optional
-        Summary that predicts the rates; by default the held-out scores do.
+    ``lines``: of the chosen candidate, in the units of the selection's rows. ``rows``: rows that
+    set the threshold, where they are more than those of the selection. ``units``: units of the
+    rows; the features' own by default. ``moments``: summary that predicts the rates; by default the
+    held-out scores do.
     """
     rows = selection.rows if rows is None else rows
     aligned = lines.aligned(rows)
@@ -260,16 +218,8 @@ def finalize_on_rows(
 ) -> FittedLine:
     """Return a line whose threshold is given; rows that did not set it assess and calibrate it.
 
-    Parameters
-    ----------
-    metric : Metric
-    rows : TrainingRows
-    line : array of shape (d + 1,)
-        In the units of the features.
-    scores : array of shape (n,)
-        Of the rows, less the threshold.
-    assessment : Assessment, optional
-        By default what these rows show.
+    ``line``: in the units of the features. ``scores``: of the rows, less the threshold.
+    ``assessment``: by default what these rows show.
     """
     if assessment is None:
         assessment = Assessment.of_rows(metric, rows, scores)
@@ -290,14 +240,7 @@ def finalize_on_moments(
 def fit_threshold(
     metric: Metric, rows: TrainingRows, scores: FloatArray
 ) -> tuple[float, Curve, int]:
-    """Return the best threshold on rows, their curve, and the threshold's index on it.
-
-    Parameters
-    ----------
-    metric : Metric
-    rows : TrainingRows
-    scores : array of shape (n,)
-    """
+    """Return the best threshold on rows, their curve, and the threshold's index on it."""
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
     fewest = min(sizes_of(rows))
@@ -319,11 +262,7 @@ def fit_threshold(
 def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any]) -> None:
     """Warn once if delivered thresholds predict one class for every row.
 
-    Parameters
-    ----------
-    points : sequence of OperatingPoint
-        Of two classes, or of each of several against the others.
-    classes : sequence of labels
+    ``points``: of two classes, or of each of several against the others.
     """
     constant = [k for k, point in enumerate(points) if point.predicts_one_class]
     if not constant:

@@ -24,13 +24,7 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
 
     None if ``cv`` is a number of folds.
 
-    Parameters
-    ----------
-    cv : splitter, or pairs of indices to train and to test on
-    X : array or sparse matrix of shape (n, d)
-    y : array of shape (n,)
-    groups : array of shape (n,), optional
-        For splitters that need them.
+    ``groups``: for splitters that need them.
     """
     if isinstance(cv, int | np.integer) and cv >= 2:
         return None
@@ -69,6 +63,18 @@ def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
     return fold
 
 
+def require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
+    """Refuse so few rows that a fold has none of a class."""
+    for number in range(n_folds):
+        classes = positive[fold == number]
+        if not classes.any() or classes.all():
+            msg = (
+                f"fold {number} has no rows of one class: there are too few for folds by a hash. "
+                "Give fold=HashFolds(2), or read the rows and use fit."
+            )
+            raise ValueError(msg)
+
+
 def checked_groups(groups: Any, n_rows: int) -> IntArray:
     """Return the number of each row's group.
 
@@ -85,13 +91,7 @@ def checked_groups(groups: Any, n_rows: int) -> IntArray:
 def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
     """Return folds of whole groups, stratified by the classes that a group contains.
 
-    Parameters
-    ----------
-    group : array of int of shape (n,)
-        From `checked_groups`.
-    positive : array of bool of shape (n,)
-    n_folds : int
-        Number of folds at most; fewer if groups are few.
+    ``group``: from `checked_groups`. ``n_folds``: number of folds at most; fewer if groups are few.
     """
     names, member = np.unique(group, return_inverse=True)
     has = [np.bincount(member, side, len(names)) > 0 for side in (positive, ~positive)]

@@ -41,13 +41,7 @@ _GROWTH = 1.25
 
 
 class RateLimit(NamedTuple):
-    """A limit on a rate of new rows.
-
-    Parameters
-    ----------
-    rate : "fpr", "alerts", "recall" or "precision"
-    value : float
-    """
+    """A limit on a rate of new rows."""
 
     rate: str
     value: float
@@ -57,10 +51,8 @@ class RateLimit(NamedTuple):
 
         Defined for rates that rise, or fall, with every row above the threshold: not the precision.
 
-        Parameters
-        ----------
-        tp, fp : array of shape (m,)
-            Positives and negatives above every threshold; the last threshold is below all rows.
+        ``tp``, ``fp``: positives and negatives above every threshold; the last threshold is below
+        all rows.
         """
         if self.rate == "fpr":
             return fp, round(fp[-1]), self.value
@@ -75,13 +67,7 @@ class RateLimit(NamedTuple):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Limits that are all kept on new rows, with a given confidence.
-
-    Parameters
-    ----------
-    limits : tuple of RateLimit
-    confidence : float
-    """
+    """Limits that are all kept on new rows, with a given confidence."""
 
     limits: tuple[RateLimit, ...]
     confidence: float
@@ -122,14 +108,8 @@ class Guarantee:
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
-        Parameters
-        ----------
-        metric : Metric
-        curve : Curve
-            Curve of the rows that set the threshold, every row counted once.
-        grid : sequence of GridPoint
-            Thresholds at which a precision is tested, chosen on other rows, the most promising
-            first.
+        ``curve``: curve of the rows that set the threshold, every row counted once. ``grid``:
+        thresholds at which a precision is tested, chosen on other rows, the most promising first.
         """
         allowed = self._allowed(curve)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
@@ -235,11 +215,7 @@ def _rounded_up(n_rows: float) -> int:
 class GridPoint(NamedTuple):
     """A threshold at which a precision may be tested.
 
-    Parameters
-    ----------
-    threshold : float
-    promise : float
-        Excess of the precision over its limit on other rows, in standard errors.
+    ``promise``: excess of the precision over its limit on other rows, in standard errors.
     """
 
     threshold: float
@@ -249,12 +225,8 @@ class GridPoint(NamedTuple):
 def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
     """Return thresholds at which to test a precision: the most promising, then lower ones.
 
-    Parameters
-    ----------
-    curve : Curve
-        Curve of held-out scores on the same scale, of other rows than those that test.
-    precision : float
-        Limit to be tested.
+    ``curve``: curve of held-out scores on the same scale, of other rows than those that test.
+    ``precision``: limit to be tested.
     """
     above = curve.true_positives + curve.false_positives
     wanted = np.unique(np.geomspace(1, above[-1], _GRID).astype(np.int64))
@@ -306,15 +278,8 @@ def assess_guaranteed(
     The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
     of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
-    Parameters
-    ----------
-    metric : Metric
-    guarantee : Guarantee
-    curve : Curve
-    index : int
-        Position of the threshold on the curve.
-    sizes : Sizes
-        Effective sample sizes of these rows.
+    ``index``: position of the threshold on the curve. ``sizes``: effective sample sizes of these
+    rows.
     """
     tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
     value = None if metric.uses_threshold else metric.best_value(curve)
@@ -335,16 +300,8 @@ def threshold_from_rows(
 ) -> tuple[float, Assessment]:
     """Return the threshold at which reserved rows keep the limits, and its assessment.
 
-    Parameters
-    ----------
-    metric : Metric
-    guarantee : Guarantee
-    apart : TrainingRows
-        The reserved rows, used neither to fit nor to choose.
-    scores : array of shape (n,)
-        Scores of the reserved rows.
-    grid : sequence of GridPoint
-        As in `Guarantee.threshold`.
+    ``apart``: the reserved rows, used neither to fit nor to choose. ``scores``: scores of the
+    reserved rows.
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
     threshold = guarantee.threshold(metric, counted, grid)

@@ -27,18 +27,10 @@ class HeldOut:
     Only cells with rows are kept, so that few rows take little memory and many no more than
     their bins.
 
-    Parameters
-    ----------
-    cell : array of int of shape (m,)
-        Cells with rows: ``(part * 2 + is_positive) * BINS + bin``.
-    weight : array of shape (m,)
-        Weight of the rows in each.
-    totals, squares : arrays of shape (parts, 2)
-        Weight of the rows of each part and class, and sum of the squares of their weights.
-    rows : str
-        Which rows these are.
-    center, scale : float
-        A score s is ``(s - center) / scale`` in units of the decision function.
+    ``cell``: cells with rows: ``(part * 2 + is_positive) * BINS + bin``. ``weight``: weight of the
+    rows in each. ``totals``, ``squares`` (parts, 2): weight of the rows of each part and class, and
+    sum of the squares of their weights. ``rows``: which rows these are. ``center``, ``scale``: a
+    score s is ``(s - center) / scale`` in units of the decision function.
     """
 
     cell: IntArray
@@ -53,11 +45,7 @@ class HeldOut:
     def of_rows(cls, rows: TrainingRows, scores: FloatArray) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
-        Parameters
-        ----------
-        rows : TrainingRows
-            Their folds are the parts; without folds, every tenth row of a class is in a part.
-        scores : array of shape (n,)
+        ``rows``: their folds are the parts; without folds, every tenth row of a class is in a part.
         """
         part = rows.fold
         if part is None:
@@ -83,16 +71,8 @@ class HeldOut:
     ) -> HeldOut:
         """Keep the histograms of one candidate.
 
-        Parameters
-        ----------
-        folds : sequence of LineHistograms
-            Held-out scores of all candidates, fold by fold.
-        index : int
-            Which candidate.
-        factors : tuple of float
-            Class weights of the negatives and of the positives.
-        center : float
-            Its threshold.
+        ``folds``: held-out scores of all candidates, fold by fold. ``index``: which candidate.
+        ``factors``: class weights of the negatives and of the positives. ``center``: its threshold.
         """
         by_class = np.array(factors)
         counts = np.stack([fold.counts[index] for fold in folds]) * by_class[:, None]

@@ -34,18 +34,9 @@ if TYPE_CHECKING:
 class HistogramChoice:
     """The candidate that is best on score histograms of all rows, with its threshold.
 
-    Parameters
-    ----------
-    index : int
-        Which candidate.
-    threshold : float
-    assessment : Assessment
-    values : array of shape (k,)
-        Metric of each candidate at its best threshold.
-    counts : array of shape (2, bins)
-        Held-out scores of the candidate, class weights included, negatives first.
-    held_out : HeldOut
-        The same by fold.
+    ``index``: which candidate. ``values``: metric of each candidate at its best threshold.
+    ``counts`` (2, bins): held-out scores of the candidate, class weights included, negatives first.
+    ``held_out``: the same by fold.
     """
 
     index: int
@@ -64,15 +55,9 @@ class HistogramChoice:
     ) -> FittedLine:
         """Return the line with its threshold, operating point and calibration.
 
-        Parameters
-        ----------
-        metric : Metric
-        line : array of shape (d + 1,)
-            Of the candidate, made from all rows.
-        moments : Moments, optional
-            Summary of the rows, which predicts the rates; by default the held-out scores do.
-        guaranteed : tuple of float and Assessment, optional
-            Another threshold, which rows set apart have set.
+        ``line``: of the candidate, made from all rows. ``moments``: summary of the rows, which
+        predicts the rates; by default the held-out scores do. ``guaranteed``: another threshold,
+        which rows set apart have set.
         """
         threshold, assessment = guaranteed or (self.threshold, self.assessment)
         line = line.copy()
@@ -98,15 +83,9 @@ def select_from_histograms(
 ) -> HistogramChoice:
     """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
-    Parameters
-    ----------
-    metric : Metric
-    folds : tuple of LineHistograms
-        Held-out scores of all candidates, fold by fold.
-    factors : tuple of float
-        Class weights of the negatives and of the positives.
-    trials : Trials, optional
-        What was chosen on some of the rows before the candidates were made.
+    ``folds``: held-out scores of all candidates, fold by fold. ``factors``: class weights of the
+    negatives and of the positives. ``trials``: what was chosen on some of the rows before the
+    candidates were made.
     """
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
@@ -188,19 +167,9 @@ def point_at(
 ) -> OperatingPoint:
     """Return the best threshold for a metric, and the rates to expect there on new rows.
 
-    Parameters
-    ----------
-    metric : Metric
-    held_out : HeldOut
-    base : float
-        Threshold of the fit, at which the decision function is zero.
-    rises : bool
-        Whether rows above a threshold are predicted positive; otherwise those below it are.
-
-    Raises
-    ------
-    ValueError
-        If the metric has no threshold.
+    ``base``: threshold of the fit, at which the decision function is zero. ``rises``: whether rows
+    above a threshold are predicted positive; otherwise those below it are. Raises ValueError if the
+    metric has no threshold.
     """
     if not metric.uses_threshold:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"

@@ -22,14 +22,9 @@ class Clock:
     about as long as the first candidate, logistic regression on all folds. So does, on a busy
     machine, anything else that cannot be interrupted: that time is measured, and kept for the end.
 
-    Parameters
-    ----------
-    seconds : float, optional
-        Time budget; without one the time is never up.
-    progress : callable, optional
-        Called with (n_done, n_planned) after each candidate; a true result stops the search.
-    start : float, optional
-        When the budget began, by `time.monotonic`; now by default.
+    ``seconds``: time budget; without one the time is never up. ``progress``: called with (n_done,
+    n_planned) after each candidate; a true result stops the search. ``start``: when the budget
+    began, by `time.monotonic`; now by default.
     """
 
     def __init__(
@@ -74,11 +69,8 @@ class Clock:
     def is_over(self, ahead: float = 0.0) -> bool:
         """Whether the time for the search is up.
 
-        Parameters
-        ----------
-        ahead : float
-            How much longer it must last, in units of the time that the first candidate took; with
-            -1, whether the whole budget is used up.
+        ``ahead``: how much longer it must last, in units of the time that the first candidate took;
+        with -1, whether the whole budget is used up.
         """
         if self._seconds is None:
             return False
@@ -116,12 +108,8 @@ class Progress:
     Lines begin with the name of the estimator and the seconds since the fit began. Callbacks see
     one task, with a subtask per candidate.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its ``verbose`` selects the lines: none (0), stages (1), or candidates as well (2).
-    rows : tuple of X and y, optional
-        As given to ``fit``, for the callbacks; without them, no callback is called.
+    ``estimator``: its ``verbose`` selects the lines: none (0), stages (1), or candidates as well
+    (2). ``rows``: as given to ``fit``, for the callbacks; without them, no callback is called.
     """
 
     def __init__(self, estimator: Any, rows: tuple[Any, Any] | None = None) -> None:

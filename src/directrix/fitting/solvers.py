@@ -48,12 +48,8 @@ START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 class Solver:
     """A way to minimise a loss of rows; `Loss.solvers` says which losses it can minimise.
 
-    Parameters
-    ----------
-    run : callable
-        Minimises an objective, given a start, a random generator and a callback.
-    needs : str
-        The losses that it can minimise, in words.
+    ``run``: minimises an objective, given a start, a random generator and a callback. ``needs``:
+    the losses that it can minimise, in words.
     """
 
     run: Run
@@ -140,14 +136,8 @@ def _cccp(
 class Searched(NamedTuple):
     """Result of `search_errors`.
 
-    Parameters
-    ----------
-    solution : Solution
-        The result of the search.
-    gamma : float
-        The last sharpness of the path of SLA, relative to that of the loss.
-    ridge : float
-        The ridge: with SLAM the one that held-out rows chose.
+    ``solution``: the result of the search. ``gamma``: the last sharpness of the path of SLA,
+    relative to that of the loss. ``ridge``: the ridge: with SLAM the one that held-out rows chose.
     """
 
     solution: Any
@@ -166,20 +156,10 @@ def search_errors(
 ) -> Searched:
     """Search for the least error by SLA with the paper's constants, or by SLAM.
 
-    Parameters
-    ----------
-    name : "sla" or "slam"
-    objective : DataObjective
-        Its loss sharpens to the error. SLAM replaces its ridge.
-    start : array of shape (d + 1,)
-        Initial coefficients of SLA; SLAM has starts of its own.
-    gammas : sequence of float
-        Sharpnesses of the loss that SLAM minimises for its start.
-    run : callable, optional
-        The search that takes the place of SLA: takes objective, start and the constants of the
-        path, returns a solution.
-    callback : callable, optional
-        Called by SLA.
+    ``objective``: its loss sharpens to the error. SLAM replaces its ridge. ``start``: initial
+    coefficients of SLA; SLAM has starts of its own. ``gammas``: sharpnesses of the loss that SLAM
+    minimises for its start. ``run``: the search that takes the place of SLA: takes objective, start
+    and the constants of the path, returns a solution. ``callback``: called by SLA.
     """
     constants: dict[str, Any] = {}
     gamma = sharpness_levels()[-1]
@@ -314,13 +294,8 @@ _KERNEL_SOLVERS: dict[str, Solver] = {"sgd": replace(SOLVERS["sgd"], run=_kernel
 def solver_for(name: str, loss: Loss, *, kernel: bool = False) -> Solver:
     """Return a solver by name; raise ValueError if there is none or it cannot take the loss.
 
-    Parameters
-    ----------
-    name : str
-        "auto" is Newton's method for the hinge with a kernel, else L-BFGS for a loss with a slope.
-    loss : Loss
-    kernel : bool
-        Whether features are the coordinates of a kernel expansion.
+    ``name``: "auto" is Newton's method for the hinge with a kernel, else L-BFGS for a loss with a
+    slope. ``kernel``: whether features are the coordinates of a kernel expansion.
     """
     if name == "auto":
         name = "newton" if kernel and "newton" in loss.solvers else loss.solvers[0]

@@ -25,10 +25,6 @@ class Standardization:
     """Mean and scale of each feature; sparse features are only scaled, and stay sparse.
 
     Unlike scikit-learn's StandardScaler it also converts lines between the two units.
-
-    Parameters
-    ----------
-    mean, scale : array of shape (d,)
     """
 
     mean: FloatArray

@@ -30,17 +30,9 @@ _MANY = 50
 class TrainingRows(NamedTuple):
     """Rows of two classes on which candidates are fitted and compared.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    fold : array of int of shape (n,), optional
-        None if rows are too few to hold some out.
-    group : array of int of shape (n,), optional
-        Rows of one group are dependent, and always in one fold.
-    copies : array of int of shape (n,), optional
-        Number of rows that each row stands for, if its weight is a frequency.
+    ``fold``: None if rows are too few to hold some out. ``group``: rows of one group are dependent,
+    and always in one fold. ``copies``: number of rows that each row stands for, if its weight is a
+    frequency.
     """
 
     X: Any
@@ -71,21 +63,8 @@ class KeyedRows:
 
     A row has one entry, or k entries if its weight k is a frequency.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (m, d)
-        As given, without rows of weight zero.
-    y : array of shape (m,)
-    weight : array of shape (m,)
-    index : array of int of shape (n,)
-        Row of each entry.
-    keys : array of uint64 of shape (n,)
-    entry_weight : array of shape (n,)
-    factor : array of shape (m,)
-        Class weight of each row.
-    fold : array of int of shape (m,), optional
-        Folds given by the user.
-    group : array of int of shape (m,), optional
+    ``X`` (m, d): as given, without rows of weight zero. ``index``: row of each entry. ``factor``:
+    class weight of each row. ``fold``: folds given by the user.
     """
 
     X: Any
@@ -109,15 +88,7 @@ class KeyedRows:
     ) -> KeyedRows:
         """Assign keys to rows, and drop rows of weight zero.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of shape (n,)
-            Labels.
-        weight : array of shape (n,)
-            Sample weights, not yet multiplied by class weights.
-        fold : array of int of shape (n,), optional
-        groups : array of shape (n,), optional
+        ``weight``: sample weights, not yet multiplied by class weights.
         """
         group = None if groups is None else checked_groups(groups, len(y))
         if (weight == 0).any():
@@ -173,14 +144,8 @@ class KeyedRows:
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
         """Return the entries as rows with folds, or only the first of each class.
 
-        Parameters
-        ----------
-        label : label
-            The positive class.
-        n_folds : int
-            Number of folds, if none were given; fewer if a class is small.
-        most : int, optional
-            Entries of each class at most.
+        ``n_folds``: number of folds, if none were given; fewer if a class is small. ``most``:
+        entries of each class at most.
         """
         entry_positive = self.y[self.index] == label
         weight = self.entry_weight * self.factor[self.index]
@@ -198,14 +163,7 @@ class KeyedRows:
         return TrainingRows(self.X[rows], entry_positive, weight, fold, group)
 
     def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
-        """Set one in `share` entries of each class apart; return the others, and these.
-
-        Parameters
-        ----------
-        label : label
-            The positive class.
-        share : int
-        """
+        """Set one in `share` entries of each class apart; return the others, and these."""
         fold = class_folds(self.keys, self.y[self.index] == label, share)
         if fold is None or fold.max() < share - 1:
             msg = (
@@ -219,13 +177,8 @@ class KeyedRows:
 class Prepared(NamedTuple):
     """Standardised rows: all of them, and those on which candidates are compared.
 
-    Parameters
-    ----------
-    units : Standardization
-    rows : TrainingRows
-        All rows, for the final fit.
-    seen : TrainingRows
-        With folds; the same rows unless they are too many.
+    ``rows``: all rows, for the final fit. ``seen``: with folds; the same rows unless they are too
+    many.
     """
 
     units: Standardization
@@ -242,12 +195,7 @@ def prepare(
 ) -> Prepared:
     """Standardise rows and assign folds; see `KeyedRows.training_rows`.
 
-    Parameters
-    ----------
-    keyed, label, n_folds, most
-        As in `KeyedRows.training_rows`.
-    units : Standardization, optional
-        Units of rows that are not to be standardised: the coordinates of a kernel expansion.
+    ``units``: units of rows that are not to be standardised: the coordinates of a kernel expansion.
     """
     seen = keyed.training_rows(label, n_folds, most)
     if units is not None:
@@ -278,12 +226,7 @@ def copies_of(weight: FloatArray, y: AnyArray) -> IntArray:
     counts, not that it was observed ten times. Beyond a million copies in all, rows are split into
     fewer, heavier ones.
 
-    Parameters
-    ----------
-    weight : array of shape (n,)
-        Above zero.
-    y : array of shape (n,)
-        Labels.
+    ``weight``: above zero.
     """
     if (weight != np.rint(weight)).any():
         return np.ones(len(weight), dtype=np.int64)

@@ -53,13 +53,9 @@ _SLIGHT = 1e-10
 class HeldOutArea(NamedTuple):
     """Area under the ROC curve on held-out rows, and what each row adds to it.
 
-    Parameters
-    ----------
-    area : float
-        Mean over folds.
-    influence : array of shape (n,) or (groups,)
-        By how much each row, or group of rows, moves the area. The sum of squares is the variance
-        of the area (DeLong 1988), and that of differences the variance of a paired difference.
+    ``area``: mean over folds. ``influence``: by how much each row, or group of rows, moves the
+    area. The sum of squares is the variance of the area (DeLong 1988), and that of differences the
+    variance of a paired difference.
     """
 
     area: float
@@ -69,12 +65,7 @@ class HeldOutArea(NamedTuple):
     def of(cls, scores: FloatArray, rows: TrainingRows, folds: Sequence[int]) -> HeldOutArea:
         """Measure the scores of the rows of some folds.
 
-        Parameters
-        ----------
-        scores : array of shape (n,)
-            Only those of the rows of `folds` are looked at.
-        rows : TrainingRows
-        folds : sequence of int
+        ``scores``: only those of the rows of `folds` are looked at.
         """
         metric, areas = AUC(), []
         influence: FloatArray = np.zeros(len(scores))
@@ -99,15 +90,9 @@ class HeldOutArea(NamedTuple):
 class Trials:
     """Models that were compared by the area under the ROC curve on held-out rows.
 
-    Parameters
-    ----------
-    areas : array of shape (k,)
-    covariance : array of shape (k, k)
-        Of the areas, if scores are taken as given.
-    rule : callable
-        From losses, which are the areas negated, to the index of the chosen model.
-    share : float
-        Share of these rows among all that judge the chosen model.
+    ``covariance`` (k, k): of the areas, if scores are taken as given. ``rule``: from losses, which
+    are the areas negated, to the index of the chosen model. ``share``: share of these rows among
+    all that judge the chosen model.
     """
 
     areas: FloatArray
@@ -148,10 +133,6 @@ class Trials:
 def label_noise(area: float, variance: float) -> float:
     """Return how far an area may be that of labels alone: 1 near chance, and 0 far from it.
 
-    Parameters
-    ----------
-    area : float
-    variance : float
-        If scores are taken as given.
+    ``variance``: if scores are taken as given.
     """
     return min(1.0, _DOUBTFUL * variance / max((area - 0.5) ** 2, _SLIGHT))

@@ -21,9 +21,9 @@ from directrix.models.card_stability import CardStability, card_stability
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.designs.card import CardDesign
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
+    from directrix.tables.coding.card_coding import CardCoding
 
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 
@@ -178,7 +178,7 @@ class Card:
     label: str | None = None
 
     @classmethod
-    def of(cls, design: CardDesign, line: FloatArray) -> Card:
+    def of(cls, design: CardCoding, line: FloatArray) -> Card:
         """Multiply out the coefficients of a design, intercept last."""
         blocks = design.coding.block_points(line[:-1])
         columns = blocks[: len(blocks) - len(design.pairs)]

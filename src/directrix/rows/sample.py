@@ -39,7 +39,7 @@ class RowSample:
     Parameters
     ----------
     X : array of shape (m, d)
-        Features.
+        Features; or a raw table that can be indexed and joined, and knows the hashes of its rows.
     y : array of shape (m,)
         Labels.
     weight : array of shape (m,)
@@ -54,7 +54,7 @@ class RowSample:
         Largest number of rows of each class in a sum with another sample.
     """
 
-    X: FloatArray
+    X: Any
     y: AnyArray
     weight: FloatArray
     fold: IntArray
@@ -65,7 +65,7 @@ class RowSample:
     @classmethod
     def of(
         cls,
-        X: FloatArray,
+        X: Any,
         y: AnyArray,
         weight: FloatArray,
         fold: IntArray,
@@ -106,7 +106,9 @@ class RowSample:
 
     def sorted(self) -> RowSample:
         """Return the sample in an order of its rows' values, however the data were split."""
-        return self._kept(np.lexsort((self.weight, self.y, row_hash(as_rows(self.X)))))
+        of_table = getattr(self.X, "row_hashes", None)
+        hashes = row_hash(as_rows(self.X)) if of_table is None else of_table()
+        return self._kept(np.lexsort((self.weight, self.y, hashes)))
 
     def ordered(self) -> RowSample:
         """Return the sample sorted by hash, an order that does not depend on how it was merged."""
@@ -168,10 +170,12 @@ class RowSample:
         # Rows that are dropped are not copied: they may be most of the values.
         keep = _at_or_below(thresholds, y, hashes)
         kept, other_kept = np.split(keep, [len(self.y)])
-        X, weight, fold = (
+        weight, fold = (
             np.concatenate([getattr(self, name)[kept], getattr(other, name)[other_kept]])
-            for name in ("X", "weight", "fold")
+            for name in ("weight", "fold")
         )
+        parts = self.X[kept], other.X[other_kept]
+        X = parts[0].joined(parts[1]) if hasattr(parts[0], "joined") else np.concatenate(parts)
         return RowSample(X, y[keep], weight, fold, hashes[keep], thresholds, most)
 
     def _kept(self, rows: AnyArray | slice, thresholds: Thresholds | None = None) -> RowSample:

@@ -1,14 +1,17 @@
 """DirectClassifier in two passes: what it makes of the rows of every engine that is there."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from directrix import DirectClassifier
-from directrix.classifiers.direct.fit_source import _worth_counting
+from directrix.designs.card_source import CardSource
+from directrix.designs.number_source import NumberSource
 from directrix.engines import HashFolds
+from directrix.fitting.fit_rows import Compared
 from directrix.frontier.compare import Comparison
 from directrix.metrics import AUC, RecallAtFPR
 
@@ -113,20 +116,35 @@ def compared(losses, error, seed=0):
     return Comparison(-losses, losses, losses[:, None] + noise)
 
 
+def counted(losses, error, logistic=()):
+    """Return the candidates that are counted, where some are logistic regression."""
+    candidates = [SimpleNamespace(complexity=float(k not in logistic)) for k in range(len(losses))]
+    return NumberSource.preselection(Compared(candidates, compared(losses, error)))
+
+
 def test_candidates_within_two_standard_errors_of_the_best_are_counted():
     losses = np.linspace(0.0, 1.0, 50)
-    no_logistic = [False] * 50
-    assert _worth_counting(compared(losses, 0.1), no_logistic) == list(range(10))  # up to 0.2
-    assert _worth_counting(compared(losses, 0.2), no_logistic) == list(range(20))
-    assert _worth_counting(compared(losses, 0.0), no_logistic) == [0, 1, 2, 3]
-    assert _worth_counting(compared(losses, 9.0), no_logistic) == list(range(32))
-    assert _worth_counting(compared(losses[:3], 0.0), no_logistic[:3]) == [0, 1, 2]
+    assert counted(losses, 0.1) == list(range(10))  # up to 0.2
+    assert counted(losses, 0.2) == list(range(20))
+    assert counted(losses, 0.0) == [0, 1, 2, 3]
+    assert counted(losses, 9.0) == list(range(32))
+    assert counted(losses[:3], 0.0) == [0, 1, 2]
 
 
 def test_the_best_logistic_regression_is_always_counted_and_once():
     losses = np.linspace(0.0, 1.0, 50)
     for place in (0, 3, 30):
-        logistic = [k in (place, 40) for k in range(50)]
-        counted = _worth_counting(compared(losses, 0.1), logistic)
-        assert counted[0] == place
-        assert sorted(counted) == sorted({place, *range(10)})
+        chosen = counted(losses, 0.1, logistic=(place, 40))
+        assert chosen[0] == place
+        assert sorted(chosen) == sorted({place, *range(10)})
+
+
+def test_a_card_counts_fewer_candidates_and_logistic_regression_in_its_place():
+    losses = np.linspace(0.0, 1.0, 50)
+    for place, expected in ((3, list(range(10))), (30, [*range(10), 30])):
+        candidates = [SimpleNamespace(complexity=float(k != place)) for k in range(50)]
+        compared_cards = Compared(candidates, compared(losses, 0.1))
+        assert CardSource.preselection(compared_cards) == expected
+    candidates = [SimpleNamespace(complexity=1.0)] * 50
+    assert CardSource.preselection(Compared(candidates, compared(losses, 9.0))) == list(range(12))
+    assert CardSource.preselection(Compared(candidates, compared(losses, 0.0))) == [0]

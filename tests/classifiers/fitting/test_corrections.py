@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 
 from directrix import DirectClassifier
-from directrix.classifiers.direct import fit_source
+from directrix.designs.number_source import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
-from directrix.fitting.corrections import Gradients, LossSlopes
+from directrix.engines.tasks import ModelSlopes, NumberFeatures, Score
+from directrix.fitting.corrections import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.objectives import DataObjective
 
@@ -30,7 +31,8 @@ def test_gradients_in_blocks_are_those_of_the_objective_in_memory(without):
     lines = np.random.default_rng(1).normal(size=(2, D + 1)) / 10.0
     losses, factors = [Logistic(), BetaBernoulli(mixing=0.3)], np.array([[1.0, 1.0], [0.5, 2.0]])
     chunks = [(X[part], y[part], weight[part], fold[part]) for part in np.split(np.arange(N), 5)]
-    task = Gradients([LossSlopes(lines, losses, factors, without)], positive=True)
+    slopes = [ModelSlopes(LossSlopes(lines, losses, factors, without))]
+    task = Score(NumberFeatures(D), positive=True, slopes=slopes)
     (sums,) = run(chunks, Plan.of(target=None), task, progress=False).gradients
     kept = ~np.isin(fold, without)
     for k, loss in enumerate(losses):
@@ -42,7 +44,7 @@ def test_gradients_in_blocks_are_those_of_the_objective_in_memory(without):
 
 @pytest.mark.filterwarnings("ignore:nothing beat logistic regression")
 def test_corrections_of_a_small_sample_come_near_the_fit_of_all_rows(monkeypatch):
-    monkeypatch.setattr(fit_source, "MOST_ROWS", 60)
+    monkeypatch.setattr(NumberSource, "most_rows", 60)
     X, y = rows(20_000)
     new, labels = rows(50_000, seed=1)
     table = np.column_stack([X, y])

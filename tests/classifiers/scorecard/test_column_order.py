@@ -7,7 +7,7 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.classifiers import IntegerPoints, ScorecardClassifier
-from directrix.classifiers.scorecard.column_order import ColumnOrder, content_order
+from directrix.classifiers.scorecard.training_table import ColumnOrder, content_order
 from directrix.models.card import Card, Cross
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # a bad model is good enough

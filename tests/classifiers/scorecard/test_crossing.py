@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from directrix.classifiers.scorecard.crossing import Crossed
+from directrix.designs.structure import Crossed
 from directrix.fitting.training_rows import TrainingRows
 from directrix.tables.coding.prior import CellKinds
 

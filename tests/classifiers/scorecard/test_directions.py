@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from directrix import Binner, ScorecardClassifier, summarize
-from directrix.classifiers.scorecard.directions import directions_of, flat_columns
+from directrix.designs.directions import directions_of, flat_columns
 from directrix.exceptions import DirectionWarning, FewRowsWarning
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.export import load, save

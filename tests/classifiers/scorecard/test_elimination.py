@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
-from directrix.classifiers.scorecard.structure import StructureSearch
-from directrix.classifiers.scorecard.trainers import CountTrainer
-from directrix.designs.card import CardDesign
+from directrix.designs.structure import Elimination, StructureSearch, numbers_to_try
+from directrix.designs.trainers import CountTrainer
 from directrix.fitting.training_rows import TrainingRows
 from directrix.tables import BinCounts
+from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.prior import CellKinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
@@ -61,7 +60,7 @@ def elimination():
     seen = TrainingRows(cells, y, np.ones(len(y)), np.arange(len(y)) % 3)
     search = StructureSearch(kinds, seen, Counting(seen))
     usable = search._usable(None)
-    design_of = lambda columns: CardDesign(search._coding(columns))  # noqa: E731
+    design_of = lambda columns: CardCoding(search._coding(columns))  # noqa: E731
     return Elimination(usable, design_of, seen, search.trainer, 0.1, 1), len(usable)
 
 

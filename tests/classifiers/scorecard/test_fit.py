@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers import ScorecardClassifier
-from directrix.classifiers.scorecard.straight_lines import StraightLines
+from directrix.designs.card import UnbinnedBaseline
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC
 from directrix.tables import Binner
@@ -31,7 +31,7 @@ class TestStraightLines:
         binner = Binner().fit(X)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
         rows = TrainingRows(binner.cells(X), y, np.ones(120), np.arange(120) % 3)
-        return binner, rows, StraightLines(kinds, rows, None)
+        return binner, rows, UnbinnedBaseline(kinds, rows, None)
 
     def test_they_are_logistic_regressions_on_the_means_of_bins(self, lines):
         binner, rows, straight = lines
@@ -65,7 +65,7 @@ class TestStraightLines:
 @pytest.mark.parametrize("train_on", ["rows", "counts"])
 def test_a_design_from_a_sample_is_fitted_to_all_rows(train_on, monkeypatch):
     X, y = crossed(600)
-    monkeypatch.setattr("directrix.classifiers.scorecard.fit.MOST_ROWS", 120)
+    monkeypatch.setattr("directrix.designs.card.MOST_ROWS", 120)
     ours = ScorecardClassifier("auc", train_on=train_on, cv=2, max_crosses=2).fit(X, y)
     assert (0, 1) in [cross.columns for cross in ours.card_.crosses]
     new, labels = crossed(2000, seed=1)

@@ -8,8 +8,8 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.classifiers.scorecard.points_fit import largest_unit
-from directrix.classifiers.scorecard.straight_lines import StraightLines
+from directrix.designs.card import UnbinnedBaseline
+from directrix.designs.points import largest_unit
 from directrix.export import load, save
 from directrix.fitting.progress import Clock
 from directrix.tables import BinCounts
@@ -171,7 +171,7 @@ def test_points_of_some_folds_alone_are_not_used(monkeypatch, n_cards):
         return asked.count(-1.0) > n_cards
 
     monkeypatch.setattr(Clock, "is_over", is_over)
-    monkeypatch.setattr(StraightLines, "gap", lambda *_: None)  # it asks for the time, too
+    monkeypatch.setattr(UnbinnedBaseline, "gap", lambda *_: None)  # it asks for the time, too
     fitted = card(points="integer", time_budget=1000.0).fit(X, y)
     assert asked.count(-1.0) == n_cards + 1
     assert fitted.report_.skipped == ("the search for better points",)

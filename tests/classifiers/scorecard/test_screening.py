@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import chi2, chi2_contingency, norm
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.scorecard import screening
-from directrix.classifiers.scorecard.screening import (
+from directrix.designs import screening
+from directrix.designs.screening import (
     ScreenedColumns,
     columns_by_information,
     information,

@@ -1,15 +1,17 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from directrix.classifiers.scorecard.fit import Candidates
-from directrix.classifiers.scorecard.straight_lines import StraightLines
-from directrix.designs.card import CardDesign
+from directrix.designs.card import CardCandidates, UnbinnedBaseline
+from directrix.fitting.fit_rows import fit_best
 from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import TrainingRows
 from directrix.fitting.trials import Trials
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 from directrix.tables import Binner
+from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds, cell_weights, column_basis
 
@@ -30,32 +32,42 @@ def coded(bent):
         column_basis(kind, cell_weights(kind, column, rows.weight), 8, centred=True)
         for kind, column in zip(kinds, cells.T, strict=True)
     ]
-    return kinds, rows, rows._replace(X=CardDesign(Coding(bases)).rows(cells))
+    return kinds, rows, rows._replace(X=CardCoding(Coding(bases)).rows(cells))
+
+
+def best_card(rows, train_on="counts", trials=None):
+    """Return the best card of coded rows."""
+    candidates = CardCandidates(rows, 1e-2, train_on, Clock())
+    learned = SimpleNamespace(
+        seen=rows,
+        rows=rows,
+        units=None,
+        plain_ridge=1e-2,
+        trials=trials,
+        compared=candidates.compared,
+    )
+    return fit_best(AUC(), learned)
 
 
 @pytest.mark.parametrize("train_on", ["rows", "counts"])
 @pytest.mark.parametrize("bent", [True, False])
 def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(train_on, bent):
     kinds, rows, features = coded(bent)
-    candidates = Candidates(features, 1e-2, train_on, Clock(), None)
-    gap = StraightLines(kinds, rows, None).gap(candidates.best(AUC(), features))
+    gap = UnbinnedBaseline(kinds, rows, None).gap(best_card(features, train_on))
     assert gap.low <= gap.mean <= gap.high
     assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
 
 
 def test_without_held_out_rows_there_is_no_gap():
     kinds, rows, features = coded(bent=True)
-    candidates = Candidates(features._replace(fold=None), 1e-2, "counts", Clock(), None)
-    card = candidates.best(AUC(), features._replace(fold=None))
-    assert StraightLines(kinds, rows._replace(fold=None), None).gap(card) is None
+    card = best_card(features._replace(fold=None))
+    assert UnbinnedBaseline(kinds, rows._replace(fold=None), None).gap(card) is None
 
 
 def test_what_the_search_for_a_structure_promises_too_much_is_no_gap():
     kinds, rows, features = coded(bent=True)
-    lines = StraightLines(kinds, rows, None)
-    plain = Candidates(features, 1e-2, "counts", Clock(), None)
+    lines = UnbinnedBaseline(kinds, rows, None)
     trials = Trials(np.array([0.5, 0.52, 0.51]), 0.03**2 * np.eye(3), LeastLoss())
-    searched = Candidates(features, 1e-2, "counts", Clock(), None, trials)
-    gaps = [lines.gap(each.best(AUC(), features)) for each in (plain, searched)]
+    gaps = [lines.gap(best_card(features, trials=each)) for each in (None, trials)]
     assert gaps[1].mean == pytest.approx(gaps[0].mean - trials.excess, abs=0.01)
     assert gaps[1].high - gaps[1].low > gaps[0].high - gaps[0].low

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.scorecard.structure import Structure, StructureSearch
-from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer
+from directrix.designs.structure import Structure, StructureSearch
+from directrix.designs.trainers import CountTrainer, RowTrainer
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.fold_designs import FoldDesigns
 from directrix.metrics import AUC

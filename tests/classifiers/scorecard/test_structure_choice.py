@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.scorecard.structure_choice import Structure, StructureRule
+from directrix.designs.structure import Structure, StructureRule
 
 PLAIN = (Structure(0.1), Structure(0.01))
 CROSSED = (Structure(0.1, n_crosses=5), Structure(0.1, n_crosses=15))

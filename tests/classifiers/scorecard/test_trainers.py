@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer
+from directrix.designs.trainers import CountTrainer, RowTrainer
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.ridge_moments import RidgeMoments
 from directrix.tables.coding.coded_rows import CodedRows, Coding

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.scorecard.training_table import two_sides
+from directrix.designs.counted import two_sides
 
 
 def test_counts_are_those_of_the_table_whatever_the_class_weight():

@@ -10,7 +10,7 @@ import numpy as np
 from directrix.classifiers.scoring import LinearFormula
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
-from directrix.engines.tasks import Counted, Histograms
+from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Scored
 from directrix.moments import ScoreHistogram
 from directrix.rows import labels
 
@@ -50,9 +50,10 @@ def score_histogram(
     classes = labels.distinct(labels.as_labels(list(formula.classes)))
     plan = Plan.of(target=target, classes=classes, **options)
     line = np.array([*formula.coefficients[0], formula.intercepts[0]])
-    task = Histograms(line[None, None], classes[-1], classes)
-    counted: Counted = run(source, plan, task, **reading)
-    histogram = counted.folds[0]
+    features = NumberFeatures(len(line) - 1, classes)
+    task = Score(features, classes[-1], [FoldModels(0, line[None])])
+    scored: Scored = run(source, plan, task, **reading)
+    histogram = scored.histograms[0]
     return ScoreHistogram(
         classes, histogram.counts[0], histogram.weight_sq, model=_identity(formula, line)
     )

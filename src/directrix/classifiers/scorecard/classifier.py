@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
-from warnings import warn
 
 import numpy as np
 
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.scorecard.column_order import ColumnOrder
-from directrix.classifiers.scorecard.directions import directions_of
-from directrix.classifiers.scorecard.fit import CardFit, CardSettings, FittedCard
-from directrix.classifiers.scorecard.fit_counts import cards_of_counts
+from directrix.classifiers.labels import ending_with
+from directrix.classifiers.metric_classifier import PreparedFit
 from directrix.classifiers.scorecard.model import CardModel
-from directrix.classifiers.scorecard.training_table import TrainingTable, two_sides
-from directrix.designs.card import Direction
-from directrix.exceptions import DirectionWarning, find_stacklevel
-from directrix.fitting.progress import Clock, Progress, with_callbacks
+from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
+from directrix.designs.card import CardSettings
+from directrix.designs.counted import cards_of_counts
+from directrix.designs.directions import directions_of
+from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
 from directrix.models.card import scale_of
 from directrix.models.report import STRAIGHT
-from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+    from directrix._typing import AnyArray
+    from directrix.fitting.fit_rows import Fitted
     from directrix.metrics.base import Metric
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
+    from directrix.tables.coding.card_coding import Direction
 
 _TRAIN_ON = ("rows", "counts")
 
@@ -133,6 +132,8 @@ class ScorecardClassifier(CardModel):
     array([ True, False, False])
     """
 
+    _baseline = STRAIGHT
+
     def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
         self,
         metric: str | Metric = "error",
@@ -169,28 +170,6 @@ class ScorecardClassifier(CardModel):
         self.n_jobs = n_jobs
         self.warn_baseline = warn_baseline
         self.verbose = verbose
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit to a table in memory.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array or list of rows, of shape (n, d)
-            Numbers, texts, booleans and dates, with missing values.
-        y : array of shape (n,)
-            Labels.
-        sample_weight : array of shape (n,), optional
-            A row of whole weight k counts as k rows, which may be in different folds. A row of any
-            other weight stays whole.
-        groups : array of shape (n,), optional
-            Group of each row (a customer, a patient): all rows of a group are in one fold.
-        """
-        progress = Progress(self, (X, y))
-        rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
-        progress.end()
-        return self
 
     def fit_source(
         self,
@@ -240,22 +219,34 @@ class ScorecardClassifier(CardModel):
         progress : bool
             As in `summarize`.
         """
-        from directrix.classifiers.scorecard.source.fit_source import fit_source
+        from directrix.designs.card_source import CardSourceFit
+        from directrix.engines.table_plan import TablePlan
 
-        metric = resolve(self.metric)
-        self._check_parameters([metric])
-        progress_report = Progress(self)
+        self._check_parameters([resolve(self.metric)])
+        if self.max_columns is not None and (self.train_on == "counts" or counts is not None):
+            msg = "max_columns= needs rows to choose by: leave counts out, and use train_on='rows'"
+            raise ValueError(msg)
+        log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles["where"] = where
         reading = {"engine": engine, "progress": progress}
-        made = fit_source(self, metric, source, roles, reading, counts=counts, refine=refine)
+        fit = self._source_fit(source, roles, reading, refine, TablePlan)
+        n_folds = fit.passes.fold.n_folds
+        cards = CardSourceFit(fit, self._settings, self.binner, self.train_on, self._two_labels)
+        if counts is None:
+            made = cards.run()
+        elif counts.n_folds == n_folds:
+            classes = self._two_labels(counts.classes)
+            made = cards.run_counts(counts, counts.binner, classes)
+        else:
+            msg = (
+                f"counts= have {counts.n_folds} folds and the rows {n_folds}: give counts of the "
+                "same folds, fold=HashFolds(...)"
+            )
+            raise ValueError(msg)
         self._set_classes(made.classes)
-        self.binner_ = made.binner
-        self._copy_features_of_binner(made.binner)
-        self._weighted_by = self._weights_named(weight)
-        self._set_cards([made.card], [made.fitted])
-        self.reports_ = self._final_reports([made.report])
-        self._report_choice(progress_report)
+        self._set_binner(made.binner)
+        self._set_source_fit(made.fit, weight, log)
         return self
 
     def fit_moments(self, counts: BinCounts) -> Self:
@@ -284,8 +275,7 @@ class ScorecardClassifier(CardModel):
         labels = counts.classes
         present = [label for label in labels.tolist() if counts.class_moments(label).weight > 0]
         self._set_classes(labels if len(present) > 2 else two_classes(np.array(present)))
-        self.binner_ = counts.binner
-        self._copy_features_of_binner(self.binner_)
+        self._set_binner(counts.binner)
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
         made = cards_of_counts(metric, counts, self._positives, directions, scale)
@@ -293,54 +283,36 @@ class ScorecardClassifier(CardModel):
         self.reports_ = ()
         return self
 
-    def _copy_features_of_binner(self, binner: Any) -> None:
-        """Copy number and names of the columns of a binner."""
+    def _set_binner(self, binner: Any) -> None:
+        """Store the binner, and the number and names of its columns."""
+        self.binner_ = binner
         self.n_features_in_ = binner.n_features_in_
         if hasattr(binner, "feature_names_in_"):
             self.feature_names_in_ = binner.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _fit_metrics(
-        self,
-        metrics: list[Metric],
-        classifiers: list[Self],
-        rows: tuple[Any, Any, Any, Any],
-        progress: Progress,
-    ) -> None:
-        """Fit one classifier per metric to the same rows, labels, weights and groups."""
-        self._check_parameters(metrics)
-        self._refuse_groups(rows[3])
-        clock = Clock(self.time_budget, progress.report_candidate)
-        table = TrainingTable.of(self, *rows)
+    def _two_labels(self, labels: AnyArray) -> AnyArray:
+        """Return both labels, the positive one last; refuse any other number of labels."""
+        return ending_with(self.positive, two_classes(labels))
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
+        """Validate a table; set classes, bins and columns, and return what a fit needs."""
+        table = TrainingTable.of(self, X, y, sample_weight, groups)
         self._set_classes(table.classes)
         keyed = table.keyed.weighted(self.class_weight, self.classes_)
         self._weighted_by = keyed.weighted_by
-        binner = table.fitted_binner(self.binner)
-        if hasattr(binner, "feature_names_in_"):
-            self._copy_features_of_binner(binner)  # a frozen one may have another order
-        order = ColumnOrder.of(binner, table.ordered_names)
-        n_folds, used_folds = self._n_folds(keyed)
-        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
-        card_fit = CardFit(
-            metrics,
-            n_folds,
-            [CellKinds.of(bins) for bins in order.sorted(binner.bins_)],
-            lambda values: table.to_cells(binner, values)[:, order.index],
-            order.sorted_settings(self._settings(binner.bins_, len(self.classes_))),
-            self._guarantees(metrics),
-        )
-        by_metric = self._fit_classes(card_fit.run, keyed, clock, progress)
-        by_class = table.cell_counts(binner)
-        counts = [two_sides(by_class, self.classes_ == label) for label in self._positives]
-        for classifier, fits in zip(classifiers, by_metric, strict=True):
-            classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
-            classifier.binner_ = binner
-            names = [bins.name for bins in binner.bins_]
-            restored = [order.restored_fit(fit, names) for fit in fits]
-            classifier._set_fits(restored, counts)  # noqa: SLF001
-            classifier._report_choice(progress)  # noqa: SLF001
-        self._warn_about_baseline(classifiers, STRAIGHT)
+        binned = BinnedTable.of(table, self.binner)
+        self.binner_ = binned.binner
+        if hasattr(self.binner_, "feature_names_in_"):
+            self._set_binner(self.binner_)  # a frozen one may have another order
+        design = binned.design(self._settings(self.binner_.bins_, len(self.classes_)))
+        return PreparedFit(keyed, design, partial(binned.completed, self._positives))
+
+    def _copy_features(self, other: Any) -> None:
+        """Take the classes, features and bins from a classifier fitted to the same rows."""
+        super()._copy_features(other)
+        self.binner_ = other.binner_
 
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that are wrong or do not go together."""
@@ -383,17 +355,6 @@ class ScorecardClassifier(CardModel):
             raise ValueError(msg)
         return directions
 
-    def _set_fits(
-        self, fits: Sequence[FittedCard], counts: Sequence[tuple[FloatArray, ...]]
-    ) -> None:
-        """Store the fitted cards and their reports."""
-        bins = tuple(self.binner_.bins_)
-        cards = [
-            replace(fit.card, bins=bins, counts=of_card)
-            for fit, of_card in zip(fits, counts, strict=True)
-        ]
-        self._set_cards(cards, [fit.fitted for fit in fits])
-        self.reports_ = self._final_reports(fit.report for fit in fits)
-        flat = [effect.column for effect in self.reports_[0].directions if effect.flat]
-        if flat:
-            warn(DirectionWarning(flat), stacklevel=find_stacklevel())
+    def _set_models(self, fits: Sequence[Fitted]) -> None:
+        """Store cards, one for each score."""
+        self._set_cards([fit.card for fit in fits if fit.card], [fit.fitted for fit in fits])

@@ -159,11 +159,7 @@ def _cross(listed: Any, sizes: list[int], points: _Reader, merged: _Reader) -> C
 class _Reader:
     """Takes consecutive parts of an array.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    noun : str
-        What they are called in messages.
+    ``noun``: what they are called in messages.
     """
 
     def __init__(self, values: AnyArray, noun: str) -> None:

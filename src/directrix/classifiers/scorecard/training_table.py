@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -13,30 +15,108 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
-from directrix.classifiers.scorecard.column_order import content_order
+from directrix.designs.card import CardDesign
+from directrix.designs.counted import two_sides
 from directrix.fitting.class_weights import checked_weight
+from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.folds import folds_given
 from directrix.fitting.training_rows import KeyedRows, copies_of
+from directrix.models.card import Card, Cross
+from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
+from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.designs.card import CardSettings
+
+# ── The order of columns in a fit: by their values, whatever the order in the table
+
+
+Item = TypeVar("Item")
+
+#: Stands for a missing value.
+_MISSING = np.uint64(0xA0761D6478BD642F)
+
+
+def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) -> list[int]:
+    """Return the positions of the columns in an order that follows from the rows alone.
+
+    It depends neither on the order of the columns nor on that of the rows. Each column has a hash:
+    the sum over the rows of its value mixed with a hash of the whole row, which is a sum over the
+    columns. Columns with the same hash, as equal ones have, are ordered by name.
+
+    ``values`` (n, d): NaN is missing. ``copies``: how many rows each stands for. ``names``: of the
+    columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[1.0, 5.0, 0.0], [2.0, 3.0, 0.5]])
+    >>> for given in (rows, rows[:, [2, 0, 1]]):
+    ...     print(given[:, content_order(given, np.ones(2), "abc")].tolist())
+    [[5.0, 0.0, 1.0], [3.0, 0.5, 2.0]]
+    [[5.0, 0.0, 1.0], [3.0, 0.5, 2.0]]
+    """
+    bits = np.ascontiguousarray(values.T + 0.0).view(np.uint64)  # minus zero plus zero is zero
+    bits[np.isnan(values.T)] = _MISSING
+    mixed = mix_bits(bits)
+    of_rows = mix_bits(mixed.sum(axis=0, dtype=np.uint64))
+    sums = (mix_bits(mixed ^ of_rows) @ copies.astype(np.uint64)).tolist()
+    return sorted(range(len(sums)), key=lambda k: (sums[k], names[k]))
+
+
+@dataclass(frozen=True)
+class ColumnOrder:
+    """A fit adds, ranks and breaks ties in one order, whatever the order of the columns.
+
+    ``index``: for each column of the fit, its position in the binner, which has the order of the
+    table.
+    """
+
+    index: tuple[int, ...]
+
+    @classmethod
+    def of(cls, binner: Any, names: Sequence[str]) -> ColumnOrder:
+        """Return the order of the columns of a fitted binner, given by their names."""
+        position = {bins.name: k for k, bins in enumerate(binner.bins_)}
+        return cls(tuple(position[name] for name in names if name in position))
+
+    def sorted(self, items: Sequence[Item]) -> list[Item]:
+        """Return something of each column of the binner in the order of the fit."""
+        return [items[k] for k in self.index]
+
+    def sorted_settings(self, settings: CardSettings) -> CardSettings:
+        """Return settings with directions of the columns of the fit, not of the binner."""
+        place = self.index.index
+        moved = [each._replace(column=place(each.column)) for each in settings.directions]
+        return replace(settings, directions=sorted(moved, key=lambda each: each.column))
+
+    def restored(self, card: Card) -> Card:
+        """Return a card of the fit with the columns in the order of the binner."""
+        columns = [card.columns[self.index.index(k)] for k in range(len(self.index))]
+        crosses = tuple(self._restored_cross(cross) for cross in card.crosses)
+        return replace(card, columns=tuple(columns), crosses=crosses)
+
+    def _restored_cross(self, cross: Cross) -> Cross:
+        left, right = (self.index[k] for k in cross.columns)
+        if left < right:
+            return replace(cross, columns=(left, right))
+        # The columns of a pair are in the order of the table.
+        return Cross((right, left), cross.merged[::-1], cross.points.T.copy())
+
+
+# ── TrainingTable: the table that a card is fitted to, read, checked and divided into entries
 
 
 @dataclass(frozen=True)
 class TrainingTable:
     """A table, and its rows of weight above zero with keys.
 
-    Parameters
-    ----------
-    table : Table
-    keyed : KeyedRows
-        Without class weights; its columns are in another order, on which keys of rows depend.
-    classes : array
-    order : list of int
-        For each column of ``keyed`` its position in the table; see `content_order`.
+    ``keyed``: without class weights; its columns are in another order, on which keys of rows
+    depend. ``order``: for each column of ``keyed`` its position in the table; see `content_order`.
     """
 
     table: Table
@@ -46,13 +126,7 @@ class TrainingTable:
 
     @classmethod
     def of(cls, classifier: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> TrainingTable:
-        """Read and validate a table; the classifier gets the names of its columns.
-
-        Parameters
-        ----------
-        classifier : ScorecardClassifier
-        X, y, sample_weight, groups : as in `ScorecardClassifier.fit`
-        """
+        """Read and validate a table; the classifier gets the names of its columns."""
         table = Table.of(X)  # first: it names the column that is wrong
         validate_data(classifier, X, y, skip_check_array=True)
         for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
@@ -82,12 +156,7 @@ class TrainingTable:
         return cls(table, keyed, classes, order)
 
     def fitted_binner(self, binner: Any) -> Any:
-        """Return a binner fitted to these rows; one that is frozen stays as it is.
-
-        Parameters
-        ----------
-        binner : "auto" or Binner
-        """
+        """Return a binner fitted to these rows; one that is frozen stays as it is."""
         binner = Binner() if isinstance(binner, str) else clone(binner)
         if hasattr(binner, "bins_"):  # frozen
             return binner
@@ -125,16 +194,45 @@ class TrainingTable:
         ]
 
 
-def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[FloatArray, ...]:
-    """Return sums over the negative and over the positive classes, of shape (2, cells) each.
+@dataclass(frozen=True)
+class BinnedTable:
+    """A training table with bins, and the order of its columns in a fit."""
 
-    Parameters
-    ----------
-    by_class : sequence of arrays of shape (classes, cells)
-        For each column.
-    positive : array of bool of shape (classes,)
-    """
-    return tuple(
-        np.stack([counts[~positive].sum(axis=0), counts[positive].sum(axis=0)])
-        for counts in by_class
-    )
+    table: TrainingTable
+    binner: Any
+    order: ColumnOrder
+
+    @classmethod
+    def of(cls, table: TrainingTable, binner: Any) -> BinnedTable:
+        """Cut the columns of a table into bins; ``binner`` is "auto" or a Binner."""
+        fitted = table.fitted_binner(binner)
+        return cls(table, fitted, ColumnOrder.of(fitted, table.ordered_names))
+
+    def design(self, settings: CardSettings) -> CardDesign:
+        """Return the design of a card of the columns in the order of the fit."""
+        return CardDesign(
+            [CellKinds.of(bins) for bins in self.order.sorted(self.binner.bins_)],
+            lambda values: self.table.to_cells(self.binner, values)[:, self.order.index],
+            self.order.sorted_settings(settings),
+        )
+
+    def completed(self, positives: Sequence[Any], fits: Sequence[Fitted]) -> list[Fitted]:
+        """Return fits with cards in the order of the binner, with bins and counts of their rows.
+
+        ``positives`` are the labels that the cards are for.
+        """
+        bins, made = tuple(self.binner.bins_), []
+        place = {each.name: k for k, each in enumerate(bins)}
+        for label, fit in zip(positives, fits, strict=True):
+            card, effects = fit.card, fit.report.directions
+            if card is not None:
+                counts = two_sides(self._cell_counts, self.table.classes == label)
+                card = replace(self.order.restored(card), bins=bins, counts=counts)
+            effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
+            report = replace(fit.report, directions=effects)
+            made.append(fit._replace(report=report, card=card))
+        return made
+
+    @cached_property
+    def _cell_counts(self) -> list[FloatArray]:
+        return self.table.cell_counts(self.binner)

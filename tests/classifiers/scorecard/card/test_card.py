@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directrix.designs.card import CardDesign
 from directrix.models.card import Card, Cross
+from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.coded_rows import Coding
 
 SIZES = (5, 3, 7)
@@ -16,12 +16,12 @@ def design(*, crosses):
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=(cells, 2)) for cells in SIZES]
     if not crosses:
-        return CardDesign(Coding(columns))
+        return CardCoding(Coding(columns))
     merged = {0: np.array([0, 1, 1, 2, 2]), 1: np.arange(3), 2: np.array([0, 1, 1, 1, 2, 2, 3])}
     bases = [rng.normal(size=(max(merged[k]) + 1, 2)) for k in range(3)]
     pairs = ((0, 2), (1, 2))
     coding = Coding(columns, [(bases[i], bases[j]) for i, j in pairs], rng.uniform(0.5, 2.0, 5))
-    return CardDesign(coding, pairs, merged)
+    return CardCoding(coding, pairs, merged)
 
 
 @pytest.mark.parametrize("crosses", [False, True])

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.classifiers.scorecard import points_fit as rounding
-from directrix.classifiers.scorecard.points_fit import (
+from directrix.designs import points as rounding
+from directrix.designs.points import (
     RoundingSearch,
     _Sums,
     cut_off,
     largest_unit,
     rounded_card,
 )
-from directrix.designs.card import Direction
 from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, Cross
 from directrix.tables import NumberBins
+from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
 
 SIZES = (6, 5, 4)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.scorecard.source.class_totals import ClassTotals
 from directrix.engines.block import Block
+from directrix.engines.table_plan import ClassTotals
 
 
 def block(y, weight=None, fold=None):

@@ -5,7 +5,7 @@ import pytest
 from card_sources import FEATURES, frame
 
 from directrix import Binner
-from directrix.classifiers.scorecard.source.counted_candidates import counted_candidates
+from directrix.designs.counted import counted_candidates
 from directrix.metrics import AUC
 from directrix.tables import BinCounts
 

@@ -11,9 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.scorecard.source import fit_source as module
-from directrix.classifiers.scorecard.source.table_plan import TablePlan
+from directrix.designs.card_source import CardSource
 from directrix.engines import HashFolds
+from directrix.engines.table_plan import TablePlan
 from directrix.exceptions.columns import ColumnNotFoundError
 
 ADDITIVE = {"train_on": "rows", "max_crosses": 0, "cv": 2}
@@ -125,7 +125,7 @@ def test_it_is_as_good_as_a_card_of_rows_in_memory(figure):
 
 
 def test_candidates_of_a_small_sample_are_corrected_by_all_rows(monkeypatch, figure):
-    monkeypatch.setattr(module, "MOST_ROWS", 120)
+    monkeypatch.setattr(CardSource, "most_rows", 120)
     values = []
     for refine in (0, 1):
         card = fit(parts(frame(6000)), card=ADDITIVE, fold=TWO_FOLDS, refine=refine)

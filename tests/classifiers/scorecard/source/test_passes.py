@@ -6,10 +6,9 @@ from card_sources import FEATURES, N_FOLDS, fit, frame, parts, points
 from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
-from directrix.classifiers.scorecard.source.passes import CardPasses
-from directrix.classifiers.scorecard.source.table_plan import TablePlan
-from directrix.classifiers.scorecard.source.tasks import TableSurvey
 from directrix.engines import HashFolds
+from directrix.engines.table_plan import TablePlan
+from directrix.fitting.source_passes import SourcePasses
 from directrix.tables import BinCounts
 
 KEY = HashFolds(N_FOLDS, key="id")
@@ -74,13 +73,13 @@ def test_classes_that_are_sorted_by_part_are_sampled_again():
     rows = rows[(rows["y"] == "no") | (rows["id"] % 4 == 0)]  # few positives, in one partition
     rows = rows.sort_values(["y", "id"], kind="stable").reset_index(drop=True)
     plan = TablePlan.of(target="y", features=FEATURES, fold=KEY, identified=True)
-    passes = CardPasses(dd.from_pandas(rows, npartitions=8), plan, progress=False)
-    totals, sample, _ = passes.survey(TableSurvey(300))
+    passes = SourcePasses(dd.from_pandas(rows, npartitions=8), plan, progress=False)
+    surveyed = passes.survey(300)
     assert passes.n_passes == 2
-    assert totals.counts() == rows["y"].value_counts().to_dict()
-    assert [sample.rows.count(label) for label in ("yes", "no")] == [300, 300]
-    shuffled = CardPasses(rows.sample(frac=1.0, random_state=0), plan, progress=False)
-    assert shuffled.survey(TableSurvey(300))[1].rows.count("yes") == 300
+    assert surveyed.totals.counts() == rows["y"].value_counts().to_dict()
+    assert [surveyed.sample.count(label) for label in ("yes", "no")] == [300, 300]
+    shuffled = SourcePasses(rows.sample(frac=1.0, random_state=0), plan, progress=False)
+    assert shuffled.survey(300).sample.count("yes") == 300
     assert shuffled.n_passes == 1
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from card_sources import FEATURES, frame, parts
 
-from directrix.classifiers.scorecard.source.table_plan import TablePlan
 from directrix.engines import HashFolds
+from directrix.engines.table_plan import TablePlan
 from directrix.tables import Column
 
 

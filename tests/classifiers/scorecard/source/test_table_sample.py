@@ -5,10 +5,10 @@ import pytest
 from card_sources import FEATURES, frame, parts
 from scipy import stats
 
-from directrix.classifiers.scorecard.source.table_sample import TableSample
+from directrix.engines.table_plan import RawRows
 from directrix.rows.keys import mix_bits
 from directrix.rows.sample import RowSample
-from directrix.tables import Table
+from directrix.tables import Column, Table
 
 
 def sample_of(rows, most=10_000):
@@ -17,12 +17,12 @@ def sample_of(rows, most=10_000):
     keys = mix_bits(rows["id"].to_numpy(dtype=np.uint64))
     fold = np.zeros(n, dtype=np.int32)
     y = rows["y"].to_numpy(dtype=str)
-    return TableSample.of(table, RowSample.of(table.values, y, np.ones(n), fold, keys, most))
+    return RowSample.of(RawRows.of_table(table), y, np.ones(n), fold, keys, most)
 
 
 def raw(sample):
     """Return the rows of a sample with their texts."""
-    table = sample.ordered().table
+    table = sample.sorted().X
     columns = []
     for column, values in zip(table.columns, table.values.T, strict=True):
         texts = np.array([*column.levels, None], dtype=object)
@@ -40,13 +40,13 @@ def test_sums_do_not_depend_on_the_order():
 def test_a_sum_has_the_levels_of_its_rows_and_no_others():
     rows = frame().assign(**{FEATURES[1]: [f"level {k % 500}" for k in range(1500)]})
     total = sample_of(rows.iloc[:300], 100) + sample_of(rows.iloc[300:], 100)
-    assert total.rows.count("yes") == total.rows.count("no") == 100
-    levels = total.columns[1].levels
+    assert total.count("yes") == total.count("no") == 100
+    levels = total.X.columns[1].levels
     assert list(levels) == sorted(set(levels))
-    assert set(total.table.values[:, 1]) == set(range(len(levels)))
+    assert set(total.X.values[:, 1]) == set(range(len(levels)))
     # The same rows, whichever texts the levels of their parts were.
     by_content = set(Table.of(rows[FEATURES]).row_hashes().tolist())
-    assert set(total.table.row_hashes().tolist()) <= by_content
+    assert set(total.X.row_hashes().tolist()) <= by_content
 
 
 def test_every_row_is_as_likely_to_be_sampled():
@@ -54,9 +54,9 @@ def test_every_row_is_as_likely_to_be_sampled():
     split = np.split(np.arange(6000), np.cumsum(sizes)[:-1])
     samples = [sample_of(rows.iloc[index], 600) for index in split]
     total = samples[0] + samples[1] + (samples[2] + samples[3])
-    hashes = [set(sample_of(rows.iloc[index]).rows.hashes.tolist()) for index in split]
+    hashes = [set(sample_of(rows.iloc[index]).hashes.tolist()) for index in split]
     for label in ("yes", "no"):
-        sampled = total.rows.hashes[total.rows.y == label].tolist()
+        sampled = total.hashes[total.y == label].tolist()
         assert len(sampled) == 600
         counts = [sum(each in of_part for each in sampled) for of_part in hashes]
         shares = np.array([np.sum(rows["y"].iloc[index] == label) for index in split])
@@ -73,7 +73,7 @@ def test_a_column_may_be_missing_in_a_part(column, number):
     first, second = (sample_of(part) for part in parts(rows, 2))
     whole = sample_of(rows)
     for total in (first + second, second + first):
-        assert [each.kind for each in total.columns] == [each.kind for each in whole.columns]
+        assert [each.kind for each in total.X.columns] == [each.kind for each in whole.X.columns]
         assert raw(total) == raw(whole)
 
 
@@ -81,8 +81,8 @@ def test_numbers_and_texts_become_texts():
     first, second = parts(frame().iloc[::5], 2)
     texts = second.assign(age=[f"{value:g} years" for value in second["age"]])
     total = sample_of(texts) + sample_of(first)
-    assert total.columns[0].kind == "text"
-    assert len(total.rows.y) == 300
+    assert total.X.columns[0].kind == "text"
+    assert len(total.y) == 300
     assert raw(total) == raw(sample_of(first) + sample_of(texts))
 
 
@@ -95,15 +95,15 @@ def test_a_sample_is_cut_to_the_rows_of_lowest_hash():
     whole = sample_of(frame())
     cut = whole.at_most(50)
     for label in ("yes", "no"):
-        hashes = np.sort(whole.rows.hashes[whole.rows.y == label])
-        assert sorted(cut.rows.hashes[cut.rows.y == label]) == hashes[:50].tolist()
+        hashes = np.sort(whole.hashes[whole.y == label])
+        assert sorted(cut.hashes[cut.y == label]) == hashes[:50].tolist()
 
 
 def test_it_can_be_read_as_other_kinds():
     whole = sample_of(frame())
-    columns = [
-        each if each.name != "member" else type(each)(each.name, "number") for each in whole.columns
-    ]
-    other = whole.read_as(columns)
+    columns = list(whole.X.columns)
+    assert columns[2].name == "member"
+    columns[2] = Column("member", "number")
+    other = whole.X.read_as(columns)
     assert other.columns[2].kind == "number"
-    np.testing.assert_array_equal(other.table.values, whole.table.values)
+    np.testing.assert_array_equal(other.values, whole.X.values)

@@ -1,21 +1,17 @@
 """What passes compute from parts of a table is what the whole table in memory gives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix import Binner
-from directrix.classifiers.scorecard.fit_counts import coding_of_counts
-from directrix.classifiers.scorecard.source.table_plan import TablePlan
-from directrix.classifiers.scorecard.source.tasks import (
-    CardModels,
-    CardSlopes,
-    ScoreCards,
-    TableSurvey,
-)
-from directrix.designs.card import CardDesign
+from directrix.designs.counted import coding_of_counts
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
+from directrix.engines.table_plan import TablePlan
+from directrix.engines.tasks import CellFeatures, FoldModels, ModelSlopes, Score, Survey
 from directrix.fitting.corrections import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC
@@ -23,6 +19,7 @@ from directrix.metrics.curve import Curve
 from directrix.moments.score_histogram import centres
 from directrix.objectives import DataObjective
 from directrix.tables import BinCounts
+from directrix.tables.coding.card_coding import CardCoding
 
 PLAN = TablePlan.of(
     target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
@@ -35,10 +32,10 @@ def rows():
     return frame().assign(w=weight)
 
 
-def run(task, n_parts=4):
+def run(task, n_parts=4, plan=PLAN):
     """Return the sum of the results of a task over partitions of two tables each."""
     results = [
-        task(PLAN, Partition(number, parts(part, 2), n_parts))
+        task(plan, Partition(number, parts(part, 2), n_parts))
         for number, part in enumerate(parts(rows(), n_parts))
     ]
     total = results[0]
@@ -55,7 +52,7 @@ def whole():
 
 def design():
     counts = BinCounts.of(BINNER, frame()[FEATURES], frame()["y"])
-    return CardDesign(coding_of_counts(counts, []))
+    return CardCoding(coding_of_counts(counts, []))
 
 
 def random_lines(k):
@@ -66,9 +63,8 @@ def random_lines(k):
 def test_gradients_are_those_of_the_objective_in_memory(without):
     losses, lines = [Logistic(), BetaBernoulli(mixing=0.3)], random_lines(2)
     factors = np.array([[1.0, 1.0], [0.25, 3.0]])
-    task = ScoreCards(
-        BINNER, "yes", slopes=[CardSlopes(design(), LossSlopes(lines, losses, factors, without))]
-    )
+    slopes = [ModelSlopes(LossSlopes(lines, losses, factors, without), design())]
+    task = Score(CellFeatures(BINNER), "yes", slopes=slopes)
     (gradient,) = run(task).gradients
     cells, positive, weight, fold = whole()
     kept = ~np.isin(fold, without)
@@ -84,8 +80,8 @@ def test_gradients_are_those_of_the_objective_in_memory(without):
 
 def test_histograms_are_those_of_held_out_rows():
     lines = random_lines(3)
-    models = [CardModels(design(), lines * (1 + fold), fold) for fold in range(3)]
-    scored = run(ScoreCards(BINNER, "yes", models))
+    models = [FoldModels(fold, lines * (1 + fold), design()) for fold in range(3)]
+    scored = run(Score(CellFeatures(BINNER), "yes", models))
     cells, positive, weight, fold = whole()
     for model, histogram in zip(models, scored.histograms, strict=True):
         tested = fold == model.fold
@@ -101,7 +97,8 @@ def test_histograms_are_those_of_held_out_rows():
 
 
 def test_cells_and_pairs_are_counted():
-    scored = run(ScoreCards(BINNER, "yes", [CardModels(design(), random_lines(1), 0)], count=True))
+    models = [FoldModels(0, random_lines(1), design())]
+    scored = run(Score(CellFeatures(BINNER), "yes", models, count=True))
     cells, positive, weight, fold = whole()
     for k, counts in enumerate(scored.cells):
         for side in (False, True):
@@ -119,38 +116,38 @@ def test_cells_and_pairs_are_counted():
 
 
 def test_a_survey_knows_the_classes_and_samples_all_rows_of_a_small_table():
-    surveyed = run(TableSurvey(10_000))
+    surveyed = run(Survey(10_000))
     table = rows()
     assert surveyed.totals.counts() == table["y"].value_counts().to_dict()
-    assert len(surveyed.sample.rows.y) == len(table)
+    assert len(surveyed.sample.y) == len(table)
     assert surveyed.fingerprint.rows == len(table)
-    assert [column.kind for column in surveyed.kinds.columns] == [
+    assert [column.kind for column in surveyed.table.kinds.columns] == [
         "number",
         "text",
         "boolean",
         "date",
     ]
-    assert surveyed.counts is None
+    assert surveyed.table.counts is None
 
 
 def test_a_survey_does_not_sample_rows_that_are_set_apart():
-    surveyed = run(TableSurvey(10_000, apart=1))
+    surveyed = run(Survey(10_000, apart=1))
     fold = whole()[3]
-    assert set(surveyed.sample.rows.fold) == {0, 2}
-    assert len(surveyed.sample.rows.y) == np.sum(fold != 1)
+    assert set(surveyed.sample.fold) == {0, 2}
+    assert len(surveyed.sample.y) == np.sum(fold != 1)
     assert surveyed.fingerprint.rows == len(fold)
 
 
 def test_a_survey_with_known_bins_counts_them():
-    counts = run(TableSurvey(100, binner=BINNER)).counts
-    later = run(ScoreCards(BINNER, "yes", count=True)).counts
+    counts = run(Survey(100), plan=replace(PLAN, binner=BINNER)).table.counts
+    later = run(Score(CellFeatures(BINNER), "yes", count=True)).counts
     for ours, theirs in zip(counts.folds, later.folds, strict=True):
         left, right = (each.class_moments("yes").second for each in (ours, theirs))
         np.testing.assert_allclose(left.toarray(), right.toarray())
 
 
 def test_thresholds_take_all_rows_below_them():
-    everything = run(TableSurvey(10_000)).sample.rows
+    everything = run(Survey(10_000)).sample
     limit = int(np.median(everything.hashes))
-    sample = run(TableSurvey(10_000, thresholds={"yes": limit, "no": limit})).sample.rows
+    sample = run(Survey(10_000, thresholds={"yes": limit, "no": limit})).sample
     assert sorted(sample.hashes) == sorted(everything.hashes[everything.hashes <= limit])

@@ -23,9 +23,9 @@ from directrix.models.report import Estimate, Gap, TiesSplit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.designs.card import Direction
     from directrix.metrics.base import Metric
     from directrix.models.card import Card
+    from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
 
 # ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
@@ -46,12 +46,8 @@ _WORTH = 3.0
 def rounded_card(card: Card, unit: float) -> Card:
     """Return the card in units, rounded: the lowest bin of every column and cross has none.
 
-    Parameters
-    ----------
-    card : Card
-        With more points for the positive class, and a cutoff of zero.
-    unit : float
-        Points of the rounded card for one of the card.
+    ``card``: with more points for the positive class, and a cutoff of zero. ``unit``: points of the
+    rounded card for one of the card.
     """
     columns = tuple(_rounded(points, unit) for points in card.columns)
     crosses = tuple(replace(cross, points=_rounded(cross.points, unit)) for cross in card.crosses)
@@ -69,13 +65,7 @@ def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Ca
 
     The range is where it changes the points of rows least.
 
-    Parameters
-    ----------
-    card : Card
-    reach : float
-        Difference of points in a column at most.
-    cells : array of int of shape (n, columns)
-    weight : array of shape (n,)
+    ``reach``: difference of points in a column at most. ``cells`` has the shape (n, columns).
     """
     return _cut_off(card, reach, _cell_weights(card, cells, weight))
 
@@ -84,15 +74,8 @@ def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Ca
 class RoundingSearch:
     """Rounds cards so that the exact metric and the AUC of their training rows are best.
 
-    Parameters
-    ----------
-    metric : Metric
-    largest : int
-        Points of any bin at most.
-    directions : sequence of Direction
-        Of columns whose points may only rise.
-    kinds : sequence of CellKinds
-        What the cells of each column are; by default all are levels.
+    ``largest``: points of any bin at most. ``directions``: of columns whose points may only rise.
+    ``kinds``: what the cells of each column are; by default all are levels.
     """
 
     metric: Metric
@@ -131,14 +114,8 @@ class RoundingSearch:
 
         Neighbouring bins with equal points change together. Columns without points stay without.
 
-        Parameters
-        ----------
-        card : Card
-        cells : array of int of shape (n, columns)
-        positive : array of bool of shape (n,)
-        weight : array of shape (n,)
-        start : Card, optional
-            Rounded card that the search begins with; by default the nearest.
+        ``cells`` has the shape (n, columns). ``start``: rounded card that the search begins with;
+        by default the nearest.
         """
         made = self.nearest(card, cells, positive, weight) if start is None else start
         columns = [points.copy() for points in made.columns]
@@ -189,10 +166,8 @@ class RoundingSearch:
     def _values(self, counts: FloatArray) -> FloatArray:
         """Return the metric and the area under the curve, which holds the other rows in order.
 
-        Parameters
-        ----------
-        counts : array of shape (k, 2, m)
-            Weight of the positives and of the negatives at each sum, the highest sum first.
+        ``counts`` (k, 2, m): weight of the positives and of the negatives at each sum, the highest
+        sum first.
         """
         above = np.concatenate([np.zeros((*counts.shape[:2], 1)), np.cumsum(counts, axis=-1)], -1)
         curves = CurveStack(above[:, 0], above[:, 1])
@@ -201,12 +176,7 @@ class RoundingSearch:
         return np.asarray(areas + (values if self.metric.greater_is_better else -values))
 
     def _allowed_steps(self, column: int, points: FloatArray, groups: list[IntArray]) -> AnyArray:
-        """Return for each step of each group whether points stay on the scale and keep directions.
-
-        Returns
-        -------
-        array of bool of shape (steps * groups,)
-        """
+        """Return for each step of each group whether points stay on the scale, in direction."""
         moved = points[[group[0] for group in groups]][:, None] + np.array(_STEPS)
         allowed: AnyArray = (moved >= 0) & (moved <= self.largest)
         for direction in self.directions:
@@ -238,10 +208,8 @@ class _Sums:
 
         All are made from the counts by cell and sum, which are one pass over the rows.
 
-        Returns
-        -------
-        array of shape (2 * groups, 2, sums + 2)
-            For each group as in `counts`, one point up first, then one point down.
+        The result has the shape (2 * groups, 2, sums + 2): for each group as in `counts`, one point
+        up first, then one point down.
         """
         by_cell = self._by_cell(cells, n_cells)
         held = np.stack([by_cell[:, group].sum(axis=1) for group in groups])
@@ -320,13 +288,13 @@ def _groups(points: FloatArray, n_ordered: int) -> list[IntArray]:
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.direct.fit import BestFit
-    from directrix.designs.card import Direction
+    from directrix.fitting.fit_rows import BestFit
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
     from directrix.models.card import Card
     from directrix.models.report import DirectReport
+    from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
 
     #: From the card made without a fold, and that fold, to its points.
@@ -339,15 +307,8 @@ _SLIGHT = 1e-6
 class ScaledFit(NamedTuple):
     """A card on a scale.
 
-    Parameters
-    ----------
-    card : Card
-        Its cutoff is yet to be set, by `finished`.
-    fitted : FittedLine
-        One coefficient, of points in favour of the positive class.
-    curve : Curve
-        Of held-out points.
-    report : DirectReport
+    ``card``: its cutoff is yet to be set, by `finished`. ``fitted``: one coefficient, of points in
+    favour of the positive class. ``curve``: of held-out points.
     """
 
     card: Card
@@ -360,18 +321,10 @@ class ScaledFit(NamedTuple):
 class PointsFit:
     """Puts a card on a scale.
 
-    Parameters
-    ----------
-    scale : Scale
-    metric : Metric
-    seen : TrainingRows
-        Rows that the candidates were compared on, with cells as their features.
-    directions : sequence of Direction
-        Of columns whose points may only rise.
-    out_of_time : callable, optional
-        Asked before each card is rounded in other ways than the plain one.
-    kinds : sequence of CellKinds
-        What the cells of each column are: neighbouring bins of equal points stay equal.
+    ``seen``: rows that the candidates were compared on, with cells as their features.
+    ``directions``: of columns whose points may only rise. ``out_of_time``: asked before each card
+    is rounded in other ways than the plain one. ``kinds``: what the cells of each column are:
+    neighbouring bins of equal points stay equal.
     """
 
     scale: Scale
@@ -384,11 +337,7 @@ class PointsFit:
     def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
         """Return the best card on the scale.
 
-        Parameters
-        ----------
-        best : BestFit
-        cards : mapping
-            The fitted card (None), and those made without each fold.
+        ``cards``: the fitted card (None), and those made without each fold.
         """
         aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
         aligned[None] = cards[None]  # with the threshold of the fit at zero
@@ -416,10 +365,10 @@ class PointsFit:
         gap = float(comparison.losses[0] - comparison.losses[1 + chosen])
         assessment = final.assessment
         report = replace(
-            best.fit.report,
+            best.report,
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
             rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
-            skipped=(*best.fit.report.skipped, *skipped),
+            skipped=(*best.report.skipped, *skipped),
             ties=self._ties(curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
@@ -499,10 +448,7 @@ class PointsFit:
 def _best_rounding(losses: FloatArray, areas: FloatArray) -> int:
     """Return which rounding is best by metric and AUC, of those that are not behind the plain one.
 
-    Parameters
-    ----------
-    losses, areas : arrays of shape (k,)
-        By the metric and by the AUC, on held-out rows; less is better.
+    ``losses``, ``areas``: by the metric and by the AUC, on held-out rows; less is better.
     """
     together = np.where(losses <= losses[0], losses + areas, np.inf)
     return int(np.argmin(together))
@@ -517,11 +463,7 @@ def points_as_rows(card: Card, cells: IntArray) -> FloatArray:
 def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     """Return a card with its cutoff, and probabilities of its scores.
 
-    Parameters
-    ----------
-    card : Card
-    fitted : FittedLine
-        Of points in favour of the positive class: one coefficient, and the intercept.
+    ``fitted``: of points in favour of the positive class: one coefficient, and the intercept.
     """
     slope, intercept = fitted.line.tolist()
     cutoff = -intercept / slope
@@ -547,13 +489,8 @@ def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
 def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     """Return a card on a scale, plainly rounded, with the cutoff where the card had zero.
 
-    Parameters
-    ----------
-    scale : Scale
-    card : Card
-        With more points for the positive class, and a cutoff of zero.
-    fitted : FittedLine
-        Of the card: its log-odds are a straight line.
+    ``card``: with more points for the positive class, and a cutoff of zero. ``fitted``: of the
+    card: its log-odds are a straight line.
     """
     if isinstance(scale, PointsToDoubleOdds):
         slope, offset = fitted.calibration.above, fitted.calibration.offset
@@ -573,13 +510,8 @@ def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[C
 def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: float) -> Card:
     """Return a card whose points double the odds of the negative class.
 
-    Parameters
-    ----------
-    card : Card
-        With more points for the positive class, and a cutoff of zero.
-    scale : PointsToDoubleOdds
-    slope, offset : float
-        Log-odds of the positive class are the slope times the points of the card, and the offset.
+    ``card``: with more points for the positive class, and a cutoff of zero. ``slope``, ``offset``:
+    log-odds of the positive class are the slope times the points of the card, and the offset.
     """
     unit = scale.pdo / np.log(2.0)
     base = scale.base_points - unit * (offset + np.log(scale.base_odds))

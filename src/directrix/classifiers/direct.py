@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
-from warnings import warn
 
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.direct.fit import DirectFit, Fitted
-from directrix.classifiers.metric_classifier import MetricClassifier
-from directrix.exceptions import DirectionWarning, find_stacklevel
+from directrix.classifiers.metric_classifier import MetricClassifier, PreparedFit
+from directrix.designs.number import NumberDesign
 from directrix.fitting.directions import Signs
-from directrix.fitting.progress import Clock, Progress, with_callbacks
+from directrix.fitting.progress import Progress
 from directrix.frontier.standard_space import require_rows_of_both
 from directrix.metrics.table import resolve
 from directrix.models.report import BASELINE
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
+    from directrix.fitting.fit_rows import Fitted
     from directrix.metrics.base import Metric
     from directrix.models.report import Gap
 
@@ -117,6 +115,8 @@ class DirectClassifier(MetricClassifier):
     better than logistic regression by +0...
     """
 
+    _baseline = BASELINE
+
     def __init__(  # noqa: PLR0913 - eleven parameters of an estimator
         self,
         metric: str | Metric = "error",
@@ -143,27 +143,6 @@ class DirectClassifier(MetricClassifier):
         self.n_jobs = n_jobs
         self.warn_baseline = warn_baseline
         self.verbose = verbose
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit to rows in memory.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-        y : array of shape (n,)
-            Labels.
-        sample_weight : array of shape (n,), optional
-            A row of whole weight k counts as k rows, which may be in different folds. A row of any
-            other weight stays whole.
-        groups : array of shape (n,), optional
-            Group of each row (a customer, a patient): all rows of a group are in one fold.
-        """
-        progress = Progress(self, (X, y))
-        rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
-        progress.end()
-        return self
 
     def fit_source(
         self,
@@ -202,80 +181,38 @@ class DirectClassifier(MetricClassifier):
             sample by their gradients over all rows.
         transform, where, engine, progress : as in `summarize`
         """
-        from directrix.classifiers.direct.fit_source import DirectSource
-        from directrix.fitting.two_passes import TwoPasses, check_refine, source_folds
+        from directrix.designs.number_source import NumberSource, fit_lines
+        from directrix.engines.plan import Plan
 
-        metric = resolve(self.metric)
-        self._check_parameters([metric])
-        if self.time_budget is not None:
-            msg = "fit_source has no time_budget=: leave it out, or use fit"
-            raise ValueError(msg)
+        self._check_parameters([resolve(self.metric)])
         if self.signs is not None:
             msg = "fit_source has no signs=: leave them out, or use fit"
             raise ValueError(msg)
-        check_refine(refine)
-        guarantees = self._guarantees([metric])
-        folds = source_folds(fold, self.cv)
-        if guarantees is not None:
-            if weight is not None:
-                msg = "guarantee= counts rows, each once: leave weight= out"
-                raise ValueError(msg)
-            folds = replace(folds, n_folds=folds.n_folds + 1)
         log = Progress(self)
-        two = TwoPasses.of(
-            source,
-            target=target,
-            features=features,
-            weight=weight,
-            fold=folds,
-            transform=transform,
-            where=where,
-            engine=engine,
-            progress=progress,
-        )
-        guarantee = guarantees[0] if guarantees else None
-        direct = DirectSource(metric, two, self.class_weight, guarantee, self.n_jobs, refine)
-        surveyed = direct.survey()
+        roles = {"target": target, "features": features, "weight": weight, "fold": fold}
+        roles |= {"transform": transform, "where": where}
+        reading = {"engine": engine, "progress": progress}
+        fit = self._source_fit(source, roles, reading, refine, Plan)
+        surveyed = fit.passes.survey(NumberSource.most_rows, fit.apart)
         self._set_classes(two_classes(surveyed.moments.classes))
         surveyed = surveyed.with_positive(self.positive_)
         moments = surveyed.moments
         require_rows_of_both(moments)
         self._set_feature_names(moments)
-        rows = f"{moments.count:,} rows, {moments.n_features:,} features, {folds.n_folds} folds"
-        log.stage(f"first pass: {rows}; {metric.label}")
-        self._weighted_by = self._weights_named(weight)
-        self._set_fits([direct.fit(surveyed)])
-        self._report_choice(log)
-        self._warn_about_baseline([self], BASELINE)
+        rows = f"{moments.count:,} rows, {moments.n_features:,} features"
+        n_folds = fit.passes.fold.n_folds
+        log.stage(f"first pass: {rows}, {n_folds} folds; {fit.metric.label}")
+        self._set_source_fit(fit_lines(fit, surveyed, self.n_jobs), weight, log)
         return self
 
-    def _fit_metrics(
-        self,
-        metrics: list[Metric],
-        classifiers: list[Self],
-        rows: tuple[Any, Any, Any, Any],
-        progress: Progress,
-    ) -> None:
-        """Fit one classifier per metric to the same rows, labels, weights and groups."""
-        self._check_parameters(metrics)
-        clock = Clock(self.time_budget, progress.report_candidate)
-        if rows[3] is not None and self.guarantee is not None:
-            self._validated(*rows[:2])
-            self._refuse_groups(rows[3])
-        keyed = self._prepare_rows(*rows, cv=self.cv, binary=False)
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
+        """Validate rows; set classes and features, and return what a fit needs."""
+        keyed = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv, binary=False)
         self._set_feature_scales(keyed)
-        keyed = keyed.weighted(self.class_weight, self.classes_)
-        n_folds, used_folds = self._n_folds(keyed)
-        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         names = getattr(self, "feature_names_in_", None)
         signs = Signs.of(self.signs, names, self.n_features_in_)
-        direct = DirectFit(metrics, n_folds, self._guarantees(metrics), self.n_jobs, signs)
-        by_metric = self._fit_classes(direct.run, keyed, clock, progress)
-        for classifier, fits in zip(classifiers, by_metric, strict=True):
-            classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
-            classifier._set_fits(fits)  # noqa: SLF001
-            classifier._report_choice(progress)  # noqa: SLF001
-        self._warn_about_baseline(classifiers, BASELINE)
+        keyed = keyed.weighted(self.class_weight, self.classes_)
+        return PreparedFit(keyed, NumberDesign(signs, self.n_jobs))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row, ``coef_ @ x + intercept_``.
@@ -298,15 +235,9 @@ class DirectClassifier(MetricClassifier):
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return self._log_odds(scores.T)
 
-    def _set_fits(self, fits: Sequence[Fitted]) -> None:
-        """Store the fits, one for each row of ``coef_``."""
+    def _set_models(self, fits: Sequence[Fitted]) -> None:
+        """Store lines, one for each row of ``coef_``."""
         self._set_lines([fit.fitted for fit in fits])
-        self.reports_ = self._final_reports(fit.report for fit in fits)
-        flat = {
-            effect.column for report in self.reports_ for effect in report.directions if effect.flat
-        }
-        if flat:
-            warn(DirectionWarning(sorted(flat)), stacklevel=find_stacklevel())
 
     @property
     def _baseline_gaps(self) -> list[Gap | None]:

@@ -2,8 +2,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from directrix.classifiers.scorecard.source.contest import Contest, Family
 from directrix.engines import HashFolds
+from directrix.fitting.fit_source import CandidateGroup, HistogramSelection
 from directrix.metrics import AUC
 from directrix.moments.score_histogram import LineHistograms
 
@@ -31,8 +31,8 @@ class Passes:
         return SimpleNamespace(histograms=tuple(histograms), cells=())
 
 
-def contest_of(*passes):
-    """Return a contest whose passes count candidates with scores of given strengths."""
+def selection_of(*passes):
+    """Return a selection whose passes count candidates with scores of given strengths."""
     rng = np.random.default_rng(0)
     positive = rng.random(4000) < 0.3
     scores = [
@@ -40,28 +40,28 @@ def contest_of(*passes):
         for strengths in passes
     ]
     source = Passes(scores, positive)
-    contest = Contest(AUC(), source, binner=None, label="yes", factors=(1.0, 1.0), n_folds=2)
+    selection = HistogramSelection(AUC(), source, None, "yes", (1.0, 1.0), n_folds=2)
     for number, strengths in enumerate(passes):
         names = [candidate(f"{number}.{k}") for k in range(len(strengths))]
-        contest.count([Family(names, f"design {number}", ["without 0", "without 1"])])
-    return contest
+        selection.count([CandidateGroup(names, ["without 0", "without 1", f"design {number}"])])
+    return selection
 
 
 def test_the_best_of_all_passes_is_chosen_with_its_design():
-    contest = contest_of([0.2, 0.5], [2.0], [1.0, 0.1])
-    chosen = contest.choose()
-    assert contest.candidates[chosen.index].name == "1.0"
-    assert contest.design(chosen.index) == "design 1"
+    selection = selection_of([0.2, 0.5], [2.0], [1.0, 0.1])
+    chosen = selection.choose()
+    assert selection.candidates[chosen.index].name == "1.0"
+    assert selection.coding(chosen.index) == "design 1"
     assert len(chosen.values) == 5
 
 
 def test_every_fold_is_scored_in_every_pass():
-    contest = contest_of([0.2], [0.4])
-    assert contest.passes.asked == [[0, 1], [0, 1]]
-    assert sum(histogram.weight.sum() for histogram in contest.by_fold) == 4000
+    selection = selection_of([0.2], [0.4])
+    assert selection.passes.asked == [[0, 1], [0, 1]]
+    assert sum(histogram.weight.sum() for histogram in selection.by_fold) == 4000
 
 
 def test_only_a_better_candidate_is_an_improvement():
-    assert contest_of([0.5], [1.5]).has_improved(1)
-    assert not contest_of([1.5], [0.5]).has_improved(1)
-    assert not contest_of([1.5], [0.5, 0.6]).has_improved(1)
+    assert selection_of([0.5], [1.5]).has_improved(1)
+    assert not selection_of([1.5], [0.5]).has_improved(1)
+    assert not selection_of([1.5], [0.5, 0.6]).has_improved(1)

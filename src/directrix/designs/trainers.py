@@ -60,16 +60,8 @@ class Trainer(ABC):
     ) -> Solved:
         """Return the coefficients of cards; fewer if time is up.
 
-        Parameters
-        ----------
-        X : CodedRows or FoldDesigns
-        ridges : sequence of float
-        folds : sequence of int or None
-            The fold that is left out; None for none.
-        starts : mapping of fold to line, optional
-            Where descents begin.
-        in_any_case : bool
-            Whether they are solved even if time is up.
+        ``folds``: the fold that is left out; None for none. ``starts``: where descents begin.
+        ``in_any_case``: whether they are solved even if time is up.
         """
 
     @abstractmethod
@@ -81,13 +73,7 @@ class Trainer(ABC):
 class RowTrainer(Trainer):
     """Logistic cards from rows; see `Trainer`.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-    fall : float
-        Relative decrease that ends a descent.
-    out_of_time : callable, optional
-    n_jobs : int, optional
+    ``fall``: relative decrease that ends a descent.
     """
 
     rows: TrainingRows
@@ -140,13 +126,7 @@ class RowTrainer(Trainer):
 
 @dataclass
 class CountTrainer(Trainer):
-    """Cards in closed form from class moments of bins; see `Trainer`.
-
-    Parameters
-    ----------
-    rows : TrainingRows
-    out_of_time : callable, optional
-    """
+    """Cards in closed form from class moments of bins; see `Trainer`."""
 
     rows: TrainingRows
     out_of_time: Callable[..., bool] | None = None

@@ -25,7 +25,7 @@ from directrix.models.card import Card, Cross
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.designs.structure import StructureSearch
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import TrainingRows
     from directrix.tables.coding.prior import CellKinds
@@ -48,12 +48,8 @@ _GROUPS = (2, 4, 8)
 class ScreenedColumns(NamedTuple):
     """The columns of a table that passed the screen.
 
-    Parameters
-    ----------
-    positions : array of int
-        Positions in the table of the columns that any ranking keeps, sorted.
-    n_cells : sequence of int
-        Number of cells of every column of the table.
+    ``positions``: positions in the table of the columns that any ranking keeps, sorted.
+    ``n_cells``: number of cells of every column of the table.
     """
 
     positions: IntArray
@@ -75,13 +71,8 @@ class ScreenedColumns(NamedTuple):
 class Screened(NamedTuple):
     """Outcome of a screen.
 
-    Parameters
-    ----------
-    columns : ScreenedColumns
-    search : StructureSearch
-        Of these columns, after the comparison of cards without crosses.
-    note : str
-        What a report says was left out.
+    ``search``: of these columns, after the comparison of cards without crosses. ``note``: what a
+    report says was left out.
     """
 
     columns: ScreenedColumns
@@ -105,15 +96,8 @@ def screened(
     With a time budget the comparison ends when the next card would leave too little time for the
     rest of the fit, otherwise at 500 columns.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-    rows : TrainingRows
-        With cells as their features.
-    clock : Clock
-    search_of : callable
-        From positions of columns, and for each fold the indices of its columns among them, to the
-        search for the structure of their card.
+    ``rows``: with cells as their features. ``search_of``: from positions of columns, and for each
+    fold the indices of its columns among them, to the search for the structure of their card.
     """
     rankings = columns_by_information(kinds, rows)
     n_cells = [of_column.n_cells for of_column in kinds]
@@ -155,11 +139,7 @@ def columns_by_information(
 ) -> dict[int | None, IntArray]:
     """Return all columns without each fold, and with all rows, the most informative first.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-    rows : TrainingRows
-        With cells as their features.
+    ``rows``: with cells as their features.
     """
     weight = rows.weight / rows.weight.mean()
     n_folds = 0 if rows.fold is None else int(rows.fold.max()) + 1
@@ -181,16 +161,8 @@ def columns_by_information(
 def information(kinds: CellKinds, tables: FloatArray) -> FloatArray:
     """Return how much the cells of a column tell about the class, as standard normal deviates.
 
-    Parameters
-    ----------
-    kinds : CellKinds
-    tables : array of shape (k, 2, cells)
-        Weight of negatives and positives in each cell, among several sets of rows.
-
-    Returns
-    -------
-    array of shape (k,)
-        The greatest of the deviates of single cells and of groups of ordered ones.
+    ``tables`` (k, 2, cells): weight of negatives and positives in each cell, among several sets of
+    rows. The result: the greatest of the deviates of single cells and of groups of ordered ones.
     """
     deviates = [_deviate(tables)]
     ordered = tables[:, :, kinds.ordered]

@@ -8,27 +8,220 @@ points) is learned without the fold it is tested on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.scorecard.crossing import Crossed
-from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_try
-from directrix.classifiers.scorecard.structure_choice import FALL, Structure, StructureRule
-from directrix.designs.card import CardDesign, column_codings
 from directrix.fitting.trials import HeldOutArea, Trials
 from directrix.frontier.fold_designs import FoldDesigns, design_without
+from directrix.tables.coding.card_coding import CardCoding, column_codings
 from directrix.tables.coding.coded_rows import CodedRows, Coding
+from directrix.tables.coding.crosses import CrossColumn, rank_pairs
 from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.trainers import Solved, Trainer
-    from directrix.designs.card import Direction
+    from directrix.designs.trainers import Solved, Trainer
     from directrix.fitting.training_rows import TrainingRows
+    from directrix.tables.coding.card_coding import CardCoding, Direction
+
+# ── Structures of a card, and the rule that chooses among those that were tried
+
+
+#: A step to more crosses must gain so much, and so many standard errors of the difference.
+_MARGIN, _CAUTION = 1e-3, 2.0
+#: A step to more crosses that loses so much ends the search.
+FALL = 3e-3
+
+
+class Structure(NamedTuple):
+    """What makes a card, apart from what it is trained for.
+
+    ``reweighted``: whether columns and crosses with larger effects have a larger prior variance.
+    ``auc``: mean area under the curve on the folds it was compared on; NaN if no rows were held
+    out. ``n_columns``: how many columns have points; all by default.
+    """
+
+    ridge: float
+    n_crosses: int = 0
+    reweighted: bool = False
+    auc: float = float("nan")
+    n_columns: int | None = None
+
+    @property
+    def looks_at_no_label(self) -> bool:
+        """Whether the features are the same without any fold."""
+        return not self.n_crosses and not self.reweighted and self.n_columns is None
+
+
+@dataclass(frozen=True)
+class StructureRule:
+    """Chooses among structures by their held-out areas; a richer one must gain beyond doubt.
+
+    Of structures that differ in the ridge alone the best is taken. A step to more crosses, or to
+    reweighted blocks, must gain more than `_MARGIN`, and than two standard errors of the paired
+    difference.
+
+    ``tried``: in the order in which they were tried. ``errors`` (k, k): standard error of the
+    difference between each two areas. ``fewest_columns``: whether the smallest card is taken of
+    those that are as good as the best.
+    """
+
+    tried: tuple[Structure, ...]
+    errors: FloatArray
+    fewest_columns: bool = False
+
+    def __call__(self, losses: FloatArray) -> int:
+        """Return the index of the chosen structure; losses are areas, negated."""
+        steps: dict[Structure, list[int]] = {}
+        for k, structure in enumerate(self.tried):
+            steps.setdefault(structure._replace(ridge=np.inf, auc=np.inf), []).append(k)
+        best_ridges = {step: min(alike, key=losses.__getitem__) for step, alike in steps.items()}
+        plain = [k for step, k in best_ridges.items() if not step.n_crosses | step.reweighted]
+        plain = plain[1:] or plain  # cards of fewer columns are compared with one another only
+        best = min(plain, key=losses.__getitem__)
+        if self.fewest_columns:
+            good = [k for k in plain if losses[k] <= losses[best] + _MARGIN]
+            best = min(good, key=lambda k: self.tried[k].n_columns or 0)
+        ended = False
+        for step, k in best_ridges.items():
+            if not step.n_crosses | step.reweighted or (ended and not step.reweighted):
+                continue
+            ended = ended or losses[k] > losses[best] + FALL
+            if losses[best] - losses[k] > max(_MARGIN, _CAUTION * self.errors[k, best]):
+                best = k
+        return best
+
+
+# ── Crossed: which pairs of columns a card crosses, learned without the fold it is tested on
+
+
+class Crossed(NamedTuple):
+    """Columns as they take part in crosses, and pairs of them, learned without a fold.
+
+    ``pairs``: most promising first.
+    """
+
+    columns: list[CrossColumn]
+    pairs: list[tuple[int, int]]
+
+    @classmethod
+    def of(
+        cls,
+        kinds: Sequence[CellKinds],
+        rows: TrainingRows,
+        chance: FloatArray,
+        rank: int,
+        fold: int | None,
+        kept: Collection[int],
+    ) -> Crossed:
+        """Merge the cells of columns, and rank pairs of them by residuals.
+
+        ``rows``: with cells as their features. ``chance``: probability of the positive class by a
+        card without crosses. ``rank``: directions of a column in a cross at most. ``fold``: rows of
+        this fold are not looked at. ``kept``: columns that may be crossed.
+        """
+        cells, weight = rows.X, rows.weight / rows.weight.mean()
+        if fold is not None:
+            weight[rows.fold == fold] = 0.0
+        columns = []
+        for k, (of_column, column) in enumerate(zip(kinds, cells.T, strict=True)):
+            if k not in kept:
+                columns.append(CrossColumn.absent(of_column.n_cells))
+                continue
+            total = cell_weights(of_column, column, weight)
+            positive = cell_weights(of_column, column, weight * rows.positive)
+            columns.append(CrossColumn.of(of_column, total, positive, rank))
+        merged = [column.merged[cells[:, k]] for k, column in enumerate(columns)]
+        used = np.flatnonzero(weight)
+        residual, curvature = rows.positive - chance, chance * (1.0 - chance)
+        pairs = rank_pairs(
+            columns,
+            np.column_stack(merged)[used],
+            (weight * residual)[used],
+            (weight * curvature)[used],
+        )
+        return cls(columns, pairs)
+
+
+# ── Which columns a small card keeps: those that are left when the weakest are dropped in turn
+
+
+#: Share of the columns that are kept at each step, before a card is trained again.
+_KEPT = 0.8
+
+
+@dataclass
+class Elimination:
+    """Backward elimination of columns, which goes only as far as it is asked.
+
+    A card of all columns is trained; those whose points differ least over the rows are dropped, a
+    fifth at a time; the rest is trained again.
+
+    ``columns``: those that can be kept. ``design_of``: from columns to the additive design that has
+    only these. ``rows``: with cells as their features. ``fold``: rows of this fold are not looked
+    at.
+    """
+
+    columns: InitVar[Sequence[int]]
+    design_of: Callable[[Sequence[int]], CardCoding]
+    rows: TrainingRows
+    trainer: Trainer
+    ridge: float
+    fold: int | None
+    _kept: list[int] = field(init=False)
+    #: In the order in which they were dropped.
+    _dropped: list[int] = field(default_factory=list, init=False)
+
+    def __post_init__(self, columns: Sequence[int]) -> None:
+        self._kept = list(columns)
+
+    def best(self, n_columns: int) -> list[int]:
+        """Return the columns that are left when all but so many are dropped."""
+        while len(self._kept) > n_columns:
+            self._drop()
+        return self._kept + self._dropped[::-1][: n_columns - len(self._kept)]
+
+    def _drop(self) -> None:
+        rows, kept, fold, ridge = self.rows, self._kept, self.fold, self.ridge
+        used = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+        design = self.design_of(kept)
+        coded = design.rows(rows.X)
+        line = self.trainer.solve(coded, [ridge], [fold], in_any_case=True)[ridge, fold]
+        points = design.coding.block_points(line[:-1])
+        weight = rows.weight[used]
+        effects = [_spread(points[k][rows.X[used, k]], weight) for k in kept]
+        order = np.argsort(effects, kind="stable")
+        going = [kept[k] for k in order[: len(kept) - int(_KEPT * len(kept))]]
+        self._dropped += going
+        self._kept = [k for k in kept if k not in going]
+
+
+def numbers_to_try(n_columns: int, most: int) -> list[int]:
+    """Return numbers of columns to compare, from the largest on.
+
+    ``n_columns``: columns that there are. ``most``: columns of a card at most.
+    """
+    numbers, number = list[int](), min(n_columns, most)
+    while number >= 1:
+        numbers.append(number)
+        number = min(number - 1, int(_KEPT * number))
+    return numbers
+
+
+def _spread(points: FloatArray, weight: FloatArray) -> float:
+    """Return the standard deviation of the points of rows."""
+    share = weight / weight.sum()
+    return float(np.sqrt(share @ np.square(points - share @ points)))
+
+
+# ── The structure of a card: how strong its ridge is, and how many crosses it has
+
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
 _NEAR = (3.0, 1.0)
@@ -50,24 +243,11 @@ _POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
 class StructureSearch:
     """Finds the structure of a card, and makes the designs of its folds.
 
-    Parameters
-    ----------
-    kinds : sequence of CellKinds
-        Of each column.
-    rows : TrainingRows
-        With cells as their features.
-    trainer : Trainer
-    out_of_time : callable, optional
-    max_crosses : int, optional
-        Crosses at most; by default as many as help.
-    directions : sequence of Direction
-        Of columns whose points may only rise. They are in no cross: their points are the same for
-        every row.
-    max_columns : int or "auto", optional
-        Columns with points at most; "auto" for as few as held-out rows miss nothing with.
-    screen : mapping of fold to columns, optional
-        Columns that may have points, best first, without each fold and (None) of all rows; by
-        default all may.
+    ``kinds``: of each column. ``rows``: with cells as their features. ``max_crosses``: crosses at
+    most; by default as many as help. ``directions``: of columns whose points may only rise. They
+    are in no cross: their points are the same for every row. ``max_columns``: columns with points
+    at most; "auto" for as few as held-out rows miss nothing with. ``screen``: columns that may have
+    points, best first, without each fold and (None) of all rows; by default all may.
     """
 
     kinds: Sequence[CellKinds]
@@ -85,7 +265,7 @@ class StructureSearch:
     _areas: list[HeldOutArea] = field(default_factory=list, init=False)
     _crossed: dict[int | None, Crossed] = field(default_factory=dict, init=False)
     _additive_lines: Solved = field(default_factory=dict, init=False)
-    _reweighted: dict[int | None, CardDesign] = field(default_factory=dict, init=False)
+    _reweighted: dict[int | None, CardCoding] = field(default_factory=dict, init=False)
     _eliminations: dict[int | None, Elimination] = field(default_factory=dict, init=False)
     #: The structure without crosses, from which others are made.
     _base: Structure = field(default=Structure(np.nan), init=False)
@@ -188,7 +368,7 @@ class StructureSearch:
         if fold not in self._eliminations:
             self._eliminations[fold] = Elimination(
                 self._usable(fold),
-                lambda columns: CardDesign(self._coding(columns)),
+                lambda columns: CardCoding(self._coding(columns)),
                 self.rows,
                 self.trainer,
                 self._base.ridge,
@@ -220,20 +400,20 @@ class StructureSearch:
                 designs[fold] = rows
         return FoldDesigns(whole, designs)
 
-    def design(self, structure: Structure, fold: int | None) -> CardDesign:
+    def design(self, structure: Structure, fold: int | None) -> CardCoding:
         """Return the design that is learned without a fold."""
         if structure.reweighted:
             return self._reweighted_design(structure._replace(reweighted=False), fold)
         kept = self.kept(structure.n_columns, fold)
         if not structure.n_crosses:
-            return CardDesign(self._coding(kept))
+            return CardCoding(self._coding(kept))
         crossed = self._crosses(fold)
         pairs = crossed.pairs[: structure.n_crosses]
         bases = [(crossed.columns[i].basis, crossed.columns[j].basis) for i, j in pairs]
         merged = {k: crossed.columns[k].merged for pair in pairs for k in pair}
-        return CardDesign(self._coding(kept, bases), tuple(pairs), merged)
+        return CardCoding(self._coding(kept, bases), tuple(pairs), merged)
 
-    def _reweighted_design(self, structure: Structure, fold: int | None) -> CardDesign:
+    def _reweighted_design(self, structure: Structure, fold: int | None) -> CardCoding:
         """Return the design whose blocks have variances after the size of their effects."""
         if fold not in self._reweighted:
             plain = self.design(structure, fold)
@@ -266,7 +446,7 @@ class StructureSearch:
     @cached_property
     def additive(self) -> CodedRows:
         """The rows of cards without crosses; their coding looks at no label."""
-        return CardDesign(self._coding(range(len(self.kinds)))).rows(self.rows.X)
+        return CardCoding(self._coding(range(len(self.kinds)))).rows(self.rows.X)
 
     def _coding(
         self, columns: Iterable[int], pairs: Sequence[tuple[FloatArray, FloatArray]] = ()

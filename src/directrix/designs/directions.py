@@ -9,17 +9,17 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.scorecard.structure_choice import Structure
-from directrix.designs.card import Direction
+from directrix.designs.structure import Structure
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.directions import DirectionPrices, column_position
 from directrix.frontier.compare import Curves
 from directrix.frontier.fold_designs import design_without
 from directrix.tables import LevelBins
+from directrix.tables.coding.card_coding import Direction
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.scorecard.structure import StructureSearch
+    from directrix.designs.structure import StructureSearch
     from directrix.tables.bins import Bins
 
 _WISHES = ("increasing", "decreasing")
@@ -32,13 +32,8 @@ _LEAST_LEVELS = 2
 def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
     """Return directions by what the user gave, in the order of the columns.
 
-    Parameters
-    ----------
-    monotone : mapping or None
-        From names or positions of columns to "increasing", "decreasing" or, for texts, a list of
-        levels whose points may not fall in this order.
-    bins : sequence of NumberBins and LevelBins
-        Of every column.
+    ``monotone``: from names or positions of columns to "increasing", "decreasing" or, for texts, a
+    list of levels whose points may not fall in this order. ``bins``: of every column.
     """
     if monotone is None:
         return []
@@ -60,11 +55,7 @@ def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
 def flat_columns(directions: Sequence[Direction], columns: Sequence[FloatArray]) -> list[str]:
     """Return the names of columns whose direction the rows contradict: all points are equal.
 
-    Parameters
-    ----------
-    directions : sequence of Direction
-    columns : sequence of arrays
-        Points of the cells of each column of a card.
+    ``columns``: points of the cells of each column of a card.
     """
     largest = max((float(np.ptp(points)) for points in columns if points.size), default=0.0)
     return [
@@ -125,12 +116,7 @@ def direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
     The cards are additive, and trained by the likelihood or in closed form: they tell what a
     direction takes away, whatever is trained on top.
 
-    Parameters
-    ----------
-    search : StructureSearch
-        With all directions.
-    ridge : float
-        Of all cards.
+    ``search``: with all directions. ``ridge``: of all cards.
     """
     rows, every = search.rows, search.directions
     fold = rows.fold

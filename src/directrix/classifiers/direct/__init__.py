@@ -1,1 +1,0 @@
-"""Candidates of both frontiers, one validated choice."""

@@ -1,0 +1,185 @@
+"""CardSource: cards of raw rows that live elsewhere, from a sample of them and counts of bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from directrix.designs.card import BASELINES, CardCandidates, CardSettings
+from directrix.designs.counted import counted_candidates, require_counts_of
+from directrix.designs.points import scaled_without_rows
+from directrix.engines.table_plan import TablePlan
+from directrix.engines.tasks import CellFeatures, Score
+from directrix.fitting.class_weights import factors_of
+from directrix.fitting.fit_rows import Fitted
+from directrix.fitting.fit_source import (
+    CandidateGroup,
+    HistogramSelection,
+    Preselection,
+    SampleCandidates,
+    SourceFit,
+)
+from directrix.fitting.progress import Clock
+from directrix.frontier.compare import MOST_ROWS
+from directrix.models.card import Card
+from directrix.tables import BinCounts, Binner, Column
+from directrix.tables.coding.prior import CellKinds
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.fitting.training_rows import TrainingRows
+    from directrix.metrics.base import Metric
+    from directrix.rows.sample import RowSample
+
+#: Pairs of columns, and cells, that are counted for cards in closed form beside those of the rows.
+_MOST_PAIRS, _MOST_CELLS = 300, 2_000
+
+
+@dataclass(frozen=True)
+class CardSource:
+    """Bins, structure and candidates of a sample, and closed-form cards; see `SourceDesign`."""
+
+    binner: Binner
+    settings: CardSettings
+    n_folds: int
+    most_rows: ClassVar[int] = MOST_ROWS
+    preselection: ClassVar[Preselection] = Preselection(fewest=1, most=12, baseline_first=False)
+    stops_early: ClassVar[bool] = True
+    weighs_sample: ClassVar[bool] = True
+
+    @property
+    def features(self) -> CellFeatures:
+        """The cells of raw rows."""
+        return CellFeatures(self.binner)
+
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether pairs of cells are few enough to be counted beside gradients, and of use."""
+        n_columns = len(self.binner.bins_)
+        n_pairs = n_columns * (n_columns - 1) // 2
+        few = n_pairs <= _MOST_PAIRS and sum(self.features.n_cells) <= _MOST_CELLS
+        return self.settings.max_columns is None and few
+
+    def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
+        """Learn a structure from sampled rows of a raw table, and compare its candidates."""
+        folds, clock = range(self.n_folds), Clock(None)
+        cells = rows._replace(X=self.binner.cells(rows.X))
+        kinds = [CellKinds.of(bins) for bins in self.binner.bins_]
+        search = self.settings.structure_search(kinds, cells, clock)
+        structure = search.run()
+        coded = cells._replace(X=search.designs(structure, [None, *folds]))
+        n_jobs = self.settings.n_jobs
+        compared = CardCandidates(coded, structure.ridge, "rows", clock, n_jobs).compared(metric)
+        compared = compared._replace(skipped=(*search.skipped, *compared.skipped))
+        codings = [search.design(structure, fold) for fold in (*folds, None)]
+        trials = search.trials if search.tried else None
+        return SampleCandidates(compared, codings, trials=trials)
+
+    def counted(self, metric: Metric, counts: BinCounts, label: Any) -> CandidateGroup:
+        """Return additive cards in closed form, beside those of the rows."""
+        return self.closed(metric, counts, label, baseline=False)
+
+    def closed(
+        self, metric: Metric, counts: BinCounts, label: Any, *, baseline: bool
+    ) -> CandidateGroup:
+        """Return additive cards in closed form; see `counted_candidates`."""
+        coding, candidates = counted_candidates(
+            metric, counts, label, self.settings.directions, self.n_folds, baseline=baseline
+        )
+        return CandidateGroup(candidates, [coding] * (self.n_folds + 1))
+
+
+class FittedSource(NamedTuple):
+    """A card that was fitted in passes, its bins, and both labels, the positive one last."""
+
+    fit: Fitted
+    binner: Binner
+    classes: AnyArray
+
+
+@dataclass(frozen=True)
+class CardSourceFit:
+    """A fit of a card in passes.
+
+    From a sample come the bins, the structure and the candidates of the rows, as from a table in
+    memory. With ``train_on="counts"``, counts of pairs of bins give closed-form candidates.
+
+    ``settings``: from bins to the settings of the card. ``binner``: one that is fitted is kept.
+    ``two_labels``: from the labels of the rows to both, the positive one last; refuses any other
+    number.
+    """
+
+    fit: SourceFit
+    settings: Callable[[Sequence[Any]], CardSettings]
+    binner: Any
+    train_on: str
+    two_labels: Callable[[AnyArray], AnyArray]
+
+    def run(self) -> FittedSource:
+        """Make the passes."""
+        fit, passes = self.fit, self.fit.passes
+        binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
+        known, by_counts = hasattr(binner, "bins_"), self.train_on == "counts"  # known: frozen
+        if known and isinstance(passes.plan, TablePlan):
+            columns = tuple(Column(bins.name, bins.kind) for bins in binner.bins_)
+            counted = binner if by_counts else None
+            passes.plan = replace(passes.plan, columns=columns, binner=counted)
+        surveyed = passes.survey(CardSource.most_rows, fit.apart)
+        classes = self.two_labels(surveyed.totals.classes)
+        if not known and surveyed.sample is not None:
+            counts = surveyed.totals.counts(without_fold=fit.apart)
+            binner.fit_table(surveyed.sample.X, _row_weights(surveyed.sample, counts))
+        if by_counts:
+            return self.run_counts(surveyed.table.counts, binner, classes)
+        design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
+        selection = fit.select(design, surveyed, classes)
+        return self._finished(design, selection, classes)
+
+    def run_counts(
+        self, counts: BinCounts | None, binner: Binner, classes: AnyArray
+    ) -> FittedSource:
+        """Compare closed-form cards on held-out rows, in one pass.
+
+        ``counts`` are of all rows, with their folds; if they are not known, another pass counts.
+        """
+        fit, label = self.fit, classes[-1]
+        design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
+        if counts is None:
+            counts = fit.passes.score(Score(design.features, label, count=True)).counts
+        counts = BinCounts.empty(binner) if counts is None else counts
+        group = design.closed(fit.metric, counts, label, baseline=True)
+        kept = counts.folds[: fit.n_folds]
+        weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
+        factors = factors_of(fit.class_weight, classes, np.array(weights))
+        selection = fit.selection(design.features, label, factors)
+        selection.count([group])
+        require_counts_of(counts, label, selection.by_fold)
+        return self._finished(design, selection, classes)
+
+    def _finished(
+        self, design: CardSource, selection: HistogramSelection, classes: AnyArray
+    ) -> FittedSource:
+        """Choose a candidate, and make its card."""
+        index, fitted, report = self.fit.chosen(selection)
+        report = replace(report, baseline=BASELINES[self.train_on])
+        card, scale = Card.of(selection.coding(index), fitted.line), design.settings.scale
+        if scale is not None:
+            card, fitted = scaled_without_rows(scale, card, fitted)
+        card = replace(card, bins=tuple(design.binner.bins_), counts=selection.cells)
+        return FittedSource(Fitted(fitted, report, card), design.binner, classes)
+
+
+def _row_weights(sample: RowSample, of_class: dict[Any, int]) -> FloatArray:
+    """Return weights with which sampled rows stand for all, as many in all as are sampled.
+
+    A bin then needs as many sampled rows as it would need rows of a table in memory.
+    """
+    labels, codes, sampled = np.unique(sample.y, return_inverse=True, return_counts=True)
+    rows = np.array([of_class[label.item()] for label in labels])
+    weight = (rows / sampled)[codes]
+    standing: FloatArray = weight * (len(weight) / weight.sum())
+    return standing

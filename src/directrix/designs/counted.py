@@ -1,0 +1,255 @@
+r"""Cards in closed form from counts of bins, without rows.
+
+The class moments of coded bins are linear in the counts, so that lines of every ridge and trade-off
+come in closed form. With folds, each line is judged on the counts of the fold it was made without:
+mean and variance of its scores in both classes, of which the metric is a closed-form risk if scores
+are normal, as the sum of many bounded points nearly is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.designs.points import scaled_without_rows
+from directrix.designs.trainers import CountTrainer
+from directrix.fitting.finalize import FittedLine, finalize_on_moments
+from directrix.fitting.folds import require_all_folds
+from directrix.frontier.ridge_candidates import ridge_name, ridge_settings
+from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.models.card import Card
+from directrix.moments.projection import ScoreMoments
+from directrix.tables.coding.card_coding import CardCoding, column_codings
+from directrix.tables.coding.coded_rows import Coding
+from directrix.tables.coding.prior import CellKinds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.metrics.base import Metric
+    from directrix.models.card import Scale
+    from directrix.moments.score_histogram import LineHistograms
+    from directrix.risks.base import Risk
+    from directrix.tables import BinCounts
+    from directrix.tables.coding.card_coding import Direction
+
+#: Ridge where counts have no folds to choose one by.
+_CAUTIOUS = 0.1
+#: Number of candidates whose held-out scores are worth counting.
+_COUNTED = 8
+
+
+class CountedLines(NamedTuple):
+    """Lines in closed form without each fold, and their mean risk on held-out counts.
+
+    ``settings`` are pairs of ridge and angle; ``fold_lines`` has an array of shape
+    (settings, d + 1) for each fold.
+    """
+
+    settings: Sequence[tuple[float, float]]
+    fold_lines: list[FloatArray]
+    risks: FloatArray
+
+    @classmethod
+    def of(cls, risk: Risk, counts: BinCounts, coding: Coding, label: Any) -> CountedLines:
+        """Make lines without each fold of the counts, and judge them on it."""
+        settings = ridge_settings(CountTrainer.ridges)
+        risks, fold_lines = np.zeros(len(settings)), []
+        for number, fold in enumerate(counts.folds):
+            lines = coded_moments(counts.without_fold(number), coding, label)[0].lines(settings)
+            held_out, prior = coded_moments(fold, coding, label)
+            values, _ = risk.profile(*held_out.line_scores(lines), prior)
+            risks += np.asarray(values) / counts.n_folds
+            fold_lines.append(lines)
+        return cls(settings, fold_lines, risks)
+
+
+class CountedCard(NamedTuple):
+    """A card from counts; its mean risk on held-out counts is NaN without folds."""
+
+    fitted: FittedLine
+    card: Card
+    ridge: float
+    angle: float
+    risk: float
+
+
+def cards_of_counts(
+    metric: Metric,
+    counts: BinCounts,
+    positives: Sequence[Any],
+    directions: Sequence[Direction] = (),
+    scale: Scale | None = None,
+) -> list[CountedCard]:
+    """Return a card for each of some classes against the others, with its bins and their counts."""
+    by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
+    cards = []
+    for label in positives:
+        made = card_of_counts(metric, counts, label, directions)
+        if scale is not None:
+            card, fitted = scaled_without_rows(scale, made.card, made.fitted)
+            made = made._replace(card=card, fitted=fitted)
+        sides = two_sides(by_class, counts.classes == label)
+        cards.append(made._replace(card=replace(made.card, bins=counts.bins, counts=sides)))
+    return cards
+
+
+def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[FloatArray, ...]:
+    """Return sums over the negative and over the positive classes, of shape (2, cells) each.
+
+    ``by_class`` has an array of shape (classes, cells) for each column.
+    """
+    return tuple(
+        np.stack([counts[~positive].sum(axis=0), counts[positive].sum(axis=0)])
+        for counts in by_class
+    )
+
+
+def card_of_counts(
+    metric: Metric, counts: BinCounts, label: Any, directions: Sequence[Direction] = ()
+) -> CountedCard:
+    """Return the best card for a metric, with one class against the others."""
+    coding = coding_of_counts(counts, directions)
+    risk = metric.risk(counts.weight)
+    whole, prior = coded_moments(counts, coding, label)
+    has_folds = counts.n_folds > 1
+    if has_folds:
+        settings, _, risks = CountedLines.of(risk, counts, coding, label)
+    else:
+        settings = ridge_settings([_CAUTIOUS])
+        risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
+    best = int(np.argmin(risks))
+    line = whole.lines([settings[best]])[0]
+    gap, var_pos, var_neg = (float(part[0]) for part in whole.line_scores(line[None]))
+    _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
+    # Scores of the negatives have mean zero; where one class is best for all, out of reach of both.
+    reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
+    line[-1] -= reach
+    scores = ScoreMoments(gap - reach, var_pos, -reach, var_neg, prior)
+    fitted = finalize_on_moments(metric, line, scores, counts.weight)
+    card = Card.of(CardCoding(coding), line)
+    held_out_risk = float(risks[best]) if has_folds else float("nan")
+    return CountedCard(fitted, card, *settings[best], held_out_risk)
+
+
+def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
+    """Return the coding of all columns; it is learned without labels."""
+    rank = CountTrainer.rank_of(len(counts.bins))
+    weights = [counts.cells(k).sum(axis=0).astype(np.float64) for k in range(len(counts.bins))]
+    kinds = [CellKinds.of(bins) for bins in counts.bins]
+    bases, signs = column_codings(kinds, weights, rank, directions)
+    return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
+
+
+def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
+    """Return the class moments of coded bins, and the share of positives."""
+    matrix = coding.main_matrix
+    others = [each for each in counts.classes.tolist() if each != label]
+    weights, means, seconds = [], [], []
+    for group in ([label], others):
+        parts = [counts.class_moments(each) for each in group]
+        total = sum(part.weight for part in parts)
+        shares = [part.weight / total if total else 0.0 for part in parts]
+        mean = sum(share * part.mean for share, part in zip(shares, parts, strict=True))
+        second = sum(share * part.second for share, part in zip(shares, parts, strict=True))
+        weights.append(total)
+        means.append(matrix.T @ mean)
+        seconds.append(np.asarray((matrix.T @ second @ matrix).todense()))
+    covariances = [
+        second - np.outer(mean, mean) for mean, second in zip(means, seconds, strict=True)
+    ]
+    signs = None if coding.signs is None else coding.signs[:-1]
+    moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
+    return moments, float(weights[0] / sum(weights))
+
+
+# ── Candidates of a fit in passes ─────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class CountedCandidate:
+    """A line of the class moments of all rows; see `Candidate`."""
+
+    ridge: float
+    angle: float
+    complexity: float
+    line: FloatArray
+    fold_lines: list[FloatArray]
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        return ridge_name("bin counts of all rows", self.ridge, self.angle)
+
+
+class CountedCandidates(NamedTuple):
+    """Candidates of additive cards, and their coding."""
+
+    coding: CardCoding
+    candidates: list[CountedCandidate]
+
+
+def counted_candidates(
+    metric: Metric,
+    counts: BinCounts,
+    label: Any,
+    directions: Sequence[Direction],
+    n_folds: int,
+    *,
+    baseline: bool,
+) -> CountedCandidates:
+    """Return the candidates of least predicted risk on held-out counts.
+
+    ``counts``: with folds. ``n_folds``: folds that are held out; a later one does not count.
+    ``baseline``: whether the cards of equal trade-off are the simplest candidates, of complexity
+    zero; the best of them is then always returned.
+    """
+    kept = replace(counts, parts=counts.parts[:n_folds])
+    _require_both_classes(kept, label, n_folds)
+    coding = coding_of_counts(kept, directions)
+    settings, fold_lines, risks = CountedLines.of(metric.risk(kept.weight), kept, coding, label)
+    lines = coded_moments(kept, coding, label)[0].lines(settings)
+    candidates = [
+        CountedCandidate(
+            ridge,
+            angle,
+            0.0 if baseline and angle == RidgeMoments.equal_angle else 1.0,
+            lines[k],
+            [of_fold[k] for of_fold in fold_lines],
+        )
+        for k, (ridge, angle) in enumerate(settings)
+    ]
+    order = np.argsort(risks, kind="stable")
+    plain = [k for k in order if candidates[k].complexity == 0.0][:1]
+    chosen = dict.fromkeys([*plain, *order[:_COUNTED]])
+    return CountedCandidates(CardCoding(coding), [candidates[k] for k in chosen])
+
+
+def _require_both_classes(counts: BinCounts, label: Any, n_folds: int) -> None:
+    """Refuse so few rows that a fold has none of a class."""
+    positives = [fold.class_moments(label).weight for fold in counts.folds]
+    others = [fold.weight - of_fold for fold, of_fold in zip(counts.folds, positives, strict=True)]
+    fold, positive = np.nonzero(np.array([others, positives]).T > 0.0)
+    require_all_folds(fold, positive > 0, n_folds)
+
+
+def require_counts_of(counts: BinCounts, label: Any, histograms: Sequence[LineHistograms]) -> None:
+    """Raise ValueError if rows are not those that were counted, or have other folds.
+
+    ``histograms`` are the held-out scores of the rows, fold by fold.
+    """
+    for number, (counted, scored) in enumerate(zip(counts.folds, histograms, strict=True)):
+        positive = counted.class_moments(label).weight
+        expected = np.array([counted.weight - positive, positive])
+        if not np.allclose(scored.weight, expected, rtol=1e-6, atol=0.0):
+            negatives, positives = expected.tolist()
+            msg = (
+                f"counts= are not those of these rows: in fold {number} they have {positives:,g} "
+                f"rows of class {label!r} and {negatives:,g} others, and the rows "
+                f"{scored.weight[1]:,g} and {scored.weight[0]:,g} (sums of weights). Count the "
+                "same rows, with the same fold=HashFolds(..., key=...) and weight="
+            )
+            raise ValueError(msg)

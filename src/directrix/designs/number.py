@@ -1,0 +1,103 @@
+"""NumberDesign: numbers as features, standardised, with lines of their moments and of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from directrix.fitting.directions import DirectionPrices, Signs
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft
+from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import prepare
+from directrix.frontier.compare import MOST_ROWS
+from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.recipes import Recipe
+from directrix.frontier.ridge_candidates import ridge_candidates
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.search import MOST_FEATURES
+from directrix.losses import Logistic
+from directrix.moments import Moments
+
+if TYPE_CHECKING:
+    from directrix._typing import IntArray
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.training_rows import KeyedRows, TrainingRows
+    from directrix.fitting.trials import Trials
+    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Curves
+    from directrix.metrics.base import Metric
+
+#: Ridges of lines from class moments with signs, of standardised features.
+_RIDGES = (1.0, 0.1, 0.01, 0.001)
+#: Ridge of the logistic regressions that tell what signs cost.
+_PLAIN_RIDGE = 0.01
+
+
+@dataclass(frozen=True)
+class NumberDesign:
+    """Numbers as features, whose coefficients may keep signs."""
+
+    signs: Signs | None = None
+    n_jobs: int | None = None
+
+    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedNumbers:
+        """Standardise rows of one class against the others."""
+        units, rows, seen = prepare(keyed, label, n_folds, MOST_ROWS)
+        frontier = RowFrontier(
+            *seen[:4],
+            progress=clock,
+            fall=FTOL,
+            out_of_time=clock.is_over,
+            n_jobs=self.n_jobs,
+            signs=None if self.signs is None else self.signs.array,
+        )
+        narrow = seen.X.shape[1] <= MOST_FEATURES
+        summary = cache(partial(_summary_candidates, seen, frontier.signs)) if narrow else None
+        return LearnedNumbers(seen, rows, units, Candidates(frontier, summary), self.signs)
+
+
+@dataclass(frozen=True)
+class LearnedNumbers:
+    """Standardised rows, and the candidates of both frontiers; see `LearnedDesign`."""
+
+    seen: TrainingRows
+    rows: TrainingRows
+    units: Standardization
+    candidates: Candidates
+    signs: Signs | None = None
+    plain_ridge: float | None = None
+    trials: Trials | None = None
+
+    def compared(self, metric: Metric) -> Compared:
+        """Compare candidates for a metric."""
+        return self.candidates.compared(metric)
+
+    def draft(self, metric: Metric, best: BestFit) -> Draft:
+        """Return the chosen line; its report says what signs cost, by logistic regressions."""
+        signs, report, frontier = self.signs, best.report, self.candidates.frontier
+        if signs is not None and self.seen.fold is not None:
+            prices = DirectionPrices(
+                signs.wishes, partial(self._held_out, signs), frontier.out_of_time
+            )
+            flat = [name for name, k in signs.positions if best.fitted.line[k] == 0.0]
+            directions = prices.of(metric, flat)
+            skipped = (*report.skipped, *prices.skipped)
+            report = replace(report, directions=directions, skipped=skipped)
+        return Draft(best.fitted, report, best.curve)
+
+    def _held_out(self, signs: Signs, kept: Sequence[int]) -> Curves:
+        """Return the held-out curves of logistic regression that keeps some of the signs."""
+        plain = RowFrontier(*self.seen[:4], fall=FTOL, signs=signs.only(kept))
+        (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
+        plain.solve_together([candidate], plain.folds, in_any_case=True)
+        candidate.fit()
+        return candidate.curves
+
+
+def _summary_candidates(rows: TrainingRows, signs: IntArray | None) -> Sequence[Candidate]:
+    if signs is not None:  # shrinkage and trade-off have no closed form with signs: a ridge has
+        return ridge_candidates(*rows[:4], _RIDGES, baseline=False, signs=signs[:-1])
+    moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)
+    return moment_candidates(moments, *rows[:4])

@@ -1,0 +1,264 @@
+"""The fit to rows in memory: candidates of a design, one choice for each metric, one threshold.
+
+Lines and cards are fitted alike. A `Design` says what the features of rows are and what candidates
+there are; which of them is chosen, how it is fitted to all rows, what sets its threshold, what to
+expect of it and what rows set apart guarantee is said here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
+from directrix.fitting.guarantee import Guarantee, threshold_from_rows
+from directrix.fitting.training_rows import KeyedRows, TrainingRows
+from directrix.frontier.candidates import Candidate
+from directrix.frontier.compare import (
+    Comparison,
+    OneStandardError,
+    curve_maker,
+    round_scores,
+    scores_of,
+)
+from directrix.frontier.recipes import DEFAULT_SWEEP
+from directrix.frontier.search import Search
+from directrix.models.report import DirectReport
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.fitting.assessment import Assessment
+    from directrix.fitting.progress import Clock
+    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.trials import Trials
+    from directrix.frontier.recipes import Sweep
+    from directrix.frontier.row_frontier import RowFrontier
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
+    from directrix.models.card import Card
+
+#: How many standard errors of the paired difference a simpler candidate may be behind the best.
+STANDARD_ERRORS = 1.0
+#: Complexity of logistic regression with another ridge than the plain one.
+_OTHER_RIDGE = 0.5
+#: One in so many rows sets the threshold of a guarantee, and does nothing else.
+THRESHOLD_SHARE = 3
+#: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
+#: tell such lines apart.
+FTOL = 1e-5
+
+
+class Compared(NamedTuple):
+    """Candidates, their comparison on held-out rows, and steps that there was no time for."""
+
+    candidates: Sequence[Candidate]
+    comparison: Comparison
+    skipped: Sequence[str] = ()
+
+
+class Candidates(NamedTuple):
+    """Candidates of the rows and of their summary, which are compared for any metric.
+
+    ``summary`` returns the candidates of the summary; it is not called before the search has time
+    for them.
+    """
+
+    frontier: RowFrontier
+    summary: Callable[[], Sequence[Candidate]] | None = None
+    sweep: Sweep = DEFAULT_SWEEP
+
+    def compared(self, metric: Metric) -> Compared:
+        """Compare candidates for a metric."""
+        search = Search(self.frontier, metric, self.summary, self.sweep)
+        comparison = search.run()
+        return Compared(search.candidates, comparison, search.skipped)
+
+
+class Fitted(NamedTuple):
+    """The fit of one class against the others; ``card`` if the design makes cards."""
+
+    fitted: FittedLine
+    report: DirectReport
+    card: Card | None = None
+
+
+class BestFit(NamedTuple):
+    """The chosen candidate, fitted to all rows, with what it was chosen from.
+
+    ``scores`` are the held-out scores less the threshold, and ``curve`` is theirs; ``lines`` are in
+    the units of the rows. Without held-out rows there is no ``choice``.
+    """
+
+    fitted: FittedLine
+    report: DirectReport
+    curve: Curve
+    scores: FloatArray
+    selection: Selection
+    lines: Lines
+    choice: Choice | None = None
+
+
+class Draft(NamedTuple):
+    """A fit whose threshold rows that are set apart may still move.
+
+    ``features`` turns rows, as they were given to the design, into what the line is a line of, and
+    ``card_of`` the line into a card, and the line of its points.
+    """
+
+    fitted: FittedLine
+    report: DirectReport
+    curve: Curve
+    features: Callable[[Any], Any] = lambda X: X
+    card_of: Callable[[FittedLine], tuple[Card, FittedLine]] | None = None
+
+    def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
+        """Return the fit with a threshold and a calibration from rows set apart."""
+        rows = rows._replace(X=self.features(rows.X))
+        metric, line = self.fitted.operating_point.metric, self.fitted.line.copy()
+        scores = round_scores(scores_of(rows.X, line[None])[:, 0])
+        grid = guarantee.grid(self.curve)
+        threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
+        line[-1] -= threshold
+        fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
+        return self._replace(fitted=fitted)
+
+    def finished(self) -> Fitted:
+        """Return the fit with its card, if it has one."""
+        if self.card_of is None:
+            return Fitted(self.fitted, self.report)
+        card, fitted = self.card_of(self.fitted)
+        return Fitted(fitted, self.report, card)
+
+
+class LearnedDesign(Protocol):
+    """A design that has learned what it needs from rows: it has candidates for any metric."""
+
+    @property
+    def seen(self) -> TrainingRows:
+        """Rows on which candidates are compared, as features."""
+        ...
+
+    @property
+    def rows(self) -> TrainingRows:
+        """All rows, for the final fit: the same unless they are too many."""
+        ...
+
+    @property
+    def units(self) -> Standardization | None:
+        """Units of the rows, if they are not the features' own."""
+        ...
+
+    @property
+    def plain_ridge(self) -> float | None:
+        """The ridge of the simplest logistic regression, if another criterion has chosen it."""
+        ...
+
+    @property
+    def trials(self) -> Trials | None:
+        """What was chosen on the same rows before the candidates were made."""
+        ...
+
+    def compared(self, metric: Metric) -> Compared:
+        """Compare candidates for a metric."""
+        ...
+
+    def draft(self, metric: Metric, best: BestFit) -> Draft:
+        """Return the chosen candidate with what its report says about the design."""
+        ...
+
+
+class Design(Protocol):
+    """What turns rows into features, what signs these keep, and what candidates there are."""
+
+    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
+        """Learn from rows of one class against the others, without each fold and from all rows.
+
+        ``n_folds`` is the number of folds if the rows come without.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class FitRows:
+    """A fit to rows in memory; metrics share what the design learns, and the candidates.
+
+    ``guarantees`` are, for each metric, the limits to keep on new rows.
+    """
+
+    metrics: Sequence[Metric]
+    n_folds: int
+    design: Design
+    guarantees: Sequence[Guarantee] | None = None
+
+    def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Fitted]:
+        """Fit a line or card for each metric, with one class against the others."""
+        threshold_rows = None
+        if self.guarantees is not None:
+            # Rows that set a guaranteed threshold must not have been seen before.
+            keyed, apart = keyed.set_apart(label, THRESHOLD_SHARE)
+            threshold_rows = apart.training_rows(label, 1)
+        learned = self.design.learn(keyed, label, self.n_folds, clock)
+        drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in self.metrics]
+        if threshold_rows is not None:
+            pairs = zip(drafts, self.guarantees or (), strict=True)
+            drafts = [draft.guaranteed(threshold_rows, limits) for draft, limits in pairs]
+        return [draft.finished() for draft in drafts]
+
+
+def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
+    """Choose a candidate, fit it to all rows and set its threshold."""
+    seen, rows = learned.seen, learned.rows
+    candidates, comparison, skipped = learned.compared(metric)
+    complexities = [_complexity(each, learned.plain_ridge) for each in candidates]
+    rule = OneStandardError.of(comparison, complexities, STANDARD_ERRORS)
+    index = rule(comparison.losses)
+    chosen = candidates[index]
+    selection = Selection.of(seen, candidates, comparison, index, rule)
+    selection = replace(selection, trials=learned.trials)
+    lines = Lines(chosen.refit(rows.X, rows.positive, rows.weight), chosen.fold_lines)
+    final = finalize(metric, selection, lines, units=learned.units)
+    gap = 0.0
+    if complexities[index] > 0.0:
+        gap = gap_to_logistic(final.assessment, selection.with_complexity(0.0))
+    report = DirectReport.of(
+        metric,
+        seen.name,
+        candidates,
+        comparison,
+        index,
+        final.assessment.estimate,
+        gap,
+        skipped=skipped,
+        complexities=complexities,
+        chance=final.assessment.chance,
+    )
+    curve = curve_maker(seen.positive, seen.weight)(final.scores)
+    choice = final.assessment.choice
+    return BestFit(final.fitted, report, curve, final.scores, selection, lines, choice)
+
+
+def _complexity(candidate: Candidate, plain_ridge: float | None) -> float:
+    """Return the complexity of a candidate; without a plain ridge all ridges are as simple."""
+    if plain_ridge is None or candidate.complexity > 0.0:
+        return candidate.complexity
+    return 0.0 if candidate.ridge == plain_ridge else _OTHER_RIDGE
+
+
+def gap_to_logistic(assessment: Assessment, logistic: IntArray) -> float:
+    """Return how much better than the best logistic regression the choice is on new rows.
+
+    ``logistic`` are the indices of the candidates that are logistic regressions.
+    """
+    choice = assessment.choice
+    if choice is None:
+        return 0.0
+
+    def best_logistic(losses: FloatArray) -> int:
+        return int(logistic[np.argmin(losses[logistic])])
+
+    gap = choice.expected().metric - choice.expected(best_logistic).metric
+    return gap if choice.metric.greater_is_better else -gap

@@ -1,0 +1,349 @@
+"""The fit to rows that live elsewhere: a few passes over them, however many rows there are.
+
+A survey takes a summary and a sample of the rows, from which a design makes candidates as from rows
+in memory. Later passes correct the best of them by their gradients over all rows. The last one
+counts held-out scores in histograms of all rows, which choose the candidate, set its threshold and
+calibrate it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from directrix.engines.tasks import Features, FoldModels, ModelSlopes, Score, Scored, Surveyed
+from directrix.fitting.class_weights import factors_of
+from directrix.fitting.corrections import Corrections, Slopes
+from directrix.fitting.finalize import FittedLine
+from directrix.fitting.fit_rows import Compared, gap_to_logistic
+from directrix.fitting.folds import require_all_folds
+from directrix.fitting.histogram_choice import (
+    HistogramChoice,
+    best_values_of,
+    guaranteed_threshold,
+    select_from_histograms,
+)
+from directrix.fitting.source_passes import SourcePasses
+from directrix.fitting.training_rows import TrainingRows
+from directrix.frontier.compare import Comparison
+from directrix.models.report import DirectReport
+from directrix.moments.score_histogram import LineHistograms
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.fitting.guarantee import Guarantee
+    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.trials import Trials
+    from directrix.metrics.base import Metric
+    from directrix.moments import Moments
+    from directrix.rows.sample import RowSample
+    from directrix.tables import BinCounts
+    from directrix.tables.coding.card_coding import CardCoding
+
+#: Standard errors of its difference to the best on the sample up to which a candidate is counted.
+_STANDARD_ERRORS = 2.0
+
+
+class CandidateGroup(NamedTuple):
+    """Candidates of one design, which score rows after the same codings.
+
+    ``codings``: without each fold, and of all rows last; None for numbers, which are scored as they
+    are. ``units``: units in which candidates are corrected, if they are not the features' own.
+    """
+
+    candidates: Sequence[Any]
+    codings: Sequence[CardCoding | None]
+    units: Standardization | None = None
+
+    def models(self, fold: int) -> FoldModels:
+        """Return the lines that score the rows of a fold, which were made without it.
+
+        The rows of a fold that is set apart are scored by the lines of all other rows.
+        """
+        n_folds = len(self.codings) - 1
+        lines = [each.fold_lines[fold] if fold < n_folds else each.line for each in self.candidates]
+        return FoldModels(fold, np.stack(lines), self.codings[min(fold, n_folds)])
+
+    def slopes(self, slopes: Sequence[Slopes]) -> list[ModelSlopes]:
+        """Return the gradients to add up, by coefficients of the features."""
+        tasks = []
+        for each, coding in zip(slopes, self.codings, strict=bool(slopes)):
+            losses = each.losses
+            if self.units is not None:
+                coefs = np.stack([self.units.line_back(line) for line in losses.coefs])
+                losses = replace(losses, coefs=coefs)
+            tasks.append(ModelSlopes(losses, coding))
+        return tasks
+
+    def gradients(self, gradients: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return gradients by coefficients of the features in the units of the candidates."""
+        if self.units is None:
+            return list(gradients)
+        there = self.units.gradient_there
+        return [np.stack([there(gradient) for gradient in part]) for part in gradients]
+
+
+@dataclass
+class HistogramSelection:
+    """Counts held-out scores of groups of candidates over passes, and chooses among all of them.
+
+    ``factors``: class weights of the negatives and of the positives. ``n_folds``: folds that are
+    held out; a later one is set apart. ``trials``: what was compared on a sample of the rows
+    before. ``skipped``: steps of the search for which there was no time.
+    """
+
+    metric: Metric
+    passes: SourcePasses
+    features: Features
+    label: Any
+    factors: tuple[float, float]
+    n_folds: int
+    trials: Trials | None = None
+    skipped: Sequence[str] = ()
+    #: Groups whose held-out scores are counted, and their histograms by fold.
+    groups: list[CandidateGroup] = field(default_factory=list)
+    histograms: list[list[LineHistograms]] = field(default_factory=list)
+    #: For each column the weight of the negatives and of the positives in its cells.
+    cells: tuple[FloatArray, ...] = ()
+
+    def count(
+        self,
+        groups: Sequence[CandidateGroup],
+        slopes: Sequence[ModelSlopes] = (),
+        *,
+        pairs: bool = False,
+    ) -> Scored:
+        """Count the held-out scores of more candidates, in one pass.
+
+        The same pass adds up gradients and, if asked for ``pairs``, counts pairs of cells.
+        """
+        folds = range(self.passes.fold.n_folds)
+        models = [group.models(fold) for group in groups for fold in folds]
+        scored = self.passes.score(Score(self.features, self.label, models, slopes, pairs))
+        for k, group in enumerate(groups):
+            self.groups.append(group)
+            start = k * len(folds)
+            self.histograms.append(list(scored.histograms[start : start + len(folds)]))
+        self.cells = scored.cells
+        return scored
+
+    def has_improved(self, n_last: int) -> bool:
+        """Return whether one of the last groups is better than all before."""
+        sign = 1.0 if self.metric.greater_is_better else -1.0
+        best = [
+            float((sign * best_values_of(self.metric, held_out, self.factors)).max())
+            for held_out in (tuple(folds[: self.n_folds]) for folds in self.histograms)
+        ]
+        return max(best[-n_last:]) > max(best[:-n_last])
+
+    @property
+    def candidates(self) -> list[Any]:
+        """All candidates."""
+        return [each for group in self.groups for each in group.candidates]
+
+    def coding(self, index: int) -> Any:
+        """Return the coding of all rows of a candidate."""
+        return [group.codings[-1] for group in self.groups for _ in group.candidates][index]
+
+    @property
+    def by_fold(self) -> list[LineHistograms]:
+        """The histograms of all candidates, fold by fold."""
+        return [
+            LineHistograms.side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)
+        ]
+
+    def choose(self) -> HistogramChoice:
+        """Return the candidate that is best on held-out rows."""
+        held_out = tuple(self.by_fold[: self.n_folds])
+        return select_from_histograms(self.metric, held_out, self.factors, self.trials)
+
+
+class SampleCandidates(NamedTuple):
+    """Candidates of a sample of the rows, and what makes features for them.
+
+    ``codings`` and ``units`` are those of a `CandidateGroup`.
+    """
+
+    compared: Compared
+    codings: Sequence[CardCoding | None]
+    units: Standardization | None = None
+    trials: Trials | None = None
+
+
+class Preselection(NamedTuple):
+    """How many candidates of a sample are counted on all rows, where each costs time on every row.
+
+    Those within two standard errors of the best are: one that is worse by more is hardly the best
+    on all rows. ``fewest`` and ``most`` bound their number; the best logistic regression is always
+    among them, first or in its place.
+    """
+
+    fewest: int
+    most: int
+    baseline_first: bool
+
+    def __call__(self, compared: Compared) -> list[int]:
+        """Return the candidates to count, the best first."""
+        comparison = compared.comparison
+        losses, best = comparison.losses, comparison.best
+        order = np.argsort(losses, kind="stable")
+        near = losses - losses[best] <= _STANDARD_ERRORS * comparison.standard_errors(best)
+        count = min(max(int(near.sum()), self.fewest), self.most)
+        counted = [*order[near[order]], *order[~near[order]]][:count]
+        baseline = [k for k in order if compared.candidates[k].complexity == 0.0][:1]
+        both = [*baseline, *counted] if self.baseline_first else [*counted, *baseline]
+        return [int(k) for k in dict.fromkeys(both)]
+
+
+class SourceDesign(Protocol):
+    """What a fit in passes needs to know of lines or cards.
+
+    ``most_rows``: rows of each class in the sample, however many partitions there are.
+    ``stops_early``: whether corrections end when held-out rows are scored no better.
+    ``weighs_sample``: whether class weights count in the sample too, not only in what is chosen on
+    all rows. ``counts_pairs``: whether the first correction counts pairs of cells, too.
+    """
+
+    most_rows: ClassVar[int]
+    preselection: ClassVar[Preselection]
+    stops_early: ClassVar[bool]
+    weighs_sample: ClassVar[bool]
+
+    @property
+    def features(self) -> Features:  # noqa: D102
+        ...
+
+    @property
+    def counts_pairs(self) -> bool:  # noqa: D102
+        ...
+
+    def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
+        """Compare candidates on sampled rows, as on rows in memory."""
+        ...
+
+    def counted(self, metric: Metric, counts: BinCounts, label: Any) -> CandidateGroup:
+        """Return candidates in closed form from pairs of cells of all rows."""
+        ...
+
+
+class Chosen(NamedTuple):
+    """The chosen candidate: its number among all, its line with a threshold, and the report."""
+
+    number: int
+    fitted: FittedLine
+    report: DirectReport
+
+
+@dataclass(frozen=True)
+class SourceFit:
+    """A fit in passes.
+
+    ``guarantee``: the last fold is then set apart: nothing is built from it or chosen by it.
+    ``refine``: corrections of the best candidates of the sample by all rows at most, each with one
+    pass.
+    """
+
+    metric: Metric
+    passes: SourcePasses
+    class_weight: Any
+    guarantee: Guarantee | None = None
+    refine: int = 0
+
+    @property
+    def apart(self) -> int | None:
+        """The last fold, if it only sets the threshold."""
+        return None if self.guarantee is None else self.passes.fold.n_folds - 1
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds that are held out to compare candidates."""
+        return self.passes.fold.n_folds - (self.apart is not None)
+
+    def select(
+        self, design: SourceDesign, surveyed: Surveyed, classes: AnyArray
+    ) -> HistogramSelection:
+        """Correct candidates of the sample by all rows, and compare them on held-out rows.
+
+        ``surveyed``: with a sample. ``classes``: the positive one is last.
+        """
+        label, totals, sample = classes[-1], surveyed.totals, surveyed.sample
+        assert sample is not None  # noqa: S101 - a survey with a sample has one
+        weights = totals.weights(label, without_folds=(self.apart,))
+        factors = factors_of(self.class_weight, classes, weights)
+        in_sample = weights * factors if design.weighs_sample else weights
+        rows = self._sampled_rows(sample, label, in_sample)
+        sampled = design.sample_candidates(self.metric, rows)
+        kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
+        group = CandidateGroup(kept, sampled.codings, sampled.units)
+        selection = self.selection(design.features, label, factors)
+        selection.skipped = sampled.compared.skipped
+        if sampled.trials is not None:
+            n_rows = sum(totals.counts(without_fold=self.apart).values())
+            selection.trials = replace(sampled.trials, share=len(sample) / n_rows)
+        corrections = Corrections(self.n_folds, partial(totals.weights, label), factors, self.apart)
+        corrected, waiting = corrections.start(kept) if self.refine else [], [group]
+        for step in range(self.refine if corrected or design.counts_pairs else 0):
+            slopes = corrections.slopes(corrected)
+            pairs = step == 0 and design.counts_pairs
+            scored = selection.count(waiting, group.slopes(slopes), pairs=pairs)
+            if step and design.stops_early and not selection.has_improved(len(waiting)):
+                waiting = []
+                break
+            gradients = group.gradients(scored.gradients)
+            corrected = corrections.corrected(corrected, slopes, gradients)
+            waiting = [group._replace(candidates=corrected)] if corrected else []
+            if scored.counts is not None:
+                waiting.append(design.counted(self.metric, scored.counts, label))
+        if waiting:
+            selection.count(waiting)
+        return selection
+
+    def selection(self, features: Features, label: Any, factors: FloatArray) -> HistogramSelection:
+        """Return the selection among candidates that are yet to be counted."""
+        negative, positive = factors.tolist()
+        weights = negative, positive
+        return HistogramSelection(self.metric, self.passes, features, label, weights, self.n_folds)
+
+    def _sampled_rows(
+        self, sample: RowSample, label: Any, class_weights: FloatArray
+    ) -> TrainingRows:
+        """Return sampled rows with weights that give each class the weight of all its rows."""
+        positive = sample.y == label
+        require_all_folds(sample.fold, positive, self.n_folds)
+        total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
+        weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
+        return TrainingRows(sample.X, positive, weight, sample.fold)
+
+    def chosen(self, selection: HistogramSelection, moments: Moments | None = None) -> Chosen:
+        """Choose a candidate, and set its threshold.
+
+        ``moments`` of the rows predict the rates; by default the held-out scores do.
+        """
+        metric, candidates, best = self.metric, selection.candidates, selection.choose()
+        guaranteed = None
+        if self.guarantee is not None:
+            apart = selection.by_fold[-1]
+            guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best)
+        fitted = best.finalize(metric, candidates[best.index].line, moments, guaranteed)
+        sign = -1.0 if metric.greater_is_better else 1.0
+        no_folds = np.empty((len(candidates), 0))
+        simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
+        gap = 0.0
+        if candidates[best.index].complexity > 0.0:
+            gap = gap_to_logistic(best.assessment, simplest)
+        report = DirectReport.of(
+            metric,
+            "all rows, held out",
+            candidates,
+            Comparison(best.values, sign * best.values, no_folds),
+            best.index,
+            best.assessment.estimate,
+            gap,
+            skipped=selection.skipped,
+            chance=best.assessment.chance,
+        )
+        return Chosen(best.index, fitted, report)

@@ -1,0 +1,72 @@
+"""CardCoding: the columns and crosses of a card, and the features they are coded as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix.tables.coding.coded_rows import CodedRows, Coding
+from directrix.tables.coding.prior import column_basis, directed_basis
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.tables.coding.prior import CellKinds
+
+
+class Direction(NamedTuple):
+    """A direction that the points of a column keep.
+
+    ``column``: position of the column. ``wish``: what was asked for, as text. ``rising``: cells of
+    the column in the order in which points of the positive class may not fall.
+    """
+
+    column: int
+    name: str
+    wish: str
+    rising: IntArray
+
+
+class CardCoding(NamedTuple):
+    """What a card has points for.
+
+    ``pairs``: columns of each cross. ``merged``: for each column in a cross, the cell in crosses of
+    each of its cells.
+    """
+
+    coding: Coding
+    pairs: tuple[tuple[int, int], ...] = ()
+    merged: Mapping[int, IntArray] = MappingProxyType({})
+
+    def rows(self, cells: IntArray) -> CodedRows:
+        """Return rows with these cells, of shape (n, columns), as coded features."""
+        columns = {k: merged[cells[:, k]] for k, merged in self.merged.items()}
+        crossed = [(columns[i], columns[j]) for i, j in self.pairs]
+        return CodedRows.of(self.coding.cell_numbers(cells, crossed), self.coding)
+
+
+def column_codings(
+    kinds: Sequence[CellKinds],
+    weights: Sequence[FloatArray],
+    rank: int,
+    directions: Sequence[Direction] = (),
+) -> tuple[list[Any], list[IntArray]]:
+    """Return the coding of each column, and the signs of its coefficients.
+
+    ``weights``: weight of the rows of each cell, for each column. ``rank``: directions of the
+    coding of a column at most. ``directions``: of columns whose points may only rise.
+    """
+    rising = {direction.column: direction.rising for direction in directions}
+    bases: list[Any] = []
+    signs: list[IntArray] = []
+    for column, (of_column, weight) in enumerate(zip(kinds, weights, strict=True)):
+        if column in rising:
+            directed = directed_basis(of_column, weight, rising[column], rank)
+            bases.append(directed.basis)
+            signs.append(directed.signs)
+        else:
+            bases.append(column_basis(of_column, weight, rank, centred=True))
+            signs.append(np.zeros(bases[-1].shape[1], dtype=np.int64))
+    return bases, signs
