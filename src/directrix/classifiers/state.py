@@ -7,21 +7,18 @@ them in `from_state`; an export stores a state without knowing which classifier 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from directrix.exceptions import StateError
+from directrix.files.layout import is_count, is_number
 from directrix.losses.base import Loss
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
     from directrix.models.calibration import Calibration
     from directrix.models.operating_point import OperatingPoint
-
-#: Integers beyond this are not all floats.
-_LARGEST_INT = 1 << 53
 
 
 def require(condition: object, otherwise: str) -> None:
@@ -135,18 +132,6 @@ class StateArrays:
         """Check that every array has been taken."""
         names = ", ".join(sorted(self._remaining))
         require(not self._remaining, f"it has arrays that do not belong there: {names}")
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number: a float, or an int that is exactly a float."""
-    return (type(value) is float and isfinite(value)) or (
-        type(value) is int and abs(value) < _LARGEST_INT
-    )
-
-
-def is_count(value: Any) -> bool:
-    """Return whether a value is a whole number from zero up."""
-    return type(value) is int and 0 <= value < _LARGEST_INT
 
 
 def restored_loss_fit(facts: Facts) -> dict[str, Any]:

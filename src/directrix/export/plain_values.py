@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.exceptions.files import ModelFileError
-from directrix.export._checks import require
+from directrix.exceptions.files import FileContentError
+from directrix.files.layout import require
 from directrix.losses.base import Loss
 from directrix.metrics import FromRates
 from directrix.metrics.base import Metric
@@ -73,7 +73,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """Return the parameter that `to_plain` wrote; raise `ModelFileError` for anything else."""
+    """Return the parameter that `to_plain` wrote; raise `FileContentError` for anything else."""
     if plain is None or type(plain) in (bool, int, str):
         return plain
     if type(plain) is float:
@@ -84,7 +84,7 @@ def from_plain(plain: Any) -> Any:
     read = _READERS.get(tuple(sorted(plain))) if isinstance(plain, dict) else None
     if read is None:
         msg = "a parameter is of an unknown type"
-        raise ModelFileError(msg)
+        raise FileContentError(msg)
     return read(plain)
 
 
@@ -196,7 +196,7 @@ def _read_named(noun: str, known: dict[str, Any]) -> Callable[[dict[str, Any]], 
             return named_class(**values)
         except (TypeError, ValueError, OverflowError) as error:
             msg = f"it holds a {noun} {name} with invalid fields: {error}"
-            raise ModelFileError(msg) from None
+            raise FileContentError(msg) from None
 
     return read
 

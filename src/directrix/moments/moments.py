@@ -12,13 +12,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.exceptions import CancellationError, LabelNotFoundError
-from directrix.moments import from_sql, storage
+from directrix.files.layout import (
+    ANY,
+    FLAG,
+    Array,
+    Entry,
+    Layout,
+    classes_of,
+    fold_sizes,
+    is_count,
+    is_list_of,
+    is_text,
+    optional,
+    require,
+)
+from directrix.moments import from_sql
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
+from directrix.moments.row_scatter import DENSE_FEATURES
 from directrix.moments.summary import Summary, combine
 from directrix.rows import labels
 from directrix.rows.rows import column_index
-from directrix.rows.sums import tree_sum
+from directrix.rows.sums import exact_sum, tree_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -113,6 +128,157 @@ def _html(moments: Moments) -> str:
 def _row(tag: str, cells: tuple[str, ...]) -> str:
     style = ' style="white-space: nowrap"'
     return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+# ── The file of Moments: safetensors with a JSON header (``docs/file-format.md``) ─────────────────
+
+#: Largest count: above it, not every whole number is a float.
+_MOST_ROWS = 1 << 53
+
+#: Relative amount by which rounding may break the inequalities of weights and scatters: one
+#: subtraction may leave only seven digits, and repeated ones fewer.
+_ROUNDING_TOLERANCE = 1e-4
+
+#: Largest error of a square that underflows.
+_UNDERFLOW = 2.0**-1074
+
+
+def _sizes(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    d, names = header["n_features"], header["feature_names"]
+    named = names is None or (is_list_of(names, is_text) and len(names) == len(set(names)) == d)
+    require(named, f"its feature names are not {d} different names")
+    return {**fold_sizes(header, arrays), "features": d, "triangle": d * (d + 1) // 2}
+
+
+def _check_groups(_header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    """Check the conditions that the moments of any rows satisfy, class by class."""
+    for index in np.ndindex(arrays["count"].shape):
+        _check_group({name: array[index] for name, array in arrays.items()})
+
+
+def _check_group(group: dict[str, Any]) -> None:
+    count, weight, weight_sq = (group[name].item() for name in ("count", "weight", "weight_sq"))
+    mean, tail, packed = group["mean"], group["mean_tail"], group["scatter"]
+    if count == 0:
+        moments = weight or weight_sq or mean.any() or tail.any() or packed.any()
+        require(not moments, "a class without rows has moments")
+        return
+    fits = 0 < count <= _MOST_ROWS and weight > 0
+    require(fits, "its counts and weights are not those of rows")
+    # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
+    low, high = weight / count * (1 - _ROUNDING_TOLERANCE), weight * (1 + _ROUNDING_TOLERANCE)
+    require(low <= weight_sq / weight <= high, "its counts and weights contradict each other")
+    with np.errstate(over="ignore", invalid="ignore"):
+        canonical = all(map(np.array_equal, exact_sum(mean, tail), (mean, tail)))
+    require(canonical, "a mean overlaps with its tail")
+    starts = _row_starts(len(mean))
+    require((packed[starts] >= 0).all(), "a scatter has a negative diagonal")
+    require(count > 1 or not packed.any(), "a single row has a scatter")
+    deviation = np.sqrt(packed[starts] + count * _UNDERFLOW)
+    for i, start in enumerate(starts):
+        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING_TOLERANCE)
+        fits = np.abs(packed[start : start + len(bound)]) <= bound
+        require(fits.all(), "a scatter breaks the Cauchy-Schwarz inequality")
+
+
+_BY_CLASS = ("folds", "classes")
+_LAYOUT = Layout(
+    format="directrix.moments",
+    noun="summary",
+    entries={
+        "n_features": Entry(
+            lambda d: is_count(d) and d < 1 << 31, "its number of features is not a valid number"
+        ),
+        "feature_names": ANY,
+        "folded": FLAG,
+        "prior": Entry(
+            optional(lambda prior: type(prior) is float and 0 < prior < 1),
+            "its prior is not in (0, 1)",
+        ),
+    },
+    arrays={
+        "count": Array("int64", _BY_CLASS),
+        "weight": Array("float64", _BY_CLASS),
+        "weight_sq": Array("float64", _BY_CLASS),
+        "mean": Array("float64", (*_BY_CLASS, "features")),
+        "mean_tail": Array("float64", (*_BY_CLASS, "features")),
+        "scatter": Array("float64", (*_BY_CLASS, "triangle")),  # rows of the upper triangle
+    },
+    sizes=_sizes,
+    laws=_check_groups,
+)
+
+
+def _write(moments: Moments, path: str | PathLike[str]) -> None:
+    if moments.n_features > DENSE_FEATURES:
+        msg = (
+            f"a summary of {moments.n_features} features keeps its rows and cannot be saved; "
+            "`select` fewer columns first"
+        )
+        raise TypeError(msg)
+    groups = [group.with_matrix() for part in moments.parts for group in part]
+    d = moments.n_features
+    columns = {
+        # A count too large for the format is refused by the laws of the layout.
+        "count": [min(group.count, _MOST_ROWS + 1) for group in groups],
+        "weight": [group.weight for group in groups],
+        "weight_sq": [group.weight_sq for group in groups],
+        "mean": [group.mean for group in groups],
+        "mean_tail": [group.mean_tail for group in groups],
+        "scatter": [_packed(np.asarray(group.scatter)) for group in groups],
+    }
+    sizes = {"folds": len(moments.parts), "classes": len(moments.classes)}
+    sizes |= {"features": d, "triangle": d * (d + 1) // 2}
+    arrays = {
+        name: np.array(columns[name], dtype=array.dtype).reshape([sizes[k] for k in array.shape])
+        for name, array in (_LAYOUT.arrays or {}).items()
+    }
+    entries = {
+        "n_features": d,
+        "feature_names": moments.feature_names,
+        "folded": moments.folded,
+        "prior": moments.stated_prior,
+    }
+    _LAYOUT.write(path, moments.classes, entries, arrays)
+
+
+def _read(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the constructor arguments of the `Moments` stored in a file."""
+    header, arrays, _ = _LAYOUT.read(path)
+    d, names = header["n_features"], header["feature_names"]
+
+    def group(index: tuple[int, ...]) -> ClassMoments:
+        count, weight, square = (arrays[k][index].item() for k in ("count", "weight", "weight_sq"))
+        mean, tail = arrays["mean"][index].copy(), arrays["mean_tail"][index].copy()
+        scatter = _unpacked(arrays["scatter"][index], d)
+        return ClassMoments(count, weight, square, mean, scatter, tail)
+
+    folds, n_classes = arrays["count"].shape
+    return {
+        "n_features": d,
+        "classes": classes_of(header),
+        "parts": tuple(tuple(group((k, c)) for c in range(n_classes)) for k in range(folds)),
+        "feature_names": None if names is None else tuple(names),
+        "stated_prior": header["prior"],
+        "folded": header["folded"],
+    }
+
+
+def _packed(scatter: FloatArray) -> FloatArray:
+    return np.concatenate([scatter[i, i:] for i in range(len(scatter))] or [np.empty(0)])
+
+
+def _unpacked(packed: FloatArray, d: int) -> FloatArray:
+    scatter = np.empty((d, d))
+    for i, start in enumerate(_row_starts(d)):
+        scatter[i, i:] = scatter[i:, i] = packed[start : start + d - i]
+    return scatter
+
+
+def _row_starts(d: int) -> AnyArray:
+    """Return the offset of each row in a packed upper triangle of a d × d matrix."""
+    i = np.arange(d)
+    return i * d - i * (i - 1) // 2
 
 
 # ── Moments: the summary of all classes and folds, with addition and subtraction ──────────────────
@@ -244,14 +410,14 @@ class Moments(Summary):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Moments:
         """Read a file written by `save`; raise `MomentsFileError` for any other file."""
-        return cls(**storage.read(path))
+        return cls(**_read(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this summary to a safetensors file, replaced atomically."""
         in_order = self
         if len(self.classes) == 2 and self.classes[0] > self.classes[1]:
             in_order = self.with_positive(self.classes[0].item())
-        storage.write(in_order, path)
+        _write(in_order, path)
 
     @property
     def by_class(self) -> Mapping[Any, ClassMoments]:

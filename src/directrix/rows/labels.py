@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 _LEAST_WEIGHT = 1e-140
 
 
-def checked_weight(weight: Any, n_rows: int) -> FloatArray:
-    """Return one finite, non-negative weight for each row, or raise ValueError."""
+def checked_weight(weight: Any, n_rows: int, *, positive: bool = False) -> FloatArray:
+    """Return one finite, non-negative weight for each row, or raise ValueError.
+
+    Where the sum must be ``positive``, it must also have a square.
+    """
     checked: FloatArray = np.asarray(weight, dtype=np.float64)
     if checked.shape != (n_rows,):
         msg = f"sample_weight must be one number for each of {n_rows} rows, not {checked.shape}"
@@ -25,6 +28,12 @@ def checked_weight(weight: Any, n_rows: int) -> FloatArray:
     if not (np.isfinite(checked).all() and checked.min(initial=0.0) >= 0):
         msg = "sample_weight must be finite and not negative"
         raise ValueError(msg)
+    if positive:
+        if not checked.any():
+            msg = "sample_weight is zero in every row: at least one weight must be positive"
+            raise ValueError(msg)
+        with np.errstate(over="ignore"):
+            require_moderate_weight(float(checked.sum()), "all rows")
     return checked
 
 

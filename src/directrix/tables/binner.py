@@ -13,13 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.atomic import atomic_file
-from directrix.tables.binner_file import BinnerState, read_state, write_state
-from directrix.tables.binner_parameters import (
+from directrix.files.layout import refusing
+from directrix.rows.labels import checked_weight
+from directrix.tables.binner_file import (
+    BinnerState,
     check_parameters,
-    check_size,
-    checked_weight,
     cross_index,
+    read_state,
     values_by_column,
+    write_state,
 )
 from directrix.tables.bins import Bins, LevelBins, NumberBins
 from directrix.tables.encoding import (
@@ -194,8 +196,18 @@ class Binner(TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n,), optional
         """
         check_parameters(self.get_params())
-        check_size(table)
-        weight = checked_weight(sample_weight, len(table))
+        for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
+            if size < 1:  # in the words of scikit-learn
+                msg = (
+                    f"Found array with 0 {noun}(s) (shape={table.values.shape}) while a minimum of "
+                    "1 is required."
+                )
+                raise ValueError(msg)
+        weight = (
+            None
+            if sample_weight is None
+            else checked_weight(sample_weight, len(table), positive=True)
+        )
         special = values_by_column(self.special_values, table.columns)
         bins: list[Bins] = []
         for k, column in enumerate(table.columns):
@@ -338,13 +350,13 @@ class Binner(TransformerMixin, BaseEstimator):
         BinnerFileError
             If it is another file, or damaged.
         """
-        try:
-            return cls.from_json(Path(path).read_bytes().decode())
-        except UnicodeDecodeError:
-            msg = "it is not UTF-8"
-            raise BinnerFileError(msg, os.fspath(path)) from None
-        except BinnerFileError as error:
-            raise BinnerFileError(error.reason, os.fspath(path)) from None
+        with refusing(BinnerFileError, path):
+            try:
+                text = Path(path).read_bytes().decode()
+            except UnicodeDecodeError:
+                msg = "it is not UTF-8"
+                raise BinnerFileError(msg) from None
+            return cls.from_json(text)
 
     def table(self) -> str:
         """Return the columns, their kinds and their bins as text."""

@@ -322,7 +322,7 @@ class BinCounts(ClasswiseCounts, Summary):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> BinCounts:
         """Read a file written by `save`; raise `MomentsFileError` for any other file."""
-        return cls(**storage.read(path))
+        return cls(**storage.LAYOUT.read(path)[2])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write counts and bins to a safetensors file, replaced atomically."""
