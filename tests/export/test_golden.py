@@ -42,7 +42,9 @@ def rows_of(answers):
 
 
 def test_there_are_golden_files_of_every_version_and_each_has_its_answer():
-    assert {name.partition("-")[0] for name in NAMES} == {f"v{k + 1}" for k in range(LAYOUT.version)}
+    assert {name.partition("-")[0] for name in NAMES} == {
+        f"v{k + 1}" for k in range(LAYOUT.version)
+    }
     assert sorted(path.stem for path in GOLDEN.glob("*.json")) == NAMES
 
 

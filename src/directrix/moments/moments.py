@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -30,13 +29,13 @@ from directrix.moments import from_sql
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.row_scatter import DENSE_FEATURES
-from directrix.moments.summary import Summary, combine
+from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
 from directrix.rows.rows import column_index
 from directrix.rows.sums import exact_sum, tree_sum
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from directrix._typing import AnyArray, FloatArray
@@ -83,23 +82,6 @@ def require_squares(
 _FEATURES_SHOWN = 8
 
 
-def _text(moments: Moments) -> str:
-    """Return a line of text: rows, features, classes, and weight, prior and folds if present."""
-    # Counts are summed over the folds, because merging the folds would cost far more.
-    counts = ", ".join(
-        f"{label!r}: {sum(part[index].count for part in moments.parts):,}"
-        for index, label in enumerate(moments.classes.tolist())
-    )
-    parts = [f"{moments.count:,} rows", f"{moments.n_features:,} features", f"classes {{{counts}}}"]
-    if moments.weight != moments.count:
-        parts.append(f"weight {moments.weight:,.6g}")
-    if moments.stated_prior is not None:
-        parts.append(f"stated prior {moments.stated_prior:g}")
-    if moments.folded:
-        parts.append(f"{len(moments.parts)} folds")
-    return f"<Moments: {'; '.join(parts)}>"
-
-
 def _html(moments: Moments) -> str:
     """Return an HTML table with a column for each class: size, and mean ± deviation by feature."""
     shown = min(moments.n_features, _FEATURES_SHOWN)
@@ -118,7 +100,7 @@ def _html(moments: Moments) -> str:
     left_out = moments.n_features - shown
     note = f"; {left_out:,} more features" if left_out else ""
     return (
-        f"<table><caption>{escape(_text(moments)[1:-1])}. "
+        f"<table><caption>{escape(repr(moments)[1:-1])}. "
         f"Mean ± standard deviation{note}.</caption>"
         f"<thead>{_row('th', header)}</thead>"
         f"<tbody>{''.join(_row('td', row) for row in body)}</tbody></table>"
@@ -293,7 +275,7 @@ class Standardized(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Moments(Summary):
+class Moments(ClasswiseSummary):
     r"""Weight, mean and scatter of every class, from one pass over the rows.
 
     .. math:: \omega_c = \sum \omega_i,\quad \mu_c = \frac1{\omega_c} \sum \omega_i x_i,\quad
@@ -426,10 +408,7 @@ class Moments(Summary):
 
     @cached_property
     def _by_class(self) -> dict[Any, ClassMoments]:
-        return {
-            label: tree_sum([part[index] for part in self.parts])
-            for index, label in enumerate(self.classes.tolist())
-        }
+        return dict(zip(self.classes.tolist(), self._merged(self.parts), strict=True))
 
     @property
     def positive(self) -> ClassMoments:
@@ -453,38 +432,6 @@ class Moments(Summary):
             raise ValueError(msg)
         return self.positive.weight / total
 
-    @property
-    def count(self) -> int:
-        """Number of rows with positive weight."""
-        return sum(group.count for part in self.parts for group in part)
-
-    @property
-    def weight(self) -> float:
-        """Total weight of all classes."""
-        return float(sum(group.weight for part in self.parts for group in part))
-
-    @property
-    def folds(self) -> tuple[Moments, ...]:
-        """One summary for each fold; empty if the summary has no folds."""
-        if not self.folded:
-            return ()
-        return tuple(replace(self, parts=(part,), folded=False) for part in self.parts)
-
-    def unfolded(self) -> Moments:
-        """Return the summary with all folds merged."""
-        return replace(self, parts=(tuple(self.by_class.values()),), folded=False)
-
-    def without_fold(self, fold: int) -> Moments:
-        """Return the training summary for a fold, which is the sum of all other folds."""
-        if not (self.folded and 0 <= fold < len(self.parts)):
-            msg = f"there is no fold {fold}: this summary has {len(self.folds)} folds"
-            raise ValueError(msg)
-        others = [part for number, part in enumerate(self.parts) if number != fold]
-        if not others:
-            others = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
-        summed = tuple(tree_sum(list(groups)) for groups in zip(*others, strict=True))
-        return replace(self, parts=(summed,), folded=False)
-
     def with_prior(self, prior: float) -> Moments:
         """Return the same moments with this prior of the positive class."""
         labels.negative_and_positive(self.classes)
@@ -506,24 +453,6 @@ class Moments(Summary):
         prior = None if self.stated_prior is None else 1.0 - self.stated_prior
         parts = tuple(part[::-1] for part in self.parts)
         return replace(self, classes=self.classes[::-1], parts=parts, stated_prior=prior)
-
-    def one_vs_rest(self, label: Any) -> Moments:
-        """Return the two-class moments of ``label`` (True) against all other classes (False)."""
-        if label not in self.by_class:
-            msg = f"no class {label!r}; the classes are {self.classes.tolist()}"
-            raise ValueError(msg)
-        label_index = self.classes.tolist().index(label)
-
-        def label_and_rest(part: tuple[ClassMoments, ...]) -> tuple[ClassMoments, ClassMoments]:
-            rest = [group for index, group in enumerate(part) if index != label_index]
-            return tree_sum(rest or [ClassMoments.empty(self.n_features)]), part[label_index]
-
-        return replace(
-            self,
-            classes=labels.distinct(np.array([False, True])),
-            parts=tuple(label_and_rest(part) for part in self.parts),
-            stated_prior=None,
-        )
 
     def select(self, columns: Any) -> Moments:
         """Return the summary of some columns, given by name, index, slice or mask."""
@@ -585,57 +514,44 @@ class Moments(Summary):
         scale[scale == 0] = 1.0
         return pooled.mean, scale
 
-    def __add__(self, other: Moments) -> Moments:
-        if not isinstance(other, Moments):
-            return NotImplemented
-        return Moments(**combine(self, other, operator.add))
-
     def __sub__(self, other: Moments) -> Moments:
-        if not isinstance(other, Moments):
-            return NotImplemented
         try:
-            return Moments(**combine(self, other, operator.sub))
+            return super().__sub__(other)
         except CancellationError as error:
             if self.feature_names is None:
                 raise
             names = (self.feature_names[column] for column in error.columns)
             raise CancellationError(names) from None
 
-    def scaled(self, factor: float) -> Moments:
-        """Return the summary of the same rows with their weights multiplied by a factor."""
-        return self._map_groups(lambda group: group * factor)
-
-    def unlabelled(self) -> Moments:
-        """Return the summary of the same rows without their labels, as one class None."""
-        nothing = ClassMoments.empty(self.n_features)
-        parts = tuple((tree_sum(list(part) or [nothing]),) for part in self.parts)
-        return replace(self, classes=labels.UNLABELLED, parts=parts, stated_prior=None)
-
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Moments:
         return Moments.of(rows, y, sample_weight, feature_names=self.feature_names, fold=fold)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Moments):
-            return NotImplemented
-        return (
-            self.n_features == other.n_features
-            and self.classes.dtype.kind == other.classes.dtype.kind
-            and np.array_equal(self.classes, other.classes)
-            and self.feature_names == other.feature_names
-            and self.stated_prior == other.stated_prior
-            and self.folded == other.folded
-            and self.parts == other.parts
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return _text(self)
 
     def _repr_html_(self) -> str:
         return _html(self)
 
-    def _map_groups(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
-        return replace(
-            self, parts=tuple(tuple(function(group) for group in part) for part in self.parts)
-        )
+    def _empty_group(self) -> ClassMoments:
+        return ClassMoments.empty(self.n_features)
+
+    def _kind(self) -> tuple[Any, ...]:
+        return self.n_features, self.feature_names, self.stated_prior
+
+    def _dimensions(self) -> list[str]:
+        return [f"{self.n_features:,} features"]
+
+    def _notes(self) -> list[str]:
+        return [] if self.stated_prior is None else [f"stated prior {self.stated_prior:g}"]
+
+    def _with_classes(self, classes: AnyArray, parts: Any) -> Moments:
+        return replace(self, classes=classes, parts=parts, stated_prior=None)
+
+    def _joint_fields(self, other: Moments) -> dict[str, Any]:
+        if self.n_features != other.n_features:
+            msg = (
+                f"the summaries have {self.n_features} and {other.n_features} features; they must "
+                "agree (`select` the common ones)"
+            )
+            raise ValueError(msg)
+        return {
+            "feature_names": agreed("feature names", self.feature_names, other.feature_names),
+            "stated_prior": agreed("stated priors", self.stated_prior, other.stated_prior),
+        }

@@ -1,9 +1,8 @@
 """Counts of rows by cells and pairs of cells: what additive scorecards need of the data."""
 
-from directrix.tables.counts.bin_counts import BinCounts
-from directrix.tables.counts.evidence import weights_of_evidence
+from directrix.tables.coding.crosses import PairGain
+from directrix.tables.counts.bin_counts import BinCounts, weights_of_evidence
 from directrix.tables.counts.feature_moments import CellMoments
-from directrix.tables.counts.pair_counts import PairGain
 from directrix.tables.counts.stability import (
     LATER,
     Stability,

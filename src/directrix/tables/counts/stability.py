@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import chdtri
 
-from directrix.exceptions import DifferentBinsError
-from directrix.tables.counts.bin_counts import BinCounts
+from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -199,7 +198,7 @@ def compare_cells(
         if not isinstance(counts, BinCounts):
             msg = f"later must be BinCounts or a dict of them by name, not {type(counts).__name__}"
             raise TypeError(msg)
-        _require_same_bins(bins, counts.bins)
+        require_same_bins(bins, counts.bins)
         n_later[period] = effective_rows(counts)
         if not (n_base and n_later[period]):
             msg = f"there are no rows in {'the base period' if not n_base else period}"
@@ -289,15 +288,6 @@ def effective_rows(counts: BinCounts) -> float:
     groups = [group for part in counts.parts for group in part]
     squares = float(sum(group.weight_sq for group in groups))
     return float(counts.weight) ** 2 / squares if squares else 0.0
-
-
-def _require_same_bins(base: Sequence[Bins], later: Sequence[Bins]) -> None:
-    for first, second in zip(base, later, strict=False):
-        if first != second:
-            raise DifferentBinsError(first.name)
-    if len(base) != len(later):
-        rest = [*base[len(later) :], *later[len(base) :]]
-        raise DifferentBinsError(rest[0].name)
 
 
 def _moved_text(bins: Sequence[BinShift]) -> str:
