@@ -43,22 +43,10 @@ class Facts(dict[str, Any]):
 class ModelState:
     """All that a fitted classifier needs in order to score rows.
 
-    Parameters
-    ----------
-    params : dict
-        Parameters of the constructor, from `model_params`.
-    classes : array of shape (k,)
-        Labels.
-    n_features : int
-    feature_names : tuple of str or None
-    arrays : dict of array or sparse matrix
-        Coefficients and whatever else scores rows, by name. Only ``rows`` may be sparse.
-    facts : Facts
-        Results of the fit that are not arrays.
-    calibrations : tuple of Calibration or None
-        One for each row of ``coef_``; None if the model has probabilities without a calibration.
-    operating_points : tuple of OperatingPoint
-        One for each row of ``coef_``, or none.
+    ``params`` are those of `model_params`. Only ``rows`` among the arrays, which score rows by
+    name, may be sparse. ``facts`` are results of the fit that are not arrays. There is one
+    calibration for each row of ``coef_``, or None if the model has probabilities without one, and
+    one operating point for each row of ``coef_``, or none.
     """
 
     params: dict[str, Any]
@@ -91,12 +79,7 @@ def model_params(classifier: Any) -> dict[str, Any]:
 
 
 class StateArrays:
-    """The arrays of a state, taken out one by one and checked.
-
-    Parameters
-    ----------
-    arrays : dict of array or sparse matrix
-    """
+    """The arrays of a state, taken out one by one and checked."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self._remaining = dict(arrays)
@@ -107,13 +90,7 @@ class StateArrays:
     def take(self, name: str, shape: tuple[int | None, ...], *dtypes: str) -> Any:
         """Return an array after checking its type, its shape and that its numbers are finite.
 
-        Parameters
-        ----------
-        name : str
-        shape : tuple of int or None
-            None stands for any length.
-        *dtypes : str
-            Names of the types that it may have.
+        None in the shape stands for any length; ``dtypes`` are the names of allowed types.
         """
         require(name in self, f"it lacks the array {name}")
         array = self._remaining.pop(name)

@@ -76,14 +76,7 @@ class FirstResult(NamedTuple):
 def read(first: Any, second: Any, feature_names: Sequence[str]) -> dict[str, Any]:
     """Return the constructor arguments of the Moments that both query results describe.
 
-    Parameters
-    ----------
-    first : iterable of rows
-        Result of the first query.
-    second : iterable of iterables of rows
-        Result of each statement of the second query, in order.
-    feature_names : sequence of str
-        The features that were queried, in order.
+    ``second`` holds the result of each statement of the second query, in order.
     """
     names = checked_names(feature_names, len(feature_names))
     first_result = read_first(first, names)

@@ -52,14 +52,7 @@ def require_squares(
 ) -> None:
     """Raise ValueError for a column whose squared deviations underflow, and name the column.
 
-    Parameters
-    ----------
-    groups : sequence of ClassMoments
-        The classes that have rows.
-    pooled : ClassMoments
-        All classes together.
-    names : tuple of str or None
-        Feature names for the error message; column indices without them.
+    ``groups`` are the classes that have rows, and ``pooled`` all together.
     """
     scatter = pooled.scatter.diagonal()
     deviation = np.sqrt(scatter / pooled.weight)

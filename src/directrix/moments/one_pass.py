@@ -68,16 +68,7 @@ def moments_of_dense(
 ) -> list[ClassMoments]:
     """Return one ClassMoments for each group of rows.
 
-    Parameters
-    ----------
-    rows : Rows
-        The features.
-    groups : integer array
-        Group of each row, 0 to ``n_groups - 1``; rows of group ``n_groups`` are left out.
-    n_groups : int
-        Number of groups.
-    weight : array or None
-        Sample weights; None weights all rows equally.
+    ``groups`` holds the group of each row; rows of group ``n_groups`` are left out.
     """
     n, d = rows.shape
     size = block_rows(d, n_groups)
@@ -211,13 +202,7 @@ class _Tally:
     def add(self, rows: FloatArray, weight: FloatArray | None, ones: FloatArray) -> None:
         """Add rows to the sums.
 
-        Parameters
-        ----------
-        rows : array of shape (m, d)
-            Overwritten.
-        weight : array of shape (m,) or None
-        ones : array of shape (m,)
-            A vector of ones.
+        Rows are overwritten; ``ones`` is a vector of ones of their number.
         """
         count = len(rows)
         row_weight = ones if weight is None else weight
@@ -328,14 +313,8 @@ def moments_of_sparse(
 ) -> list[ClassMoments]:
     """Return one ClassMoments for each group of rows of a canonical CSR array.
 
-    Parameters
-    ----------
-    matrix : csr_array
-        The rows, with sorted indices and no duplicates.
-    groups, n_groups, weight
-        As for `moments_of_dense`.
-    implicit : bool
-        Keep the rows and a scatter operator instead of a scatter matrix.
+    The matrix has sorted indices and no duplicates; ``implicit`` keeps the rows in a scatter
+    operator instead of a scatter matrix. Other parameters are those of `moments_of_dense`.
     """
     n, d = matrix.shape
     if not implicit and matrix.nnz > DENSE_SHARE * n * d:
@@ -416,14 +395,8 @@ class _SparseTally:
     ) -> ClassMoments:
         """Centre the sums and return the summary.
 
-        Parameters
-        ----------
-        members : iterator of (rows, weight)
-            The rows of the group once more.
-        heavy : array of int
-            Indices of the heavy columns.
-        columns : ClassMoments
-            Summary of the heavy columns, from dense rows.
+        ``members`` are the rows of the group once more, ``heavy`` the indices of the heavy columns,
+        and ``columns`` their summary from dense rows.
         """
         d = self.n_features
         if not self.count:

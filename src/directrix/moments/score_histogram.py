@@ -48,12 +48,6 @@ def bins_of_sums(scores: FloatArray, offset: AnyArray | int = 0) -> IntArray:
     """Return the bin of each score plus an offset, where no score is -0.0.
 
     Scores are overwritten. A sum is -0.0 only if both terms are: adding 0.0 to scores suffices.
-
-    Parameters
-    ----------
-    scores : array of float64
-    offset : int or array of int
-        Added to the bins.
     """
     sizes = np.abs(scores)
     sizes += 1.0
@@ -101,12 +95,8 @@ class LineHistograms:
 
     Scores should have a standard deviation of about one (`directrix.moments.score_histogram`).
 
-    Parameters
-    ----------
-    counts : array of shape (k, 2, BINS)
-        Weight by candidate, class (negatives first) and bin, lowest scores first.
-    weight, weight_sq : array of shape (2,)
-        Sum of the weights of each class, and sum of their squares.
+    ``counts`` of shape (k, 2, BINS) is the weight by candidate, class (negatives first) and bin,
+    lowest scores first; ``weight`` and ``weight_sq`` of shape (2,) are sums by class.
     """
 
     counts: FloatArray
@@ -124,16 +114,8 @@ class LineHistograms:
     ) -> LineHistograms:
         """Return the histograms of these rows.
 
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Features; fastest if columns are contiguous.
-        positive : array of bool of shape (n,)
-            Whether each row is of the positive class.
-        lines : array of shape (k, d + 1)
-            Coefficients of the candidates, intercept last.
-        weight : array of shape (n,), optional
-            Sample weights.
+        ``lines`` of shape (k, d + 1) are the candidates, intercept last. Fastest if the columns of
+        X are contiguous.
         """
         return cls._of_bins(_bins(X, positive, lines), positive, weight)
 
@@ -143,11 +125,7 @@ class LineHistograms:
     ) -> LineHistograms:
         """Return the histograms of scores.
 
-        Parameters
-        ----------
-        scores : array of shape (k, n)
-            By each candidate.
-        positive, weight : arrays of shape (n,)
+        ``scores`` of shape (k, n) are those by each candidate.
         """
         offset = np.where(positive, BINS, 0)
         bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)

@@ -40,12 +40,7 @@ def checked_weight(weight: Any, n_rows: int, *, positive: bool = False) -> Float
 def require_moderate_weight(weight: float, noun: str = "a class") -> None:
     """Raise ValueError for a total weight whose square overflows or underflows.
 
-    Parameters
-    ----------
-    weight : float
-        Sum of sample weights.
-    noun : str
-        The rows that were summed, for the error message.
+    ``noun`` names the rows that were summed, for the error message.
     """
     if not _LEAST_WEIGHT <= weight <= 1.0 / _LEAST_WEIGHT:
         msg = (
@@ -56,12 +51,7 @@ def require_moderate_weight(weight: float, noun: str = "a class") -> None:
 
 
 def checked_factor(factor: Any) -> float:
-    """Return a factor of weights as a float; raise ValueError unless it is finite and not negative.
-
-    Parameters
-    ----------
-    factor : number
-    """
+    """Return a factor of weights as a finite float that is not negative, or raise ValueError."""
     number = float(factor)
     if not (np.isfinite(number) and number >= 0):
         msg = f"weights are multiplied by a finite number that is not negative, not {factor!r}"
@@ -72,11 +62,7 @@ def checked_factor(factor: Any) -> float:
 def scaled_weights(weight: float, weight_sq: float, factor: float) -> tuple[float, float]:
     """Return a sum of weights and of their squares after multiplication of each weight.
 
-    Parameters
-    ----------
-    weight, weight_sq : float
-    factor : float
-        Positive.
+    The factor is positive.
     """
     scaled = factor * weight
     require_moderate_weight(scaled)
@@ -127,12 +113,7 @@ def distinct(labels: AnyArray) -> AnyArray:
 def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
     """Return the index of each label among the sorted classes, and the classes.
 
-    Parameters
-    ----------
-    labels : array
-        Labels from `as_labels`.
-    classes : array or None
-        All possible classes; None takes those that occur.
+    Labels are from `as_labels`; without ``classes`` those that occur are taken.
     """
     small_integers = close_integers(labels)
     if small_integers is not None:
@@ -154,15 +135,8 @@ def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArr
 def encode_rows(y: Any, n_rows: int, present: Any, classes: Any) -> tuple[AnyArray, AnyArray]:
     """Return the class index of the rows that are present, and the classes.
 
-    Parameters
-    ----------
-    y : array of shape (n,) or None
-        Labels; None if rows have no labels, which are then of one class, None.
-    n_rows : int
-    present : slice or array of int
-        Rows whose labels count.
-    classes : array or None
-        All possible labels; None takes those that occur.
+    Rows without labels (y is None) are of one class, None. Without ``classes`` those that occur are
+    taken.
     """
     if y is None:
         if classes is not None:

@@ -50,12 +50,7 @@ _LONGEST = 24  # characters of a name or level before it is cut off
 
 
 def describe_bins(columns: Sequence[Bins]) -> str:
-    """Return one line for each column: name, kind, share of missing rows, cells, cuts or levels.
-
-    Parameters
-    ----------
-    columns : sequence of NumberBins and LevelBins
-    """
+    """Return one line for each column: name, kind, share of missing rows, cells, cuts or levels."""
     lines = [("column", "kind", "missing", "cells", "cuts or levels")]
     lines += [
         (_short(bins.name), bins.kind, _share(bins), str(bins.n_cells), _content(bins))

@@ -33,10 +33,7 @@ def days_of_times(times: AnyArray) -> FloatArray:
     Whole days and the rest are converted separately: the same time in another unit (seconds,
     microseconds, nanoseconds) gives the same number, to the last bit.
 
-    Parameters
-    ----------
-    times : array of datetime64 or timedelta64
-        Dates with a time zone must be given in UTC.
+    Dates with a time zone must be given in UTC.
     """
     unit, _ = np.datetime_data(times.dtype)
     if unit not in _PER_DAY or unit == "D":  # years, months and weeks are whole days

@@ -23,13 +23,7 @@ ENCODINGS = ("thermometer", "onehot", "ordinal")
 
 
 class Runs(NamedTuple):
-    """Features of one column or cross: the first one and the number that are one, for each cell.
-
-    Parameters
-    ----------
-    n_features : int
-    start, length : integer array of shape (n_cells,)
-    """
+    """Features of one column or cross: the first one and the number that are one, for each cell."""
 
     n_features: int
     start: AnyArray
@@ -90,14 +84,7 @@ def cross_cells(bins: Sequence[Bins], cells: AnyArray, crosses: Sequence[tuple[i
 
 
 def sparse_features(runs: Sequence[Runs], cells: AnyArray) -> Any:
-    """Return features as a CSR array.
-
-    Parameters
-    ----------
-    runs : sequence of Runs
-        One for each column of ``cells``.
-    cells : integer array of shape (n, d)
-    """
+    """Return features as a CSR array."""
     offsets = np.cumsum([0, *(run.n_features for run in runs)])
     start = np.empty(cells.shape, dtype=np.int64)
     length = np.empty(cells.shape, dtype=np.int64)

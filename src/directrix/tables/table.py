@@ -31,13 +31,8 @@ _NARROW = (np.float32, np.float16)
 class Reading(NamedTuple):
     """Values of a column as they were read.
 
-    Parameters
-    ----------
-    kind : {"number", "boolean", "text", "date"}
-    values : array of shape (n,)
-        Numbers, 0 and 1, days since 1970-01-01, or indices into ``levels``; NaN is missing.
-    levels : tuple of str
-        Sorted distinct texts; empty unless the kind is text.
+    The kind is "number", "boolean", "text" or "date". Values are numbers, 0 and 1, days since
+    1970-01-01, or indices into the sorted distinct ``levels`` of texts; NaN is missing.
     """
 
     kind: str
@@ -48,14 +43,8 @@ class Reading(NamedTuple):
 def read_objects(values: Sequence[Any], column: str, expected: str | None) -> Reading:
     """Return Python objects as a column of the kind that all of them have, otherwise as texts.
 
-    Parameters
-    ----------
-    values : sequence
-        None, NaN, NaT and NA are missing.
-    column : str
-        Name of the column, for errors.
-    expected : str or None
-        The kind that the column has in a table read earlier.
+    None, NaN, NaT and NA are missing. The kind that the column had in an earlier table is
+    ``expected``; its name is for errors.
     """
     present = [value if _is_present(value) else None for value in values]
     types = {type(value) for value in present} - {type(None)}
@@ -83,12 +72,8 @@ def read_factor(texts: Sequence[str | None]) -> Reading:
 def sorted_levels(codes: AnyArray, texts: Sequence[str | None]) -> Reading:
     """Return a column of texts given by their codes in any order.
 
-    Parameters
-    ----------
-    codes : integer array of shape (n,)
-        Index of the text of each row, −1 where it is missing.
-    texts : sequence of str or None
-        A text may occur more than once, or in no row; None is missing.
+    ``codes`` is the index of the text of each row, −1 where it is missing. A text may occur more
+    than once, or in no row; None is missing.
     """
     used = np.zeros(len(texts) + 1, dtype=bool)
     used[codes] = True
@@ -199,13 +184,7 @@ _NESTED = ("list", "large_list", "fixed_size_list", "struct", "map", "union", "d
 def read_array(values: AnyArray, column: str, expected: str | None = None) -> Reading:
     """Return a one-dimensional NumPy array as a column.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    column : str
-        Name of the column, for errors.
-    expected : str, optional
-        The kind that the column has in a table read earlier.
+    The kind that the column had in an earlier table is ``expected``; its name is for errors.
     """
     kind = values.dtype.kind
     if kind in "biuf" and expected == "text":
@@ -489,14 +468,8 @@ class Table:
 class _Source:
     """Columns that are read one by one.
 
-    Parameters
-    ----------
-    names : tuple of str
-    n_rows : int
-    named : bool
-        Whether the names are those of the source, not numbers.
-    read : callable
-        Of position, name and expected kind.
+    ``named`` tells whether the names are those of the source, not numbers; ``read`` takes position,
+    name and expected kind.
     """
 
     names: tuple[str, ...]

@@ -29,12 +29,8 @@ def cross_score(
 ) -> float:
     """Return the score test of a cross; zero if nothing is known of it.
 
-    Parameters
-    ----------
-    residual, curvature : arrays of shape (cells, other cells)
-        Sums by pairs of cells.
-    left, right : arrays of shape (cells, directions)
-        Codings of both columns.
+    Residuals and curvatures are sums by pairs of cells, of shape (cells, other cells); ``left`` and
+    ``right`` are the codings of both columns.
     """
     R, H = residual, curvature
     R = (
@@ -47,12 +43,7 @@ def cross_score(
 
 
 def score_statistic(gradient: FloatArray, expected: FloatArray) -> float:
-    """Return the squares of a gradient less their expectations, over their deviation.
-
-    Parameters
-    ----------
-    gradient, expected : arrays of shape (directions, other directions)
-    """
+    """Return the squares of a gradient less their expectations, over their deviation."""
     deviation = np.sqrt(np.square(expected).sum())
     return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0
 
@@ -73,11 +64,7 @@ _MOST_COLUMNS = 150
 class CrossColumn:
     """A column as it takes part in crosses.
 
-    Parameters
-    ----------
-    merged : array of int of shape (cells,)
-        Cell in crosses of each cell of the column.
-    basis : array of shape (cells in crosses, directions)
+    ``merged`` is the cell in crosses of each cell of the column, and ``basis`` the coding of these.
     """
 
     merged: IntArray
@@ -92,13 +79,8 @@ class CrossColumn:
         Levels are put in the order of their rate of positives: this looks at labels, so that it
         must be done without the rows that a card is tested on.
 
-        Parameters
-        ----------
-        kinds : CellKinds
-        weight, positive : arrays of shape (cells,)
-            Weight of all rows and of the positives of each cell.
-        rank : int
-            Directions of the coding at most.
+        ``weight`` and ``positive`` are the weights of all rows and of the positives in each cell;
+        the coding has ``rank`` directions at most.
         """
         merged = np.zeros(kinds.n_cells, dtype=np.int64)
         if kinds.n_ordered:
@@ -134,13 +116,8 @@ def rank_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of columns, the most promising cross first.
 
-    Parameters
-    ----------
-    columns : sequence of CrossColumn
-    cells : array of int of shape (n, columns)
-        Cells in crosses of every row.
-    residual, curvature : arrays of shape (n,)
-        Label less probability by the additive card, and p (1 − p), times the row's weight.
+    ``cells`` are those in crosses, of every row and column. Residuals are label less probability by
+    the additive card, curvatures p (1 − p), both times the row's weight.
     """
     used = [k for k, column in enumerate(columns) if column.basis.shape[1]]
     if len(used) > _MOST_COLUMNS:
@@ -237,16 +214,9 @@ def rank_pair_gains(
 ) -> list[PairGain]:
     """Return the score tests of all pairs of some columns, largest first.
 
-    Parameters
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    columns : sequence of int
-        Columns whose pairs are tested.
-    cells : callable
-        From the position of a column to the counts of negatives and positives in its cells.
-    sums : callable
-        From the position of a column to a callable from that of a later one to the sums of
-        residuals and of curvatures by pairs of cells.
+    ``cells`` maps a column to the counts of negatives and positives in its cells; ``sums`` maps a
+    column to a callable from a later one to the sums of residuals and of curvatures by pairs of
+    cells.
     """
     coded = {k: _coded(bins[k], cells(k)) for k in columns}
     gains = []
@@ -263,10 +233,7 @@ def rank_pair_gains(
 def additive_residuals(tables: AnyArray) -> tuple[FloatArray, FloatArray]:
     """Return sums of residuals and curvatures of the additive model of two columns.
 
-    Parameters
-    ----------
-    tables : array of shape (2, cells, other cells)
-        Counts of the negatives and of the positives by pairs of cells.
+    ``tables`` of shape (2, cells, other cells) are the counts of negatives and of positives.
     """
     counts = tables.astype(np.float64)
     total = counts.sum(axis=0)

@@ -44,12 +44,8 @@ if TYPE_CHECKING:
 def weights_of_evidence(cells: AnyArray, smoothing: float) -> FloatArray:
     """Return the weight of evidence of each cell of a column, zero in cells without rows.
 
-    Parameters
-    ----------
-    cells : array of shape (2, cells)
-        Counts of the negatives and of the positives.
-    smoothing : float
-        Number that is added to every count.
+    ``cells`` of shape (2, cells) are the counts of negatives and of positives; ``smoothing`` is
+    added to each.
     """
     negative, positive = _shares(cells, smoothing)
     filled = (negative > 0) & (positive > 0)

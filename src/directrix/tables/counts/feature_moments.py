@@ -66,13 +66,7 @@ def cell_moments(counts: PairCounts) -> CellMoments:
 
 
 def feature_matrix(runs: Sequence[Runs]) -> Any:
-    """Return the matrix T from cells to features, as a sparse array of int64.
-
-    Parameters
-    ----------
-    runs : sequence of Runs
-        Features of the cells of each column.
-    """
+    """Return the matrix T from cells to features, as a sparse array of int64."""
     blocks = []
     for run in runs:
         feature = np.arange(run.n_features)[:, None]
@@ -83,11 +77,7 @@ def feature_matrix(runs: Sequence[Runs]) -> Any:
 def feature_moments(counts: PairCounts, features: Any) -> ClassMoments:
     """Return the moments of features.
 
-    Parameters
-    ----------
-    counts : PairCounts
-    features : sparse array of shape (features, cells)
-        The matrix of `feature_matrix`.
+    ``features`` is the matrix of `feature_matrix`.
     """
     d = features.shape[0]
     if not counts.count:
@@ -115,12 +105,7 @@ def feature_moments(counts: PairCounts, features: Any) -> ClassMoments:
 def _repair(scatter: FloatArray, constant: AnyArray) -> None:
     """Remove the rounding of sums of real weights where it would break |S_ij|² ≤ S_ii S_jj.
 
-    Parameters
-    ----------
-    scatter : array of shape (d, d)
-        Changed in place.
-    constant : boolean array of shape (d,)
-        Features that are one in every row.
+    The scatter is changed in place; ``constant`` features are one in every row.
     """
     diagonal = np.where(constant, 0.0, np.maximum(scatter.diagonal(), 0.0))
     deviation = np.sqrt(diagonal)
@@ -139,14 +124,7 @@ _MOST_WEIGHT = 1 << 36
 
 
 def parts_of_moments(moments: Moments, binner: Binner) -> tuple[tuple[PairCounts, ...], ...]:
-    """Return the counts of each fold and class of the moments of a binner's features.
-
-    Parameters
-    ----------
-    moments : Moments
-    binner : Binner
-        Fitted; its encoding is that of the features.
-    """
+    """Return the counts of each fold and class of the moments of a binner's features."""
     if binner.encoding == "ordinal":
         msg = "moments of cell numbers do not tell counts; summarise features of another encoding"
         raise ValueError(msg)
@@ -170,11 +148,7 @@ def parts_of_moments(moments: Moments, binner: Binner) -> tuple[tuple[PairCounts
 def cell_matrix(bins: Sequence[Bins], *, thermometer: bool) -> Any:
     """Return the matrix from features, with a constant last, to cells; sparse, of int64.
 
-    Parameters
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    thermometer : bool
-        Whether features are those of a thermometer; otherwise one-hot.
+    Features are those of a thermometer, or one-hot.
     """
     blocks, lowest, start = [], [], 0
     for column in bins:

@@ -32,17 +32,11 @@ Number: TypeAlias = int | float
 class PairCounts:
     """Weight of the rows of one class in each cell, and in each pair of cells.
 
-    Parameters
-    ----------
-    count : int
-        Number of rows with positive weight.
-    weight, weight_sq : int or float
-        Sum of the weights, and sum of their squares; whole numbers if all weights are.
-    pairs : sparse CSR array of shape (cells, cells)
-        Upper triangle, of all columns one after the other: entry (a, b) is the weight of the rows
-        that are in cells a and b, so that the diagonal holds the cells themselves. Whole numbers if
-        all weights are, int32 where the total weight allows it and int64 otherwise; else float64.
-        No zeros are stored.
+    ``count`` is the number of rows with positive weight. Sums of weights and of their squares are
+    whole numbers if all weights are. ``pairs`` is the upper triangle of a sparse CSR array of shape
+    (cells, cells), of all columns one after the other: entry (a, b) is the weight of the rows that
+    are in cells a and b, so that the diagonal holds the cells themselves. Its type is int32 where
+    the total weight allows it, int64 for larger whole numbers, else float64. No zeros are stored.
     """
 
     count: int
@@ -90,13 +84,8 @@ class PairCounts:
     def regrouped(self, number: IntArray, n_cells: int) -> PairCounts:
         """Return the counts of coarser cells.
 
-        Parameters
-        ----------
-        number : array of int of shape (cells,)
-            New number of each cell, −1 for cells that are left out; cells of one column stay
-            together, and columns stay in order.
-        n_cells : int
-            Number of new cells.
+        ``number`` is the new number of each cell, −1 for cells that are left out; cells of one
+        column stay together, and columns stay in order.
         """
         pairs = self.pairs.tocoo()
         row, column = number[pairs.row], number[pairs.col]
@@ -202,16 +191,8 @@ def count_pairs(
 ) -> list[PairCounts]:
     """Count the rows of each group by pairs of cells.
 
-    Parameters
-    ----------
-    cells : integer array of shape (n, d)
-    sizes : sequence of int
-        Number of cells of each column.
-    group : array of int64 of shape (n,)
-        From 0 to ``n_groups`` − 1.
-    n_groups : int
-    weight : array of shape (n,) or None
-        Positive weights, of type int64 if all are whole numbers; None if all are one.
+    ``sizes`` are the numbers of cells of the columns. Positive weights are of type int64 if all are
+    whole numbers, and None if all are one.
     """
     exact = weight is None or weight.dtype.kind == "i"
     # Sums of float64 are exact for whole numbers of at most 2⁵³.
@@ -245,15 +226,6 @@ class _TriangleBuffer:
     """An upper triangle that grows row by row, in arrays that are made once and cut at the end.
 
     Pieces that are joined at the end would take twice the memory.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Number of cells of each column.
-    n_rows : int
-        Number of rows that are counted.
-    number : type
-        Type of the counts.
     """
 
     def __init__(self, sizes: Sequence[int], n_rows: int, number: Any) -> None:
@@ -268,14 +240,8 @@ class _TriangleBuffer:
     def append(self, values: AnyArray, indices: AnyArray, lengths: AnyArray, width: int) -> None:
         """Add the next rows of the triangle.
 
-        Parameters
-        ----------
-        values, indices : arrays
-            Counts that are not zero, row by row, and their sorted positions among the last cells.
-        lengths : array of int
-            How many there are in each row.
-        width : int
-            Number of the last cells.
+        ``values`` are the counts that are not zero, row by row, ``indices`` their sorted positions
+        among the last ``width`` cells, and ``lengths`` how many there are in each row.
         """
         part = slice(self._size, self._size + len(values))
         self._values[part], self._indices[part] = values, indices
@@ -405,12 +371,7 @@ def count_rows(
 def sum_pairs(binner: Binner, X: Any, values: Any) -> Any:
     """Return sums of a number of each row by pairs of cells, as a sparse upper triangle.
 
-    Parameters
-    ----------
-    binner : Binner, fitted
-    X : data frame, Arrow table, array, sparse matrix, list of rows, or Table
-    values : array of shape (n,)
-        Finite numbers of any sign.
+    Values are finite numbers of any sign.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1 or not np.isfinite(numbers).all():

@@ -26,13 +26,8 @@ _PRINTED = 5e-6
 class Rebinning(NamedTuple):
     """Coarser bins.
 
-    Parameters
-    ----------
-    bins : tuple of NumberBins and LevelBins
-        Bins of the columns that are kept.
-    number : array of int of shape (cells,)
-        For each cell of the finer bins its number among the cells of the coarser ones, of all
-        columns in a row; −1 in columns that are left out.
+    ``number`` is, for each cell of the finer bins, its number among the cells of the coarser ones,
+    of all columns in a row; −1 in columns that are left out.
     """
 
     bins: tuple[Bins, ...]
@@ -50,10 +45,7 @@ def coarser(
 ) -> Rebinning:
     """Return coarser bins; the parameters are those of `BinCounts.rebin`, after the bins.
 
-    Parameters
-    ----------
-    named : bool
-        Whether the columns have names; otherwise those that are kept are numbered again.
+    Columns without names (``named`` is False) are numbered again.
     """
     drop = [drop] if isinstance(drop, str) else list(drop)
     _check_columns([column.name for column in bins], cuts, merge, other, drop)

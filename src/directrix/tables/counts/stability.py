@@ -180,15 +180,8 @@ def compare_cells(
 ) -> Stability:
     """Compare the counts of single columns with later counts.
 
-    Parameters
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    base : sequence of arrays of shape (cells,)
-        Weight of the base rows in each cell of each column.
-    n_base : float
-        Number of base rows; with weights that are no numbers of rows, the effective one.
-    later : dict of BinCounts
-    smoothing : float
+    ``base`` is the weight of the base rows in each cell of each column, ``n_base`` their number;
+    with weights that are no numbers of rows, the effective one.
     """
     if not later:
         msg = "there is no later period to compare with: give BinCounts, or a dict of them by name"
@@ -214,12 +207,7 @@ def compare_cells(
 def stability_index(base: AnyArray, later: AnyArray, smoothing: float = 0.5) -> FloatArray:
     """Return what each cell adds to the population stability index; their sum is the index.
 
-    Parameters
-    ----------
-    base, later : arrays of shape (cells,)
-        Counts.
-    smoothing : float
-        Number that is added to every count of a cell that has rows in either.
+    ``smoothing`` is added to every count of a cell that has rows in either.
     """
     if not smoothing >= 0:
         msg = f"smoothing must be a number that is not negative, not {smoothing!r}"
@@ -260,13 +248,8 @@ def _column(
 def psi_reading(psi: float, freedom: int, sizes: tuple[float, float]) -> tuple[float, str]:
     """Return the level that a stability index stays below by chance, and its reading in words.
 
-    Parameters
-    ----------
-    psi : float
-    freedom : int
-        Degrees of freedom: cells less one, or parameters of a distribution.
-    sizes : pair of float
-        Effective numbers of rows of both periods.
+    Degrees of freedom are cells less one, or parameters of a distribution; ``sizes`` are the
+    effective numbers of rows of both periods.
     """
     scale = 1.0 / sizes[0] + 1.0 / sizes[1]
     noise = float(chdtri(freedom, 1.0 - _LEVEL)) * scale if freedom > 0 else 0.0

@@ -32,12 +32,8 @@ _SUMS = 1 << 20
 def contradiction(counts: PairCounts, starts: IntArray) -> str | None:
     """Return what shows that counts are of no rows, or None.
 
-    Parameters
-    ----------
-    counts : PairCounts
-        With an upper triangle in canonical format: sorted, without zeros.
-    starts : array of int of shape (columns + 1,)
-        First cell of each column, and the number of all cells.
+    The upper triangle is in canonical format: sorted, without zeros. ``starts`` is the first cell
+    of each column, and the number of all cells.
     """
     if not counts.count:
         empty = not (counts.weight or counts.weight_sq or counts.pairs.nnz)
