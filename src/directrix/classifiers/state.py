@@ -7,18 +7,16 @@ them in `from_state`; an export stores a state without knowing which classifier 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
 from directrix.losses.base import Loss
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.models.calibration import Calibration
-    from directrix.models.operating_point import OperatingPoint
+from directrix.models.calibration import Calibration
+from directrix.models.operating_point import OperatingPoint
 
 
 def require(condition: object, otherwise: str) -> None:

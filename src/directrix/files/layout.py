@@ -16,23 +16,20 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import pairwise
 from math import isfinite
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from directrix._typing import AnyArray
 from directrix.exceptions import StateError
 from directrix.exceptions.files import FileContentError, MomentsFileError
 from directrix.files.atomic import atomic_file
 from directrix.rows.labels import UNLABELLED
 
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from directrix._typing import AnyArray
-
-    Arrays = dict[str, AnyArray]
+Arrays: TypeAlias = dict[str, AnyArray]
 
 #: Header length allowed beyond an eighth of the size of the numbers. Parsed JSON takes up to twenty
 #: times the memory of its text, so this bounds the memory of a reader by the file size.

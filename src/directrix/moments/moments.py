@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError, LabelNotFoundError
 from directrix.files.layout import (
     ANY,
@@ -26,20 +29,12 @@ from directrix.files.layout import (
     require,
 )
 from directrix.moments import from_sql
-from directrix.moments.class_moments import ClassMoments
+from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
-from directrix.moments.row_scatter import DENSE_FEATURES
 from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
 from directrix.rows.rows import column_index
 from directrix.rows.sums import exact_sum, tree_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.moments.class_moments import ClassMoments
 
 # ── Check that the squares of a column's values do not underflow ──────────────────────────────────
 
@@ -359,11 +354,10 @@ class Moments(ClasswiseSummary):
         -------
         Moments
         """
-        table = class_moments_of_rows(
-            X, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
-        )
         return cls(
-            table.n_features, table.classes, table.parts, table.names, folded=fold is not None
+            **class_moments_of_rows(
+                X, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
+            )
         )
 
     @classmethod

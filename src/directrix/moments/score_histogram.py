@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from os import PathLike
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.files.layout import (
     Array,
     Entry,
@@ -22,12 +25,6 @@ from directrix.files.layout import (
 from directrix.moments.summary import Summary
 from directrix.rows import labels
 from directrix.rows.labels import checked_weight, scaled_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Bins of scores: of equal width between powers of two, so that their edges are exact everyw ────
 

@@ -8,20 +8,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from os import PathLike
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.rows import labels
 from directrix.rows.labels import checked_factor
 from directrix.rows.sums import tree_sum
 
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from directrix._typing import AnyArray
-
-    Parts = tuple[tuple[Any, ...], ...]
+Parts: TypeAlias = tuple[tuple[Any, ...], ...]
 
 T = TypeVar("T")
 

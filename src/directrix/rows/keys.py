@@ -9,20 +9,16 @@ whatever order the rows arrive.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.labels import close_integers
-from directrix.rows.rows import SparseRows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.rows.rows import Rows
+from directrix.rows.rows import Rows, SparseRows
 
 # ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
 

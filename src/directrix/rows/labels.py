@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
+
+T = TypeVar("T")
 
 # ── Sample weights and their sums: validation, and multiplication by a factor ─────────────────────
 
@@ -149,6 +151,44 @@ def encode_rows(y: Any, n_rows: int, present: Any, classes: Any) -> tuple[AnyArr
         raise ValueError(msg)
     allowed = None if classes is None else distinct(as_labels(classes))
     return encode(labels[present], allowed)
+
+
+class RowGroups(NamedTuple):
+    """Rows of positive weight by fold and class.
+
+    ``group`` of each row that is ``present`` is its fold times the number of classes, plus its
+    class. The weights are those of all rows.
+    """
+
+    classes: AnyArray
+    n_folds: int
+    group: AnyArray
+    present: Any  # all rows as a slice, or an array of int
+    weight: FloatArray | None
+
+    @property
+    def n_groups(self) -> int:
+        """Number of folds times the number of classes."""
+        return self.n_folds * len(self.classes)
+
+    def parts(self, groups: Sequence[T]) -> tuple[tuple[T, ...], ...]:
+        """Return one tuple for each fold, which holds what belongs to each class."""
+        width = len(self.classes)
+        return tuple(tuple(groups[k * width : (k + 1) * width]) for k in range(self.n_folds))
+
+
+def group_rows(y: Any, n_rows: int, weight: Any, fold: Any, classes: Any) -> RowGroups:
+    """Check labels, weights and folds, and return the group of each row."""
+    weight = None if weight is None else checked_weight(weight, n_rows)
+    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
+    codes, class_labels = encode_rows(y, n_rows, present, classes)
+    if fold is None:
+        return RowGroups(class_labels, 1, codes, present, weight)
+    folds = fold_numbers(fold, n_rows)[present]
+    n_folds = int(folds.max(initial=0)) + 1
+    dtype = code_dtype(n_folds * len(class_labels))
+    group = codes.astype(dtype) + folds.astype(dtype) * dtype(len(class_labels))
+    return RowGroups(class_labels, n_folds, group, present, weight)
 
 
 def union(a: AnyArray, b: AnyArray) -> AnyArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import (
     ColumnNotFoundError,
     InfiniteValuesError,
@@ -17,11 +18,6 @@ from directrix.exceptions.columns import (
     NotNumericError,
     UnusableColumnsError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Feature names and column selection by name, index, slice or mask ──────────────────────────────
 

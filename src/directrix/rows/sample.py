@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.keys import mix_bits, row_hash
 from directrix.rows.rows import as_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-
-    Thresholds = dict[Any, int]
+Thresholds: TypeAlias = dict[Any, int]
 
 #: Makes the sample independent of the folds, which are drawn by the same keys.
 _SALT = np.uint64(0xD1B54A32D192ED03)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.atomic import atomic_file
 from directrix.files.layout import refusing
@@ -38,10 +39,6 @@ from directrix.tables.encoding import (
     thermometer_names,
 )
 from directrix.tables.table import Column, Table
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.tables.table import Column, Table
 
 # ── The bins of a table as text ───────────────────────────────────────────────────────────────────
 

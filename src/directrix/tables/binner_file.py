@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,11 +32,8 @@ from directrix.files.layout import (
     require,
 )
 from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.days import days_of
 from directrix.tables.encoding import ENCODINGS
-
-if TYPE_CHECKING:
-    from directrix.tables.table import Column
+from directrix.tables.table import Column, days_of
 
 # ── Parameters: validation, and special values and crosses by column ──────────────────────────────
 

@@ -11,16 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.tables.days import date_text
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.tables.table import Column
+from directrix.tables.table import Column, date_text
 
 # ── Cuts between bins of a numeric column, from the distribution of its values alone ──────────────
 

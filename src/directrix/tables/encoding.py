@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.tables.bins import MISSING, Bins, NumberBins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 ENCODINGS = ("thermometer", "onehot", "ordinal")
 

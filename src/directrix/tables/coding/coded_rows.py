@@ -7,17 +7,15 @@ of a thousand directions cost no more than the columns they come from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 
 #: Cells of which all pairs are counted in one dense matrix.
 _FEW_CELLS = 2_000

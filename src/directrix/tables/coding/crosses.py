@@ -7,19 +7,16 @@ residuals of a card without crosses and the curvature of its loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.tables.bins import Bins
 from directrix.tables.coding.prior import CellKinds, by_rate, column_basis, merge_neighbours
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.tables.bins import Bins
 
 # ── Score test of a cross: whether the effects of two columns do not add up ───────────────────────
 

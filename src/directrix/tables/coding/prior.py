@@ -15,15 +15,13 @@ are jumps, bends upwards and downwards, a slope, and the straight line of the co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.tables.bins import weight_of_two_bins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Codings of bins: features that are linear in the cells of a table ─────────────────────────────
 

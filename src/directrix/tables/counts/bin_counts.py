@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import DifferentBinsError, NegativeCountError
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.moments import Moments
-from directrix.moments.row_scatter import DENSE_FEATURES
+from directrix.moments.class_moments import DENSE_FEATURES
 from directrix.moments.summary import ClasswiseSummary
 from directrix.rows import labels
 from directrix.rows.sums import tree_sum
@@ -32,11 +34,6 @@ from directrix.tables.counts.feature_moments import (
 from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
 from directrix.tables.counts.rebinning import coarser
 from directrix.tables.encoding import onehot, thermometer
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
 

@@ -12,23 +12,19 @@ the last bit, however they were added up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from directrix.moments import ClassMoments
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.moments import ClassMoments, Moments
 from directrix.rows.sums import exact_product, exact_sum
-from directrix.tables.bins import NumberBins
+from directrix.tables.binner import Binner
+from directrix.tables.bins import Bins, NumberBins
 from directrix.tables.counts.pair_counts import ROUNDING, PairCounts
 from directrix.tables.counts.storage import contradiction
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.moments import Moments
-    from directrix.tables.binner import Binner
-    from directrix.tables.bins import Bins
-    from directrix.tables.encoding import Runs
+from directrix.tables.encoding import Runs
 
 #: Rows of a scatter that are made at a time: several copies of them are needed.
 _ROWS = 256

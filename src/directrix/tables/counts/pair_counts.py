@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, IntArray
 from directrix.exceptions import CancellationError, NegativeCountError
 from directrix.moments.summary import count_rows as count_of
 from directrix.rows import labels
-from directrix.rows.labels import checked_weight, require_moderate_weight, scaled_weights
+from directrix.rows.labels import require_moderate_weight, scaled_weights
+from directrix.tables.binner import Binner
 from directrix.tables.table import Table
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, IntArray
-    from directrix.tables.binner import Binner
 
 #: Greatest total weight of a class in whole numbers: up to it every count is also a float64.
 MOST_WEIGHT = 1 << 53
@@ -339,33 +337,21 @@ _CELLS_AT_A_TIME = 1 << 26
 def count_rows(
     binner: Binner, X: Any, y: Any, sample_weight: Any, fold: Any, classes: Any
 ) -> tuple[AnyArray, tuple[tuple[PairCounts, ...], ...]]:
-    """Return the classes, and the counts of each fold and class.
-
-    The parameters are those of `BinCounts.of`.
-    """
-    n = count_of(X)
-    weight = None if sample_weight is None else checked_weight(sample_weight, n)
-    present = None if weight is None or weight.all() else np.flatnonzero(weight)
-    kept = slice(None) if present is None else present
-    codes, class_labels = labels.encode_rows(y, n, kept, classes)
-    folds = None if fold is None else labels.fold_numbers(fold, n)[kept]
-    n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
-    group = codes.astype(np.int64)
-    if folds is not None:
-        group += folds.astype(np.int64) * len(class_labels)
-    weight = None if weight is None else _as_whole(weight[kept])
-    n_groups = n_folds * len(class_labels)
+    """Return the classes, and the counts of each fold and class, as `BinCounts.of` does."""
+    by = labels.group_rows(y, count_of(X), sample_weight, fold, classes)
+    present = None if isinstance(by.present, slice) else by.present
+    group = by.group.astype(np.int64)
+    weight = None if by.weight is None else _as_whole(by.weight[by.present])
     sizes = [bins.n_cells for bins in binner.bins_]
     groups: list[PairCounts] = []
-    for rows, cells in _cell_blocks(binner, X, n, present):
+    for rows, cells in _cell_blocks(binner, X, count_of(X), present):
         of_rows = None if weight is None else weight[rows]
-        block = count_pairs(cells, sizes, group[rows], n_groups, of_rows)
+        block = count_pairs(cells, sizes, group[rows], by.n_groups, of_rows)
         groups = [a + b for a, b in zip(groups, block, strict=True)] if groups else block
     for counts in groups:
         if counts.count:
             require_moderate_weight(float(counts.weight))
-    width = len(class_labels)
-    return class_labels, tuple(tuple(groups[k * width : (k + 1) * width]) for k in range(n_folds))
+    return by.classes, by.parts(groups)
 
 
 def sum_pairs(binner: Binner, X: Any, values: Any) -> Any:

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import IntArray
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.days import days_of
-
-if TYPE_CHECKING:
-    from directrix._typing import IntArray
+from directrix.tables.table import days_of
 
 #: Cuts are printed with six digits or more, and are found by what is printed.
 _PRINTED = 5e-6

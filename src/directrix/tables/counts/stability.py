@@ -14,17 +14,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtri
 
+from directrix._typing import AnyArray, FloatArray
+from directrix.tables.bins import Bins
 from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.tables.bins import Bins
-
 
 #: Conventional readings of a population stability index.
 SOME_CHANGE, LARGE_CHANGE = 0.1, 0.25

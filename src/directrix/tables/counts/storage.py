@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions.files import BinnerFileError, FileContentError
 from directrix.files.layout import FLAG, Array, Layout, classes_of, fold_sizes, require
 from directrix.tables.binner import Binner
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, ROUNDING, PairCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.tables.counts.bin_counts import BinCounts
 
 # ── Conditions that the counts of any rows satisfy ────────────────────────────────────────────────
