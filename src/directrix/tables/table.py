@@ -23,33 +23,22 @@ from directrix.rows.rows import is_frame, refuse_lazy
 _EPOCH = date(1970, 1, 1).toordinal()
 _MICROSECONDS = 86_400 * 10**6
 #: Units of a day in each time unit of NumPy.
-_PER_DAY = {
-    "D": 1,
-    "h": 24,
-    "m": 1440,
-    "s": 86_400,
-    "ms": 86_400 * 10**3,
-    "us": 86_400 * 10**6,
-    "ns": 86_400 * 10**9,
-    "ps": 86_400 * 10**12,
-    "fs": 86_400 * 10**15,
+_PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86_400}
+_PER_DAY |= {
+    unit: 86_400 * 1000**k for k, unit in enumerate(("ms", "us", "ns", "ps", "fs"), start=1)
 }
-_ZERO = timedelta(0)
 
 
 def days_of_times(times: AnyArray) -> FloatArray:
     """Return dates as days since 1970-01-01, or durations as days; NaT becomes NaN.
 
     Whole days and the rest are converted separately: the same time in another unit (seconds,
-    microseconds, nanoseconds) gives the same number, to the last bit.
-
-    Dates with a time zone must be given in UTC.
+    microseconds, nanoseconds) gives the same number, to the last bit. Dates with a time zone must
+    be given in UTC.
     """
     unit, _ = np.datetime_data(times.dtype)
-    if unit not in _PER_DAY or unit == "D":  # years, months and weeks are whole days
-        times, unit = times.astype(f"{times.dtype.kind}8[D]"), "D"
-    else:
-        times = times.astype(f"{times.dtype.kind}8[{unit}]")  # not, say, units of 10 ms
+    unit = unit if unit in _PER_DAY else "D"  # years, months and weeks are whole days
+    times = times.astype(f"{times.dtype.kind}8[{unit}]")  # not, say, units of 10 ms
     per_day = _PER_DAY[unit]
     whole, rest = np.divmod(times.astype(np.int64), per_day)
     days: FloatArray = whole + rest / per_day
@@ -65,7 +54,7 @@ def days_of(value: Any) -> float:
         value = value.to_timedelta64()
     if isinstance(value, np.datetime64 | np.timedelta64):
         return float(days_of_times(np.array([value]))[0])
-    whole, rest = _EPOCH, _ZERO
+    whole, rest = _EPOCH, timedelta(0)
     if isinstance(value, datetime):
         if value.tzinfo is not None:
             value = value.astimezone(UTC)
@@ -73,12 +62,7 @@ def days_of(value: Any) -> float:
     elif isinstance(value, date):
         whole, value = value.toordinal(), time()
     if isinstance(value, time):
-        rest = timedelta(
-            hours=value.hour,
-            minutes=value.minute,
-            seconds=value.second,
-            microseconds=value.microsecond,
-        )
+        rest = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
     elif isinstance(value, timedelta):
         whole, rest = _EPOCH + value.days, value - timedelta(days=value.days)
     return whole - _EPOCH + rest / timedelta(days=1)
@@ -91,12 +75,9 @@ def date_text(days: float) -> str:
     moment = np.datetime64(int(whole), "D") + np.timedelta64(microseconds, "us")
     day, _, clock = str(moment).partition("T")
     clock = clock.rstrip("0").removesuffix(".") if "." in clock else clock
-    return day if microseconds == 0 else f"{day} {_at_least_seconds(clock)}"
-
-
-def _at_least_seconds(clock: str) -> str:
-    hours, minutes, seconds = clock.split(":")
-    return f"{hours}:{minutes}:{seconds:0<2}" if "." not in seconds else clock
+    hours, minutes, seconds = clock.split(":") if clock else ("", "", "")
+    clock = clock if "." in seconds else f"{hours}:{minutes}:{seconds:0<2}"
+    return day if microseconds == 0 else f"{day} {clock}"
 
 
 # ── Columns of Python objects: their kind, and their values as numbers or texts ───────────────────
@@ -585,42 +566,27 @@ def _is_arrow(X: Any) -> bool:
 def _source(X: Any) -> _Source:
     refuse_lazy(X)
     if isinstance(X, Table):
-        return _Source(X.names, len(X), X.named, _reader_of_table(X))
+        readings = [
+            Reading(column.kind, values, column.levels)
+            for column, values in zip(X.columns, X.values.T, strict=True)
+        ]
+        return _Source(X.names, len(X), X.named, lambda k, _name, _kind: readings[k])
+    if hasattr(X, "iloc") and is_frame(X):
+        return _Source(*_names(X.columns, len(X)), lambda k, *of: read_pandas(X.iloc[:, k], *of))
     if is_frame(X):
-        names, named = _names(list(X.columns))
-        if hasattr(X, "iloc"):
-            return _Source(
-                names, len(X), named, lambda k, name, kind: read_pandas(X.iloc[:, k], name, kind)
-            )
         series = X.get_columns()
-        return _Source(
-            names, len(X), named, lambda k, name, kind: read_polars(series[k], name, kind)
-        )
+        return _Source(*_names(X.columns, len(X)), lambda k, *of: read_polars(series[k], *of))
     if _is_arrow(X):
-        names, named = _names(X.schema.names)
-        return _Source(
-            names, X.num_rows, named, lambda k, name, kind: read_arrow(X.column(k), name, kind)
-        )
+        names = _names(X.schema.names, X.num_rows)
+        return _Source(*names, lambda k, *of: read_arrow(X.column(k), *of))
     array = _matrix(X)
-    names = tuple(f"x{k}" for k in range(array.shape[1]))
-    return _Source(
-        names,
-        array.shape[0],
-        named=False,
-        read=lambda k, name, kind: read_array(array[:, k], name, kind),
-    )
+    names = _names(range(array.shape[1]), array.shape[0])
+    return _Source(*names, lambda k, *of: read_array(array[:, k], *of))
 
 
-def _reader_of_table(table: Table) -> Callable[[int, str, str | None], Reading]:
-    def read(k: int, name: str, kind: str | None) -> Reading:
-        del name, kind
-        return Reading(table.columns[k].kind, table.values[:, k], table.columns[k].levels)
-
-    return read
-
-
-def _names(names: list[Any]) -> tuple[tuple[str, ...], bool]:
+def _names(given: Any, n_rows: int) -> tuple[tuple[str, ...], int, bool]:
     """Return the column names, and whether they are texts; numbers count as no names."""
+    names = list(given)
     texts = [isinstance(name, str) for name in names]
     if any(texts) and not all(texts):
         msg = (
@@ -629,12 +595,12 @@ def _names(names: list[Any]) -> tuple[tuple[str, ...], bool]:
         )
         raise TypeError(msg)
     if not any(texts):
-        return tuple(f"x{k}" for k in range(len(names))), False
+        return tuple(f"x{k}" for k in range(len(names))), n_rows, False
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         msg = f"column {twice!r} occurs twice; give every column a different name"
         raise ValueError(msg)
-    return tuple(map(str, names)), True
+    return tuple(map(str, names)), n_rows, True
 
 
 def _matrix(X: Any) -> AnyArray:

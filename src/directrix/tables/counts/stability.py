@@ -250,23 +250,17 @@ def psi_reading(psi: float, freedom: int, sizes: tuple[float, float]) -> tuple[f
     """
     scale = 1.0 / sizes[0] + 1.0 / sizes[1]
     noise = float(chdtri(freedom, 1.0 - _LEVEL)) * scale if freedom > 0 else 0.0
-    return noise, _reading(psi, noise)
-
-
-def _reading(psi: float, noise: float) -> str:
     if psi <= noise:
-        return "within noise"
-    if psi < SOME_CHANGE:
-        return "stable"
-    return "some change" if psi < LARGE_CHANGE else "large change"
+        return noise, "within noise"
+    steps = (SOME_CHANGE, "stable"), (LARGE_CHANGE, "some change"), (np.inf, "large change")
+    return noise, next(reading for limit, reading in steps if psi < limit)
 
 
 def effective_rows(counts: BinCounts) -> float:
     """Return the number of rows; weights that are not whole numbers make it the effective one."""
     if counts.exact:
         return float(counts.weight)
-    groups = [group for part in counts.parts for group in part]
-    squares = float(sum(group.weight_sq for group in groups))
+    squares = float(sum(group.weight_sq for part in counts.parts for group in part))
     return float(counts.weight) ** 2 / squares if squares else 0.0
 
 
