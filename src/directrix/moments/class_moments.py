@@ -43,6 +43,18 @@ class RowBlock:
     shift: FloatArray
     shift_tail: FloatArray
 
+    @classmethod
+    def of(
+        cls,
+        rows: csr_array | None,
+        heavy: AnyArray,
+        dense: FloatArray,
+        weight: FloatArray | None,
+        shift: FloatArray,
+    ) -> RowBlock:
+        """Return a block of rows that are not scaled."""
+        return cls(rows, heavy, dense, weight, np.ones(len(shift)), shift, np.zeros(len(shift)))
+
     def dot(self, vectors: FloatArray) -> FloatArray:
         """Return ``Z (scale ∘ v)`` for each column v of ``vectors``."""
         vectors = self.scale[:, None] * vectors

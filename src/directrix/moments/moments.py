@@ -135,9 +135,8 @@ def _check_group(group: dict[str, Any]) -> None:
         return
     fits = 0 < count <= _MOST_ROWS and weight > 0
     require(fits, "its counts and weights are not those of rows")
-    # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
-    low, high = weight / count * (1 - _ROUNDING_TOLERANCE), weight * (1 + _ROUNDING_TOLERANCE)
-    require(low <= weight_sq / weight <= high, "its counts and weights contradict each other")
+    possible = labels.are_squares(weight, weight_sq, count, _ROUNDING_TOLERANCE)
+    require(possible, "its counts and weights contradict each other")
     with np.errstate(over="ignore", invalid="ignore"):
         canonical = all(map(np.array_equal, exact_sum(mean, tail), (mean, tail)))
     require(canonical, "a mean overlaps with its tail")

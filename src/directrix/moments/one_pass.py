@@ -153,10 +153,7 @@ def _moments_with_rows(rows: FloatArray, weight: FloatArray | None) -> ClassMome
     shifted = rows - anchor
     offset = row_weight @ shifted / total
     mean, tail = exact_sum(anchor, offset)
-    all_columns = np.arange(len(anchor))
-    block = RowBlock(
-        None, all_columns, shifted, weight, np.ones(len(anchor)), anchor, np.zeros(len(anchor))
-    )
+    block = RowBlock.of(None, np.arange(len(anchor)), shifted, weight, anchor)
     diagonal = row_weight @ shifted**2 - total * offset**2
     scatter = RowScatter((block,), mean, tail, diagonal)
     return ClassMoments(len(rows), total, float(row_weight @ row_weight), mean, scatter, tail)
@@ -445,15 +442,7 @@ class _SparseTally:
         shift = np.zeros(self.n_features)
         shift[heavy] = mean[heavy]
         blocks = tuple(
-            RowBlock(
-                rows,
-                heavy,
-                rows[:, heavy].toarray() - mean[heavy],
-                weight,
-                np.ones(self.n_features),
-                shift,
-                np.zeros(self.n_features),
-            )
+            RowBlock.of(rows, heavy, rows[:, heavy].toarray() - mean[heavy], weight, shift)
             for rows, weight in members
         )
         diagonal = self.product - self.total**2 / self.weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -187,11 +187,10 @@ def _check_weights(_header: dict[str, Any], arrays: dict[str, AnyArray]) -> None
     with np.errstate(over="ignore"):
         weights = arrays["counts"].sum(axis=1).tolist()
     for weight, square in zip(weights, arrays["weight_sq"].tolist(), strict=True):
-        # No row, or 0 < Σω² ≤ (Σω)², divided by Σω so that nothing overflows
         possible = isfinite(weight) and (
-            square == 0.0
-            if weight == 0.0
-            else 0.0 < square / weight <= weight * (1 + _ROUNDING_TOLERANCE)
+            labels.are_squares(weight, square, inf, _ROUNDING_TOLERANCE) and square > 0.0
+            if weight
+            else square == 0.0
         )
         require(possible, "its counts and weights contradict each other")
 

@@ -52,6 +52,15 @@ def require_moderate_weight(weight: float, noun: str = "a class") -> None:
         raise ValueError(msg)
 
 
+def are_squares(weight: float, weight_sq: float, count: float, rounding: float) -> bool:
+    """Return whether sums of positive weights and of their squares can be those of some rows.
+
+    (Σω)² / n ≤ Σω² ≤ (Σω)², up to rounding, divided by Σω so that nothing overflows.
+    """
+    share = weight_sq / weight
+    return bool(weight / count * (1 - rounding) <= share <= weight * (1 + rounding))
+
+
 def checked_factor(factor: Any) -> float:
     """Return a factor of weights as a finite float that is not negative, or raise ValueError."""
     number = float(factor)

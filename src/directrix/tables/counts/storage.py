@@ -13,6 +13,7 @@ from scipy import sparse
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions.files import BinnerFileError, FileContentError
 from directrix.files.layout import FLAG, Array, Layout, classes_of, fold_sizes, require
+from directrix.rows.labels import are_squares
 from directrix.tables.binner import Binner
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, ROUNDING, PairCounts
 
@@ -39,18 +40,12 @@ def contradiction(counts: PairCounts, starts: IntArray) -> str | None:
         return None if empty else "a class without rows has counts"
     if counts.pairs.data.min(initial=1) <= 0 or counts.count < 0 or counts.weight <= 0:
         return "a count is not positive"
-    if _weights_contradict(counts):
+    whole = not counts.exact or counts.count <= counts.weight <= MOST_WEIGHT
+    if not whole or not are_squares(
+        counts.weight, counts.weight_sq, counts.count, _WEIGHT_ROUNDING
+    ):
         return "its counts and weights contradict each other"
     return _contradiction_of_cells(counts, starts)
-
-
-def _weights_contradict(counts: PairCounts) -> bool:
-    if counts.exact and not counts.count <= counts.weight <= MOST_WEIGHT:
-        return True
-    # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
-    share = counts.weight_sq / counts.weight
-    low, high = counts.weight / counts.count, counts.weight
-    return not low * (1 - _WEIGHT_ROUNDING) <= share <= high * (1 + _WEIGHT_ROUNDING)
 
 
 def _contradiction_of_cells(counts: PairCounts, starts: IntArray) -> str | None:
