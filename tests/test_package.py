@@ -182,14 +182,11 @@ TESTED_THROUGH_OTHERS = {
     "_typing.py",
     "classifiers/smooth/initialization.py",
     "displays/style.py",
-    "export/_checks.py",
-    "files/checks.py",
     "fitting/choice.py",
     "fitting/folds.py",
     "integrations/spark_columns.py",
     "moments/from_sql.py",
     "solve/solution.py",
-    "tables/binner_parameters.py",
 }
 
 

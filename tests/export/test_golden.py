@@ -12,7 +12,7 @@ import pytest
 from summary_files import take_apart, without_writers
 
 from directrix.export import load, save
-from directrix.export.model_file import VERSION
+from directrix.export.model_file import LAYOUT
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.model"))
@@ -42,7 +42,9 @@ def rows_of(answers):
 
 
 def test_there_are_golden_files_of_every_version_and_each_has_its_answer():
-    assert {name.partition("-")[0] for name in NAMES} == {f"v{k + 1}" for k in range(VERSION)}
+    assert {name.partition("-")[0] for name in NAMES} == {
+        f"v{k + 1}" for k in range(LAYOUT.version)
+    }
     assert sorted(path.stem for path in GOLDEN.glob("*.json")) == NAMES
 
 

@@ -1,8 +1,7 @@
 import pytest
 
+from directrix.export.model_file import arrays_to_file, facts_to_json
 from directrix.export.registry import CLASSIFIERS, known_names
-from directrix.export.state_arrays import arrays_to_file
-from directrix.export.state_json import facts_to_json
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -3,8 +3,8 @@ import pytest
 from scipy import sparse
 
 from directrix.classifiers.state import StateError
-from directrix.export import ModelFileError
-from directrix.export.state_arrays import arrays_from_file, arrays_to_file
+from directrix.exceptions.files import FileContentError
+from directrix.export.model_file import arrays_from_file, arrays_to_file
 
 ROWS = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, -1.0]])
 
@@ -38,14 +38,14 @@ def test_rows_are_read_as_they_were_written(container, layout, dtype):
 
 def test_rows_go_with_their_layout():
     dense, _ = arrays_to_file({"rows": ROWS})
-    with pytest.raises(ModelFileError, match="its rows do not have a layout"):
+    with pytest.raises(FileContentError, match="its rows do not have a layout"):
         arrays_from_file(dense, None, 3)
     with pytest.raises(StateError, match="lacks the array rows_data"):
         arrays_from_file(dense, "csr_array", 3)
     in_parts, layout = arrays_to_file({"rows": sparse.csr_array(ROWS)})
-    with pytest.raises(ModelFileError, match="lacks the array rows"):
+    with pytest.raises(FileContentError, match="lacks the array rows"):
         arrays_from_file(in_parts, "dense", 3)
-    with pytest.raises(ModelFileError, match="both dense and sparse"):
+    with pytest.raises(FileContentError, match="both dense and sparse"):
         arrays_from_file(in_parts | dense, layout, 3)
     with pytest.raises(StateError, match="do not belong there: rows_x"):
         arrays_from_file(in_parts | {"rows_x": ROWS}, layout, 3)
@@ -64,5 +64,5 @@ def test_rows_go_with_their_layout():
 def test_sparse_rows_that_contradict_themselves_are_refused(name, values):
     stored, layout = arrays_to_file({"rows": sparse.csr_array(ROWS)})
     stored[name] = np.array(values, dtype=np.int64)
-    with pytest.raises(ModelFileError, match="contradict themselves"):
+    with pytest.raises(FileContentError, match="contradict themselves"):
         arrays_from_file(stored, layout, 3)

@@ -6,8 +6,8 @@ import pytest
 
 from directrix.classifiers import OperatingPoint
 from directrix.classifiers.state import Facts
-from directrix.export import ModelFileError
-from directrix.export.state_json import (
+from directrix.exceptions.files import FileContentError
+from directrix.export.model_file import (
     calibrations_from_json,
     calibrations_to_json,
     facts_from_json,
@@ -52,7 +52,7 @@ def test_facts_are_read_as_they_were_written():
 
 @pytest.mark.parametrize("plain", [None, [], "x", 1])
 def test_facts_that_are_no_object_are_refused(plain):
-    with pytest.raises(ModelFileError, match="facts are not those"):
+    with pytest.raises(FileContentError, match="facts are not those"):
         facts_from_json(plain)
 
 
@@ -61,7 +61,7 @@ def test_calibrations_are_read_as_they_were_written():
     plain = through_text(calibrations_to_json(calibrations))
     assert calibrations_from_json(plain) == calibrations
     assert calibrations_to_json(None) is calibrations_from_json(None) is None
-    with pytest.raises(ModelFileError, match="calibrations are not a list"):
+    with pytest.raises(FileContentError, match="calibrations are not a list"):
         calibrations_from_json({})
 
 

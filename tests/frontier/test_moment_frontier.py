@@ -9,8 +9,8 @@ from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
 from directrix.frontier.standard_space import TOLERANCE
 from directrix.metrics import Cost, PrecisionAtK, RecallAtFPR
+from directrix.moments.class_moments import DENSE_FEATURES
 from directrix.moments.projection import project
-from directrix.moments.row_scatter import DENSE_FEATURES
 
 
 def rows(n=3000, d=4, share=0.1, gap=1.0, wider=1.5):

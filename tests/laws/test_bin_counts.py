@@ -15,7 +15,7 @@ from benchmarks.studies.rebinning import compare, draw_rebinning
 from directrix import Binner, Moments, summarize
 from directrix.exceptions import DifferentBinsError, NegativeCountError
 from directrix.tables import BinCounts
-from directrix.tables.counts import bin_counts as row_counts
+from directrix.tables.counts import pair_counts as row_counts
 
 SEEDS = range(8)
 

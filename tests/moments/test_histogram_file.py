@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from summary_files import put_together
 
 from directrix.exceptions.files import MomentsFileError
-from directrix.moments import Moments, ScoreHistogram, score_histogram
+from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.score_histogram import BINS
-from directrix.moments.storage import signed_preamble, write_whole
 
 GOLDEN = Path(__file__).parent / "golden"
 CLASSES = {
@@ -64,7 +64,7 @@ def test_a_sum_that_lost_rows_to_rounding_can_be_saved(tmp_path):
 def parts():
     """Return the header and the arrays of a file."""
     header = {
-        "format": score_histogram.FORMAT,
+        "format": "directrix.score_histogram",
         "version": 1,
         "writer": "a test",
         "classes": {"dtype": "int64", "values": [0, 1]},
@@ -79,7 +79,7 @@ def parts():
 
 
 def written(path, header, tensors):
-    write_whole(path, signed_preamble(json.dumps(header), tensors), tensors)
+    path.write_bytes(put_together(json.dumps(header), tensors))
     return path
 
 
@@ -181,7 +181,7 @@ def test_files_of_other_things_are_refused_either_way(tmp_path):
 def test_a_histogram_that_could_not_be_read_is_not_written(tmp_path):
     broken = histogram()
     broken.counts[0, 0] = -1.0
-    with pytest.raises(ValueError, match="this histogram cannot be saved"):
+    with pytest.raises(ValueError, match="this score histogram cannot be saved"):
         broken.save(tmp_path / "f")
     assert not (tmp_path / "f").exists()
 

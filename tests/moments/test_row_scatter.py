@@ -8,7 +8,7 @@ from scipy import sparse
 
 from directrix import Moments
 from directrix.moments import RowScatter
-from directrix.moments.row_scatter import DENSE_FEATURES
+from directrix.moments.class_moments import DENSE_FEATURES
 
 D = DENSE_FEATURES + 50
 N = 60

@@ -16,7 +16,6 @@ import pytest
 from directrix import Binner
 from directrix.exceptions.files import BinnerFileError
 from directrix.tables import BinCounts, Table
-from directrix.tables.binner_file import FORMAT, VERSION
 
 CASES = int(os.environ.get("DIRECTRIX_FUZZ", "600"))
 GOLDEN = Path(__file__).parent / "golden" / "v1.binner.json"
@@ -170,10 +169,10 @@ def test_a_forged_field_is_named(path, value, message):
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
         ("null", "something else than a binner"),
-        ('{"format": NaN}', "NaN is not JSON"),
+        ('{"format": NaN}', "something else than a binner"),
         ('{"format": 1, "format": 1}', "an entry occurs twice"),
         ("9" * 10_000, "not JSON"),
-        (json.dumps({"format": FORMAT, "version": VERSION}), "lacks an entry"),
+        (json.dumps({"format": "directrix.binner", "version": 1}), "lacks an entry"),
     ],
 )
 def test_other_texts_are_refused(text, message):

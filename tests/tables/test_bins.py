@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directrix.tables import Column, LevelBins, NumberBins, Table
-from directrix.tables.days import days_of
+from directrix.tables.table import days_of
 
 NUMBER = Column("x", "number")
 

@@ -5,10 +5,10 @@ from datetime import date
 import numpy as np
 import pytest
 
+from directrix.rows.labels import checked_weight
 from directrix.tables import Column
-from directrix.tables.binner import (
+from directrix.tables.binner_file import (
     check_parameters,
-    checked_weight,
     cross_index,
     special_numbers,
     values_by_column,
@@ -64,4 +64,4 @@ def test_wrong_parameters_are_refused_by_name(wrong):
 
 def test_weights_that_overflow_are_refused():
     with pytest.raises(ValueError, match="add up to inf"):
-        checked_weight([1e308] * 3, 3)
+        checked_weight([1e308] * 3, 3, positive=True)

@@ -10,9 +10,10 @@ from scipy import sparse
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
-from directrix.classifiers.state import Facts, is_number, require
+from directrix.classifiers.state import Facts, require
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
+from directrix.files.layout import is_number
 from directrix.fitting.choice import Selection
 from directrix.fitting.class_weights import checked_weight, class_factors, reweighted
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments

@@ -7,21 +7,16 @@ them in `from_state`; an export stores a state without knowing which classifier 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.exceptions import StateError
+from directrix.files.layout import is_count, is_number
 from directrix.losses.base import Loss
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.models.calibration import Calibration
-    from directrix.models.operating_point import OperatingPoint
-
-#: Integers beyond this are not all floats.
-_LARGEST_INT = 1 << 53
+from directrix.models.calibration import Calibration
+from directrix.models.operating_point import OperatingPoint
 
 
 def require(condition: object, otherwise: str) -> None:
@@ -46,22 +41,10 @@ class Facts(dict[str, Any]):
 class ModelState:
     """All that a fitted classifier needs in order to score rows.
 
-    Parameters
-    ----------
-    params : dict
-        Parameters of the constructor, from `model_params`.
-    classes : array of shape (k,)
-        Labels.
-    n_features : int
-    feature_names : tuple of str or None
-    arrays : dict of array or sparse matrix
-        Coefficients and whatever else scores rows, by name. Only ``rows`` may be sparse.
-    facts : Facts
-        Results of the fit that are not arrays.
-    calibrations : tuple of Calibration or None
-        One for each row of ``coef_``; None if the model has probabilities without a calibration.
-    operating_points : tuple of OperatingPoint
-        One for each row of ``coef_``, or none.
+    ``params`` are those of `model_params`. Only ``rows`` among the arrays, which score rows by
+    name, may be sparse. ``facts`` are results of the fit that are not arrays. There is one
+    calibration for each row of ``coef_``, or None if the model has probabilities without one, and
+    one operating point for each row of ``coef_``, or none.
     """
 
     params: dict[str, Any]
@@ -94,12 +77,7 @@ def model_params(classifier: Any) -> dict[str, Any]:
 
 
 class StateArrays:
-    """The arrays of a state, taken out one by one and checked.
-
-    Parameters
-    ----------
-    arrays : dict of array or sparse matrix
-    """
+    """The arrays of a state, taken out one by one and checked."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self._remaining = dict(arrays)
@@ -110,13 +88,7 @@ class StateArrays:
     def take(self, name: str, shape: tuple[int | None, ...], *dtypes: str) -> Any:
         """Return an array after checking its type, its shape and that its numbers are finite.
 
-        Parameters
-        ----------
-        name : str
-        shape : tuple of int or None
-            None stands for any length.
-        *dtypes : str
-            Names of the types that it may have.
+        None in the shape stands for any length; ``dtypes`` are the names of allowed types.
         """
         require(name in self, f"it lacks the array {name}")
         array = self._remaining.pop(name)
@@ -135,18 +107,6 @@ class StateArrays:
         """Check that every array has been taken."""
         names = ", ".join(sorted(self._remaining))
         require(not self._remaining, f"it has arrays that do not belong there: {names}")
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number: a float, or an int that is exactly a float."""
-    return (type(value) is float and isfinite(value)) or (
-        type(value) is int and abs(value) < _LARGEST_INT
-    )
-
-
-def is_count(value: Any) -> bool:
-    """Return whether a value is a whole number from zero up."""
-    return type(value) is int and 0 <= value < _LARGEST_INT
 
 
 def restored_loss_fit(facts: Facts) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class NotUtf8Error(ValueError):
         )
 
 
-class _FileError(ValueError):
-    """A file cannot be read.
+class FileContentError(ValueError):
+    """Base class of errors about what a file holds.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class _FileError(ValueError):
         The file; None while its content is checked apart from it.
     """
 
-    _noun: str
+    _noun = "file"
 
     def __init__(self, reason: str, path: str | None = None) -> None:
         self.reason, self.path = reason, path
@@ -55,7 +55,7 @@ class _FileError(ValueError):
         return f"{PurePath(self.path).name} cannot be read as a {self._noun}: {self.reason}"
 
 
-class MomentsFileError(_FileError):
+class MomentsFileError(FileContentError):
     """A file is not a summary that this version can read, or it is damaged.
 
     Parameters
@@ -68,7 +68,7 @@ class MomentsFileError(_FileError):
     _noun = "summary"
 
 
-class ModelFileError(_FileError):
+class ModelFileError(FileContentError):
     """A file is not a model that this version can read, or it is damaged.
 
     Parameters
@@ -81,7 +81,7 @@ class ModelFileError(_FileError):
     _noun = "model"
 
 
-class StoreFileError(_FileError):
+class StoreFileError(FileContentError):
     """A file of a summary store is not one that this version can read, or it is damaged.
 
     Parameters
@@ -114,7 +114,7 @@ class StoreConflictError(ValueError):
         )
 
 
-class BinnerFileError(_FileError):
+class BinnerFileError(FileContentError):
     """A file or text is not a binner that this version can read, or it is damaged.
 
     Parameters

@@ -7,40 +7,244 @@ trusted: `load` checks every length, type, shape and value before using it, and 
 
 from __future__ import annotations
 
-import json
-from importlib.metadata import version
+from dataclasses import asdict
+from math import isfinite, nan
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from directrix._typing import AnyArray
-from directrix.classifiers.state import ModelState, model_params
-from directrix.exceptions import StateError
-from directrix.exceptions.files import ModelFileError, MomentsFileError
-from directrix.export._checks import require
-from directrix.export.plain_values import from_plain, to_plain
+from directrix.classifiers import OperatingPoint
+from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params
+from directrix.exceptions.files import ModelFileError
+from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.export.registry import CLASSIFIERS, known_names
-from directrix.export.state_arrays import LAYOUTS, arrays_from_file, arrays_to_file
-from directrix.export.state_json import (
-    calibrations_from_json,
-    calibrations_to_json,
-    facts_from_json,
-    facts_to_json,
-    points_from_json,
-    points_to_json,
+from directrix.files.layout import (
+    ANY,
+    Entry,
+    Layout,
+    check_entries,
+    classes_of,
+    is_list_of,
+    is_number,
+    is_text,
+    optional,
+    require,
 )
-from directrix.files.checks import check_classes, check_label_room
-from directrix.moments.storage import read_parts, signed_preamble, write_whole
+from directrix.metrics.base import Metric
+from directrix.models.calibration import Calibration
+from directrix.models.intervals import Intervals, Rates
 
-FORMAT = "directrix.model"
-VERSION = 1
+# ── Arrays of a state: contiguous, in order, sparse rows in three ─────────────────────────────────
 
-_KEYS = [
-    *("calibration", "class", "classes", "facts", "feature_names", "format", "layout"),
-    *("n_features", "operating_point", "params", "version", "writer"),
-]
+#: How the rows of a kernel expansion are stored.
+ROW_LAYOUTS = ("dense", "csr_array", "csr_matrix")
+
+_ROWS = "rows"
+
+
+def arrays_to_file(arrays: dict[str, Any]) -> tuple[dict[str, AnyArray], str | None]:
+    """Return arrays as a file stores them, and the layout of ``rows`` if they are there."""
+    stored = dict(arrays)
+    layout = None
+    if _ROWS in stored:
+        layout = "dense"
+        if sparse.issparse(stored[_ROWS]):
+            rows = stored.pop(_ROWS)
+            layout = "csr_array" if isinstance(rows, sparse.sparray) else "csr_matrix"
+            stored["rows_data"] = rows.data
+            stored["rows_indices"] = rows.indices.astype(np.int64)
+            stored["rows_indptr"] = rows.indptr.astype(np.int64)
+    return {name: np.ascontiguousarray(stored[name]) for name in sorted(stored)}, layout
+
+
+def arrays_from_file(
+    stored: dict[str, AnyArray], layout: str | None, n_features: int
+) -> dict[str, Any]:
+    """Return the arrays of a state, sparse rows put together and checked.
+
+    The layout is one of `ROW_LAYOUTS`, or None if there are no ``rows``. What the arrays mean, and
+    which a classifier must have, its `from_state` checks.
+    """
+    arrays = dict(stored)
+    if layout is None or layout == "dense":
+        require(layout is None or _ROWS in arrays, "it lacks the array rows")
+        require(layout is not None or _ROWS not in arrays, "its rows do not have a layout")
+        return arrays
+    parts = StateArrays({name: arrays.pop(name) for name in stored if name.startswith("rows_")})
+    rows = _sparse_rows(parts, layout, n_features)
+    parts.require_empty()
+    require(_ROWS not in arrays, "its rows are both dense and sparse")
+    return arrays | {_ROWS: rows}
+
+
+def _sparse_rows(parts: StateArrays, layout: str, n_features: int) -> Any:
+    """Return sparse rows whose indices are checked."""
+    data = parts.take("rows_data", (None,), "float32", "float64")
+    indices = parts.take("rows_indices", (len(data),), "int64")
+    starts = parts.take("rows_indptr", (None,), "int64")
+    inside = ((indices >= 0) & (indices < n_features)).all()
+    ordered = (
+        len(starts) > 0
+        and starts[0] == 0
+        and starts[-1] == len(data)
+        and (np.diff(starts) >= 0).all()
+    )
+    require(inside and ordered, "its sparse rows contradict themselves")
+    matrix_type = sparse.csr_array if layout == "csr_array" else sparse.csr_matrix
+    short = n_features < 1 << 31 and len(data) < 1 << 31
+    index_type = np.int32 if short else np.int64
+    arrays = (data, indices.astype(index_type), starts.astype(index_type))
+    return matrix_type(arrays, shape=(len(starts) - 1, n_features))
+
+
+# ── Facts, calibrations and operating points as JSON ──────────────────────────────────────────────
+
+_SIGMOID = "a calibration is not an increasing sigmoid"
+_CALIBRATION = {
+    "offset": Entry(is_number, _SIGMOID),
+    "below": Entry(lambda slope: is_number(slope) and slope > 0, _SIGMOID),
+    "above": Entry(lambda slope: is_number(slope) and slope > 0, _SIGMOID),
+    "how": Entry(is_text, _SIGMOID),
+}
+
+
+def _are_rates(plain: Any, length: int = 4) -> bool:
+    return is_list_of(plain, optional(is_number)) and len(plain) == length
+
+
+def _are_intervals(plain: Any) -> bool:
+    return is_list_of(plain, lambda pair: _are_rates(pair, 2)) and len(plain) == 4
+
+
+_RATE = "a rate of an operating point is not a number"
+_POINT = {
+    "metric": ANY,
+    "threshold": Entry(is_number, "a threshold is not a number"),
+    "predicted": Entry(_are_rates, _RATE),
+    "empirical": Entry(optional(_are_rates), _RATE),
+    "rows": Entry(optional(is_text), "an operating point has no name for its rows"),
+    "intervals": Entry(
+        optional(_are_intervals), "an operating point does not have four intervals of numbers"
+    ),
+    "expected": Entry(_are_rates, _RATE),
+    "guarantee": Entry(is_text, "a guarantee is not text"),
+    "weighted_by": Entry(is_text, "what rates are weighted by is not text"),
+}
+#: Files before 0.2 do not have these, nor do points without them.
+_LATER_POINT_ENTRIES = ("expected", "guarantee", "weighted_by")
+
+
+def facts_to_json(facts: Facts) -> dict[str, Any]:
+    """Return facts as JSON objects; raise TypeError for a value that is code."""
+    return {
+        name: facts_to_json(value) if isinstance(value, Facts) else to_plain(value)
+        for name, value in facts.items()
+    }
+
+
+def facts_from_json(plain: Any) -> Facts:
+    """Return the facts of a JSON object."""
+    require(isinstance(plain, dict), "its facts are not those of this class")
+    return Facts({name: _fact(value) for name, value in plain.items()})
+
+
+def _fact(plain: Any) -> Any:
+    is_object = isinstance(plain, dict) and not is_encoded(plain)
+    return facts_from_json(plain) if is_object else from_plain(plain)
+
+
+def calibrations_to_json(
+    calibrations: tuple[Calibration, ...] | None,
+) -> list[dict[str, Any]] | None:
+    """Return one JSON object for each calibration, or None if the model has none."""
+    if calibrations is None:
+        return None
+    return [
+        {name: to_plain(value) for name, value in asdict(calibration).items()}
+        for calibration in calibrations
+    ]
+
+
+def calibrations_from_json(plain: Any) -> tuple[Calibration, ...] | None:
+    """Return calibrations, or None if the model has none."""
+    if plain is None:
+        return None
+    require(isinstance(plain, list), "its calibrations are not a list")
+    return tuple(map(_calibration, plain))
+
+
+def _calibration(plain: Any) -> Calibration:
+    check_entries(plain, _CALIBRATION, "a calibration lacks an entry")
+    return Calibration(**plain)
+
+
+def points_to_json(points: tuple[OperatingPoint, ...]) -> list[dict[str, Any]] | None:
+    """Return one JSON object for each operating point, or None if there are none."""
+    return [_point_to_json(point) for point in points] or None
+
+
+def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
+    plain = {
+        "metric": to_plain(point.metric),
+        "threshold": float(point.threshold),
+        "predicted": _rates_to_json(point.predicted),
+        "empirical": None if point.empirical is None else _rates_to_json(point.empirical),
+        "rows": point.rows,
+        "intervals": None if point.intervals is None else [*map(_rates_to_json, point.intervals)],
+    }
+    if point.expected is not None:
+        plain["expected"] = _rates_to_json(point.expected)
+    if point.guarantee is not None:
+        plain["guarantee"] = point.guarantee
+    if point.weighted_by:
+        plain["weighted_by"] = point.weighted_by
+    return plain
+
+
+def points_from_json(plain: Any) -> tuple[OperatingPoint, ...]:
+    """Return operating points, none if the model has none."""
+    if plain is None:
+        return ()
+    # No points are written as null, so an empty list was not written by `save`.
+    require(isinstance(plain, list) and plain, "its operating points are not a list of some")
+    return tuple(map(_point_from_json, plain))
+
+
+def _point_from_json(plain: Any) -> OperatingPoint:
+    check_entries(plain, _POINT, "an operating point lacks an entry", _LATER_POINT_ENTRIES)
+    metric, intervals = from_plain(plain["metric"]), plain["intervals"]
+    require(isinstance(metric, Metric), "an operating point has no metric")
+    return OperatingPoint(
+        metric,
+        plain["threshold"],
+        Rates(*_numbers(plain["predicted"])),
+        _rates_from_json(plain["empirical"]),
+        plain["rows"],
+        _rates_from_json(plain.get("expected")),
+        None if intervals is None else Intervals(*((a, b) for a, b in map(_numbers, intervals))),
+        plain.get("guarantee"),
+        plain.get("weighted_by", ""),
+    )
+
+
+def _rates_to_json(rates: Any) -> list[float | None]:
+    # JSON has no NaN: a rate that is not known is null.
+    return [float(rate) if isfinite(rate) else None for rate in rates]
+
+
+def _rates_from_json(plain: list[float | None] | None) -> Rates | None:
+    return None if plain is None else Rates(*_numbers(plain))
+
+
+def _numbers(rates: list[float | None]) -> list[float]:
+    return [nan if rate is None else rate for rate in rates]
+
+
+# ── The file ──────────────────────────────────────────────────────────────────────────────────────
+
 #: Parameters that the first files do not have; they are set to their defaults.
 _LATER_PARAMS = {"limits", "positive", "signs"}
 #: The same, of one class.
@@ -92,29 +296,18 @@ def save(classifier: Any, path: str | PathLike[str]) -> None:
         msg = f"save takes a fitted {known_names()}, not {name}: of a pipeline give the last step"
         raise TypeError(msg)
     state: ModelState = classifier.export_state()
-    tensors, layout = arrays_to_file(state.arrays)
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "writer": f"directrix {version('directrix')}",
+    arrays, layout = arrays_to_file(state.arrays)
+    entries = {
         "class": name,
         "params": {param: to_plain(state.params[param]) for param in sorted(state.params)},
         "n_features": state.n_features,
         "feature_names": state.feature_names,
-        "classes": _classes_to_json(state.classes),
         "layout": layout,
         "calibration": calibrations_to_json(state.calibrations),
         "operating_point": points_to_json(state.operating_points),
         "facts": facts_to_json(state.facts),
     }
-    text = json.dumps(header, sort_keys=True)
-    try:
-        preamble = signed_preamble(text, tensors)
-        _classifier(json.loads(text), tensors)
-    except (MomentsFileError, ModelFileError, StateError) as error:
-        msg = f"this model cannot be saved: {error}"
-        raise ValueError(msg) from None
-    write_whole(Path(path), preamble, tensors)
+    LAYOUT.write(path, state.classes, entries, arrays)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -133,34 +326,24 @@ def load(path: str | PathLike[str]) -> Any:
     ModelFileError
         If the file is damaged, has another version, or is no model.
     """
-    path = Path(path)
-    try:
-        header, tensors, intact = read_parts(path, "model")
-        classifier = _classifier(header, tensors)
-        require(intact, "its checksum does not match: it is damaged, so copy it once more")
-    except RecursionError:
-        msg = "its header is nested too deeply"
-        raise ModelFileError(msg, str(path)) from None
-    except (MomentsFileError, ModelFileError, StateError) as error:
-        raise ModelFileError(error.reason, str(path)) from None
-    return classifier
+    return LAYOUT.read(path)[2]
 
 
-def _classifier(header: Any, tensors: dict[str, AnyArray]) -> Any:
+def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     """Return the classifier of a header and arrays, after checking both."""
-    _check_header(header)
-    classifier_type = CLASSIFIERS[header["class"]]
+    name, n_features, names = header["class"], header["n_features"], header["feature_names"]
+    known = is_text(name) and name in CLASSIFIERS
+    require(known, f"it holds a classifier that this version does not know: {name!r}")
+    named = names is None or (is_list_of(names, is_text) and len(names) == n_features)
+    require(named, f"its feature names are not {n_features} names")
+    classifier_type = CLASSIFIERS[name]
     _check_param_names(header["params"], classifier_type)
-    params = {name: from_plain(value) for name, value in header["params"].items()}
-    check_label_room(header["classes"], tensors)
-    classes, names = _classes_from_json(header["classes"]), header["feature_names"]
-    n_features = header["n_features"]
     state = ModelState(
-        params=params,
-        classes=classes,
+        params={name: from_plain(value) for name, value in header["params"].items()},
+        classes=classes_of(header).copy(),
         n_features=n_features,
         feature_names=None if names is None else tuple(names),
-        arrays=arrays_from_file(tensors, header["layout"], n_features),
+        arrays=arrays_from_file(arrays, header["layout"], n_features),
         facts=facts_from_json(header["facts"]),
         calibrations=calibrations_from_json(header["calibration"]),
         operating_points=points_from_json(header["operating_point"]),
@@ -177,44 +360,26 @@ def _check_param_names(params: Any, classifier_type: Any) -> None:
     require(complete, f"its parameters are not those of {name}")
 
 
-def _check_header(header: Any) -> None:
-    """Check the entries of the header that do not depend on the classifier."""
-    is_model = isinstance(header, dict) and header.get("format") == FORMAT
-    require(is_model, "it is something else than a model")
-    written = header.get("version")
-    require(type(written) is int, "its version is not a whole number")
-    newer = f"its version is {written}, and this program reads {VERSION}: install a newer directrix"
-    require(written == VERSION, newer)
-    require(sorted(header) == _KEYS, "its header lacks an entry or has one too many")
-    class_name, d, names = header["class"], header["n_features"], header["feature_names"]
-    known = isinstance(class_name, str) and class_name in CLASSIFIERS
-    require(known, f"it holds a classifier that this version does not know: {class_name!r}")
-    require(type(header["writer"]) is str, "an entry of its header is of the wrong type")
-    require(
-        type(d) is int and 0 < d < 1 << 31, "its number of features is not a positive whole number"
-    )
-    named = names is None or (
-        isinstance(names, list) and len(names) == d and all(type(name) is str for name in names)
-    )
-    require(named, f"its feature names are not {d} names")
-    layout = header["layout"]
-    known = layout is None or (isinstance(layout, str) and layout in LAYOUTS)
-    require(known, "its rows have an unknown layout")
-    check_classes(header["classes"], _LABEL_TYPES)
-
-
-def _classes_to_json(classes: AnyArray) -> dict[str, Any]:
-    name = "str" if classes.dtype.kind == "U" else classes.dtype.name
-    return {"dtype": name, "values": [to_plain(label) for label in classes]}
-
-
-def _classes_from_json(plain: dict[str, Any]) -> AnyArray:
-    """Return the labels, after checking that their type holds them."""
-    values = plain["values"]
-    try:
-        classes = np.array(values, dtype=plain["dtype"])
-    except (OverflowError, ValueError) as error:
-        msg = f"a class label does not fit its type ({error})"
-        raise ModelFileError(msg) from None
-    require(classes.tolist() == values, "a class label does not fit its type")
-    return classes
+LAYOUT = Layout(
+    format="directrix.model",
+    noun="model",
+    error=ModelFileError,
+    entries={
+        "class": ANY,
+        "params": ANY,
+        "n_features": Entry(
+            lambda d: type(d) is int and 0 < d < 1 << 31,
+            "its number of features is not a positive whole number",
+        ),
+        "feature_names": ANY,
+        "layout": Entry(
+            optional(lambda layout: is_text(layout) and layout in ROW_LAYOUTS),
+            "its rows have an unknown layout",
+        ),
+        "calibration": ANY,
+        "operating_point": ANY,
+        "facts": ANY,
+    },
+    label_types=_LABEL_TYPES,
+    laws=_classifier,
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -15,8 +16,8 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.exceptions.files import ModelFileError
-from directrix.export._checks import require
+from directrix.exceptions.files import FileContentError
+from directrix.files.layout import require
 from directrix.losses.base import Loss
 from directrix.metrics import FromRates
 from directrix.metrics.base import Metric
@@ -28,12 +29,14 @@ METRICS: dict[str, Any] = {
     if not isinstance(row.example, FromRates)
 }
 LOSSES: dict[str, Any] = {type(loss).__name__: type(loss) for row in TABLE for loss in row.losses}
-_SCALES: dict[str, Any] = {
-    "PointsToDoubleOdds": PointsToDoubleOdds,
-    "IntegerPoints": IntegerPoints,
-}
-_SPLITTERS: dict[str, Any] = {"KFold": KFold, "StratifiedKFold": StratifiedKFold}
 _SPLITTER_FIELDS = ("n_splits", "shuffle", "random_state")
+#: Classes that a file may name, by what they are.
+_NAMED: dict[str, dict[str, Any]] = {
+    "metric": METRICS,
+    "loss": LOSSES,
+    "scale": {"PointsToDoubleOdds": PointsToDoubleOdds, "IntegerPoints": IntegerPoints},
+    "splitter": {"KFold": KFold, "StratifiedKFold": StratifiedKFold},
+}
 
 #: Types of the fields of metrics and losses, by their annotation.
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {
@@ -60,20 +63,38 @@ def to_plain(value: Any) -> Any:
         return {"float": str(value)}
     if value is None or type(value) in (bool, int, float, str):
         return value
+    if type(value) in _WRITERS:
+        return _WRITERS[type(value)](value)
+    name = type(value).__name__
+    noun = next((n for n, known in _NAMED.items() if known.get(name) is type(value)), None)
+    if noun is None:
+        raise TypeError(_refusal(value))
+    values = {field: to_plain(getattr(value, field)) for field in _field_types(noun, type(value))}
+    return {noun: name, "fields": values}
+
+
+def _refusal(value: Any) -> str:
     if isinstance(value, Metric | Loss):
-        return _named_fields(value)
-    write = _WRITERS.get(type(value))
-    if write is None:
-        msg = (
-            f"{type(value).__name__} cannot be kept in a model file, which holds no code: use "
-            "`set_params` to replace it by numbers, text, lists, or metrics and losses of directrix"
+        noun = "metric" if isinstance(value, Metric) else "loss"
+        return (
+            f"{value!r} is a {noun} of your own, whose code a model file does not hold: use "
+            f"`set_params` to replace it by a {noun} of directrix"
         )
-        raise TypeError(msg)
-    return write(value)
+    return (
+        f"{type(value).__name__} cannot be kept in a model file, which holds no code: use "
+        "`set_params` to replace it by numbers, text, lists, or metrics and losses of directrix"
+    )
+
+
+def _field_types(noun: str, named_class: Any) -> dict[str, tuple[type, ...]]:
+    """Return the fields of a class that a file may name, with their types."""
+    if noun == "splitter":
+        return dict.fromkeys(_SPLITTER_FIELDS, (int, bool, type(None)))
+    return {field.name: _FIELD_TYPES[str(field.type)] for field in fields(named_class)}
 
 
 def from_plain(plain: Any) -> Any:
-    """Return the parameter that `to_plain` wrote; raise `ModelFileError` for anything else."""
+    """Return the parameter that `to_plain` wrote; raise `FileContentError` for anything else."""
     if plain is None or type(plain) in (bool, int, str):
         return plain
     if type(plain) is float:
@@ -84,36 +105,13 @@ def from_plain(plain: Any) -> Any:
     read = _READERS.get(tuple(sorted(plain))) if isinstance(plain, dict) else None
     if read is None:
         msg = "a parameter is of an unknown type"
-        raise ModelFileError(msg)
+        raise FileContentError(msg)
     return read(plain)
 
 
 def is_encoded(plain: dict[str, Any]) -> bool:
     """Return whether `to_plain` could have written this object; see `from_plain`."""
     return tuple(sorted(plain)) in _READERS
-
-
-def _named_fields(value: Any) -> dict[str, Any]:
-    noun, known = ("metric", METRICS) if isinstance(value, Metric) else ("loss", LOSSES)
-    name = type(value).__name__
-    if known.get(name) is not type(value):
-        msg = (
-            f"{value!r} is a {noun} of your own, whose code a model file does not hold: use "
-            f"`set_params` to replace it by a {noun} of directrix"
-        )
-        raise TypeError(msg)
-    values = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    return {noun: name, "fields": values}
-
-
-def _scale(value: Any) -> dict[str, Any]:
-    values = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    return {"scale": type(value).__name__, "fields": values}
-
-
-def _splitter(value: Any) -> dict[str, Any]:
-    values = {name: to_plain(getattr(value, name)) for name in _SPLITTER_FIELDS}
-    return {"splitter": type(value).__name__, "fields": values}
 
 
 def _array(value: Any) -> dict[str, Any]:
@@ -131,10 +129,6 @@ _WRITERS: dict[type, Callable[[Any], Any]] = {
     tuple: lambda value: {"tuple": [to_plain(item) for item in value]},
     dict: lambda value: {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]},
     np.ndarray: _array,
-    PointsToDoubleOdds: _scale,
-    IntegerPoints: _scale,
-    KFold: _splitter,
-    StratifiedKFold: _splitter,
 }
 
 
@@ -175,30 +169,22 @@ def _read_array(plain: dict[str, Any]) -> Any:
     return np.array(numbers, dtype=dtype)
 
 
-def _read_named(noun: str, known: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
-    def read(plain: dict[str, Any]) -> Any:
-        name, given = plain[noun], plain["fields"]
-        named_class: Any = known.get(name) if isinstance(name, str) else None
-        require(
-            named_class is not None, f"it names a {noun} that this version does not know: {name!r}"
-        )
-        types: dict[str, tuple[type, ...]] = (
-            {field.name: _FIELD_TYPES[str(field.type)] for field in fields(named_class)}
-            if noun != "splitter"
-            else dict.fromkeys(_SPLITTER_FIELDS, (int, bool, type(None)))
-        )
-        fits = isinstance(given, dict) and sorted(given) == sorted(types)
-        require(fits, f"it does not have the fields of the {noun} {name}")
-        values = {field: from_plain(value) for field, value in given.items()}
-        for field, value in values.items():
-            require(_has_type(value, types[field]), f"{field} of {name} is of the wrong type")
-        try:
-            return named_class(**values)
-        except (TypeError, ValueError, OverflowError) as error:
-            msg = f"it holds a {noun} {name} with invalid fields: {error}"
-            raise ModelFileError(msg) from None
-
-    return read
+def _read_named(noun: str, plain: dict[str, Any]) -> Any:
+    name, given = plain[noun], plain["fields"]
+    named_class = _NAMED[noun].get(name) if isinstance(name, str) else None
+    known = named_class is not None
+    require(known, f"it names a {noun} that this version does not know: {name!r}")
+    types = _field_types(noun, named_class)
+    fits = isinstance(given, dict) and sorted(given) == sorted(types)
+    require(fits, f"it does not have the fields of the {noun} {name}")
+    values = {field: from_plain(value) for field, value in given.items()}
+    for field, value in values.items():
+        require(_has_type(value, types[field]), f"{field} of {name} is of the wrong type")
+    try:
+        return named_class(**values)  # type: ignore[misc]
+    except (TypeError, ValueError, OverflowError) as error:
+        msg = f"it holds a {noun} {name} with invalid fields: {error}"
+        raise FileContentError(msg) from None
 
 
 def _has_type(value: Any, types: tuple[type, ...]) -> bool:
@@ -212,8 +198,5 @@ _READERS: dict[tuple[str, ...], Callable[[dict[str, Any]], Any]] = {
     ("tuple",): _read_tuple,
     ("dict",): _read_dict,
     ("array", "dtype"): _read_array,
-    ("fields", "metric"): _read_named("metric", METRICS),
-    ("fields", "loss"): _read_named("loss", LOSSES),
-    ("fields", "scale"): _read_named("scale", _SCALES),
-    ("fields", "splitter"): _read_named("splitter", _SPLITTERS),
+    **{("fields", noun): partial(_read_named, noun) for noun in _NAMED},
 }

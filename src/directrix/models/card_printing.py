@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from directrix.tables import LevelBins
-from directrix.tables.counts.evidence import weights_of_evidence
+from directrix.tables.counts.bin_counts import weights_of_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

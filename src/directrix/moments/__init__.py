@@ -25,9 +25,8 @@ Public names
 """
 
 from directrix.exceptions import CancellationError, MomentsFileError
-from directrix.moments.class_moments import ClassMoments
+from directrix.moments.class_moments import ClassMoments, RowScatter
 from directrix.moments.moments import Moments, Standardized
-from directrix.moments.row_scatter import RowScatter
 from directrix.moments.score_histogram import ScoreHistogram, ScoreRates
 from directrix.moments.summary import Summary
 

@@ -8,22 +8,19 @@ from the first query. With many features the second query is split into several 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import chain, combinations_with_replacement
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.moments.class_moments import ClassMoments
 from directrix.rows import labels
 from directrix.rows.labels import require_moderate_weight
 from directrix.rows.rows import checked_names
 from directrix.rows.sums import exact_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from directrix._typing import AnyArray, FloatArray
 
 #: Largest number of sums in one statement of the second query.
 _SUMS_AT_A_TIME = 1_000
@@ -76,14 +73,7 @@ class FirstResult(NamedTuple):
 def read(first: Any, second: Any, feature_names: Sequence[str]) -> dict[str, Any]:
     """Return the constructor arguments of the Moments that both query results describe.
 
-    Parameters
-    ----------
-    first : iterable of rows
-        Result of the first query.
-    second : iterable of iterables of rows
-        Result of each statement of the second query, in order.
-    feature_names : sequence of str
-        The features that were queried, in order.
+    ``second`` holds the result of each statement of the second query, in order.
     """
     names = checked_names(feature_names, len(feature_names))
     first_result = read_first(first, names)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError, LabelNotFoundError
-from directrix.moments import from_sql, storage
-from directrix.moments.class_moments import ClassMoments
+from directrix.files.layout import (
+    ANY,
+    FLAG,
+    Array,
+    Entry,
+    Layout,
+    classes_of,
+    fold_sizes,
+    is_count,
+    is_list_of,
+    is_text,
+    optional,
+    require,
+)
+from directrix.moments import from_sql
+from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
-from directrix.moments.summary import Summary, combine
+from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
 from directrix.rows.rows import column_index
-from directrix.rows.sums import tree_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.moments.class_moments import ClassMoments
+from directrix.rows.sums import exact_sum, tree_sum
 
 # ── Check that the squares of a column's values do not underflow ──────────────────────────────────
 
@@ -38,14 +47,7 @@ def require_squares(
 ) -> None:
     """Raise ValueError for a column whose squared deviations underflow, and name the column.
 
-    Parameters
-    ----------
-    groups : sequence of ClassMoments
-        The classes that have rows.
-    pooled : ClassMoments
-        All classes together.
-    names : tuple of str or None
-        Feature names for the error message; column indices without them.
+    ``groups`` are the classes that have rows, and ``pooled`` all together.
     """
     scatter = pooled.scatter.diagonal()
     deviation = np.sqrt(scatter / pooled.weight)
@@ -68,23 +70,6 @@ def require_squares(
 _FEATURES_SHOWN = 8
 
 
-def _text(moments: Moments) -> str:
-    """Return a line of text: rows, features, classes, and weight, prior and folds if present."""
-    # Counts are summed over the folds, because merging the folds would cost far more.
-    counts = ", ".join(
-        f"{label!r}: {sum(part[index].count for part in moments.parts):,}"
-        for index, label in enumerate(moments.classes.tolist())
-    )
-    parts = [f"{moments.count:,} rows", f"{moments.n_features:,} features", f"classes {{{counts}}}"]
-    if moments.weight != moments.count:
-        parts.append(f"weight {moments.weight:,.6g}")
-    if moments.stated_prior is not None:
-        parts.append(f"stated prior {moments.stated_prior:g}")
-    if moments.folded:
-        parts.append(f"{len(moments.parts)} folds")
-    return f"<Moments: {'; '.join(parts)}>"
-
-
 def _html(moments: Moments) -> str:
     """Return an HTML table with a column for each class: size, and mean ± deviation by feature."""
     shown = min(moments.n_features, _FEATURES_SHOWN)
@@ -103,7 +88,7 @@ def _html(moments: Moments) -> str:
     left_out = moments.n_features - shown
     note = f"; {left_out:,} more features" if left_out else ""
     return (
-        f"<table><caption>{escape(_text(moments)[1:-1])}. "
+        f"<table><caption>{escape(repr(moments)[1:-1])}. "
         f"Mean ± standard deviation{note}.</caption>"
         f"<thead>{_row('th', header)}</thead>"
         f"<tbody>{''.join(_row('td', row) for row in body)}</tbody></table>"
@@ -113,6 +98,156 @@ def _html(moments: Moments) -> str:
 def _row(tag: str, cells: tuple[str, ...]) -> str:
     style = ' style="white-space: nowrap"'
     return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+# ── The file of Moments: safetensors with a JSON header (``docs/file-format.md``) ─────────────────
+
+#: Largest count: above it, not every whole number is a float.
+_MOST_ROWS = 1 << 53
+
+#: Relative amount by which rounding may break the inequalities of weights and scatters: one
+#: subtraction may leave only seven digits, and repeated ones fewer.
+_ROUNDING_TOLERANCE = 1e-4
+
+#: Largest error of a square that underflows.
+_UNDERFLOW = 2.0**-1074
+
+
+def _sizes(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    d, names = header["n_features"], header["feature_names"]
+    named = names is None or (is_list_of(names, is_text) and len(names) == len(set(names)) == d)
+    require(named, f"its feature names are not {d} different names")
+    return {**fold_sizes(header, arrays), "features": d, "triangle": d * (d + 1) // 2}
+
+
+def _check_groups(_header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    """Check the conditions that the moments of any rows satisfy, class by class."""
+    for index in np.ndindex(arrays["count"].shape):
+        _check_group({name: array[index] for name, array in arrays.items()})
+
+
+def _check_group(group: dict[str, Any]) -> None:
+    count, weight, weight_sq = (group[name].item() for name in ("count", "weight", "weight_sq"))
+    mean, tail, packed = group["mean"], group["mean_tail"], group["scatter"]
+    if count == 0:
+        moments = weight or weight_sq or mean.any() or tail.any() or packed.any()
+        require(not moments, "a class without rows has moments")
+        return
+    fits = 0 < count <= _MOST_ROWS and weight > 0
+    require(fits, "its counts and weights are not those of rows")
+    possible = labels.are_squares(weight, weight_sq, count, _ROUNDING_TOLERANCE)
+    require(possible, "its counts and weights contradict each other")
+    with np.errstate(over="ignore", invalid="ignore"):
+        canonical = all(map(np.array_equal, exact_sum(mean, tail), (mean, tail)))
+    require(canonical, "a mean overlaps with its tail")
+    starts = _row_starts(len(mean))
+    require((packed[starts] >= 0).all(), "a scatter has a negative diagonal")
+    require(count > 1 or not packed.any(), "a single row has a scatter")
+    deviation = np.sqrt(packed[starts] + count * _UNDERFLOW)
+    for i, start in enumerate(starts):
+        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING_TOLERANCE)
+        fits = np.abs(packed[start : start + len(bound)]) <= bound
+        require(fits.all(), "a scatter breaks the Cauchy-Schwarz inequality")
+
+
+_BY_CLASS = ("folds", "classes")
+_LAYOUT = Layout(
+    format="directrix.moments",
+    noun="summary",
+    entries={
+        "n_features": Entry(
+            lambda d: is_count(d) and d < 1 << 31, "its number of features is not a valid number"
+        ),
+        "feature_names": ANY,
+        "folded": FLAG,
+        "prior": Entry(
+            optional(lambda prior: type(prior) is float and 0 < prior < 1),
+            "its prior is not in (0, 1)",
+        ),
+    },
+    arrays={
+        "count": Array("int64", _BY_CLASS),
+        "weight": Array("float64", _BY_CLASS),
+        "weight_sq": Array("float64", _BY_CLASS),
+        "mean": Array("float64", (*_BY_CLASS, "features")),
+        "mean_tail": Array("float64", (*_BY_CLASS, "features")),
+        "scatter": Array("float64", (*_BY_CLASS, "triangle")),  # rows of the upper triangle
+    },
+    sizes=_sizes,
+    laws=_check_groups,
+)
+
+
+def _write(moments: Moments, path: str | PathLike[str]) -> None:
+    if moments.n_features > DENSE_FEATURES:
+        msg = (
+            f"a summary of {moments.n_features} features keeps its rows and cannot be saved; "
+            "`select` fewer columns first"
+        )
+        raise TypeError(msg)
+    groups = [group.with_matrix() for part in moments.parts for group in part]
+    d = moments.n_features
+    columns = {
+        # A count too large for the format is refused by the laws of the layout.
+        "count": [min(group.count, _MOST_ROWS + 1) for group in groups],
+        "weight": [group.weight for group in groups],
+        "weight_sq": [group.weight_sq for group in groups],
+        "mean": [group.mean for group in groups],
+        "mean_tail": [group.mean_tail for group in groups],
+        "scatter": [_packed(np.asarray(group.scatter)) for group in groups],
+    }
+    sizes = {"folds": len(moments.parts), "classes": len(moments.classes)}
+    sizes |= {"features": d, "triangle": d * (d + 1) // 2}
+    arrays = {
+        name: np.array(columns[name], dtype=array.dtype).reshape([sizes[k] for k in array.shape])
+        for name, array in (_LAYOUT.arrays or {}).items()
+    }
+    entries = {
+        "n_features": d,
+        "feature_names": moments.feature_names,
+        "folded": moments.folded,
+        "prior": moments.stated_prior,
+    }
+    _LAYOUT.write(path, moments.classes, entries, arrays)
+
+
+def _read(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the constructor arguments of the `Moments` stored in a file."""
+    header, arrays, _ = _LAYOUT.read(path)
+    d, names = header["n_features"], header["feature_names"]
+
+    def group(index: tuple[int, ...]) -> ClassMoments:
+        count, weight, square = (arrays[k][index].item() for k in ("count", "weight", "weight_sq"))
+        mean, tail = arrays["mean"][index].copy(), arrays["mean_tail"][index].copy()
+        scatter = _unpacked(arrays["scatter"][index], d)
+        return ClassMoments(count, weight, square, mean, scatter, tail)
+
+    folds, n_classes = arrays["count"].shape
+    return {
+        "n_features": d,
+        "classes": classes_of(header),
+        "parts": tuple(tuple(group((k, c)) for c in range(n_classes)) for k in range(folds)),
+        "feature_names": None if names is None else tuple(names),
+        "stated_prior": header["prior"],
+        "folded": header["folded"],
+    }
+
+
+def _packed(scatter: FloatArray) -> FloatArray:
+    return np.concatenate([scatter[i, i:] for i in range(len(scatter))] or [np.empty(0)])
+
+
+def _unpacked(packed: FloatArray, d: int) -> FloatArray:
+    scatter = np.empty((d, d))
+    for i, start in enumerate(_row_starts(d)):
+        scatter[i, i:] = scatter[i:, i] = packed[start : start + d - i]
+    return scatter
+
+
+def _row_starts(d: int) -> AnyArray:
+    """Return the offset of each row in a packed upper triangle of a d × d matrix."""
+    i = np.arange(d)
+    return i * d - i * (i - 1) // 2
 
 
 # ── Moments: the summary of all classes and folds, with addition and subtraction ──────────────────
@@ -127,7 +262,7 @@ class Standardized(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Moments(Summary):
+class Moments(ClasswiseSummary):
     r"""Weight, mean and scatter of every class, from one pass over the rows.
 
     .. math:: \omega_c = \sum \omega_i,\quad \mu_c = \frac1{\omega_c} \sum \omega_i x_i,\quad
@@ -218,11 +353,10 @@ class Moments(Summary):
         -------
         Moments
         """
-        table = class_moments_of_rows(
-            X, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
-        )
         return cls(
-            table.n_features, table.classes, table.parts, table.names, folded=fold is not None
+            **class_moments_of_rows(
+                X, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
+            )
         )
 
     @classmethod
@@ -244,14 +378,14 @@ class Moments(Summary):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Moments:
         """Read a file written by `save`; raise `MomentsFileError` for any other file."""
-        return cls(**storage.read(path))
+        return cls(**_read(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this summary to a safetensors file, replaced atomically."""
         in_order = self
         if len(self.classes) == 2 and self.classes[0] > self.classes[1]:
             in_order = self.with_positive(self.classes[0].item())
-        storage.write(in_order, path)
+        _write(in_order, path)
 
     @property
     def by_class(self) -> Mapping[Any, ClassMoments]:
@@ -260,10 +394,7 @@ class Moments(Summary):
 
     @cached_property
     def _by_class(self) -> dict[Any, ClassMoments]:
-        return {
-            label: tree_sum([part[index] for part in self.parts])
-            for index, label in enumerate(self.classes.tolist())
-        }
+        return dict(zip(self.classes.tolist(), self._merged(self.parts), strict=True))
 
     @property
     def positive(self) -> ClassMoments:
@@ -287,38 +418,6 @@ class Moments(Summary):
             raise ValueError(msg)
         return self.positive.weight / total
 
-    @property
-    def count(self) -> int:
-        """Number of rows with positive weight."""
-        return sum(group.count for part in self.parts for group in part)
-
-    @property
-    def weight(self) -> float:
-        """Total weight of all classes."""
-        return float(sum(group.weight for part in self.parts for group in part))
-
-    @property
-    def folds(self) -> tuple[Moments, ...]:
-        """One summary for each fold; empty if the summary has no folds."""
-        if not self.folded:
-            return ()
-        return tuple(replace(self, parts=(part,), folded=False) for part in self.parts)
-
-    def unfolded(self) -> Moments:
-        """Return the summary with all folds merged."""
-        return replace(self, parts=(tuple(self.by_class.values()),), folded=False)
-
-    def without_fold(self, fold: int) -> Moments:
-        """Return the training summary for a fold, which is the sum of all other folds."""
-        if not (self.folded and 0 <= fold < len(self.parts)):
-            msg = f"there is no fold {fold}: this summary has {len(self.folds)} folds"
-            raise ValueError(msg)
-        others = [part for number, part in enumerate(self.parts) if number != fold]
-        if not others:
-            others = [tuple(ClassMoments.empty(self.n_features) for _ in self.classes)]
-        summed = tuple(tree_sum(list(groups)) for groups in zip(*others, strict=True))
-        return replace(self, parts=(summed,), folded=False)
-
     def with_prior(self, prior: float) -> Moments:
         """Return the same moments with this prior of the positive class."""
         labels.negative_and_positive(self.classes)
@@ -340,24 +439,6 @@ class Moments(Summary):
         prior = None if self.stated_prior is None else 1.0 - self.stated_prior
         parts = tuple(part[::-1] for part in self.parts)
         return replace(self, classes=self.classes[::-1], parts=parts, stated_prior=prior)
-
-    def one_vs_rest(self, label: Any) -> Moments:
-        """Return the two-class moments of ``label`` (True) against all other classes (False)."""
-        if label not in self.by_class:
-            msg = f"no class {label!r}; the classes are {self.classes.tolist()}"
-            raise ValueError(msg)
-        label_index = self.classes.tolist().index(label)
-
-        def label_and_rest(part: tuple[ClassMoments, ...]) -> tuple[ClassMoments, ClassMoments]:
-            rest = [group for index, group in enumerate(part) if index != label_index]
-            return tree_sum(rest or [ClassMoments.empty(self.n_features)]), part[label_index]
-
-        return replace(
-            self,
-            classes=labels.distinct(np.array([False, True])),
-            parts=tuple(label_and_rest(part) for part in self.parts),
-            stated_prior=None,
-        )
 
     def select(self, columns: Any) -> Moments:
         """Return the summary of some columns, given by name, index, slice or mask."""
@@ -419,57 +500,44 @@ class Moments(Summary):
         scale[scale == 0] = 1.0
         return pooled.mean, scale
 
-    def __add__(self, other: Moments) -> Moments:
-        if not isinstance(other, Moments):
-            return NotImplemented
-        return Moments(**combine(self, other, operator.add))
-
     def __sub__(self, other: Moments) -> Moments:
-        if not isinstance(other, Moments):
-            return NotImplemented
         try:
-            return Moments(**combine(self, other, operator.sub))
+            return super().__sub__(other)
         except CancellationError as error:
             if self.feature_names is None:
                 raise
             names = (self.feature_names[column] for column in error.columns)
             raise CancellationError(names) from None
 
-    def scaled(self, factor: float) -> Moments:
-        """Return the summary of the same rows with their weights multiplied by a factor."""
-        return self._map_groups(lambda group: group * factor)
-
-    def unlabelled(self) -> Moments:
-        """Return the summary of the same rows without their labels, as one class None."""
-        nothing = ClassMoments.empty(self.n_features)
-        parts = tuple((tree_sum(list(part) or [nothing]),) for part in self.parts)
-        return replace(self, classes=labels.UNLABELLED, parts=parts, stated_prior=None)
-
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Moments:
         return Moments.of(rows, y, sample_weight, feature_names=self.feature_names, fold=fold)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Moments):
-            return NotImplemented
-        return (
-            self.n_features == other.n_features
-            and self.classes.dtype.kind == other.classes.dtype.kind
-            and np.array_equal(self.classes, other.classes)
-            and self.feature_names == other.feature_names
-            and self.stated_prior == other.stated_prior
-            and self.folded == other.folded
-            and self.parts == other.parts
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return _text(self)
 
     def _repr_html_(self) -> str:
         return _html(self)
 
-    def _map_groups(self, function: Callable[[ClassMoments], ClassMoments]) -> Moments:
-        return replace(
-            self, parts=tuple(tuple(function(group) for group in part) for part in self.parts)
-        )
+    def _empty_group(self) -> ClassMoments:
+        return ClassMoments.empty(self.n_features)
+
+    def _kind(self) -> tuple[Any, ...]:
+        return self.n_features, self.feature_names, self.stated_prior
+
+    def _dimensions(self) -> list[str]:
+        return [f"{self.n_features:,} features"]
+
+    def _notes(self) -> list[str]:
+        return [] if self.stated_prior is None else [f"stated prior {self.stated_prior:g}"]
+
+    def _with_classes(self, classes: AnyArray, parts: Any) -> Moments:
+        return replace(self, classes=classes, parts=parts, stated_prior=None)
+
+    def _joint_fields(self, other: Moments) -> dict[str, Any]:
+        if self.n_features != other.n_features:
+            msg = (
+                f"the summaries have {self.n_features} and {other.n_features} features; they must "
+                "agree (`select` the common ones)"
+            )
+            raise ValueError(msg)
+        return {
+            "feature_names": agreed("feature names", self.feature_names, other.feature_names),
+            "stated_prior": agreed("stated priors", self.stated_prior, other.stated_prior),
+        }

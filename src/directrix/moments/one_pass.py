@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.linalg import blas
 
-from directrix.moments.class_moments import ClassMoments
-from directrix.moments.row_scatter import DENSE_FEATURES, RowBlock, RowScatter
+from directrix._typing import AnyArray, FloatArray
+from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments, RowBlock, RowScatter
 from directrix.rows import labels
-from directrix.rows.labels import checked_weight, code_dtype, require_moderate_weight
+from directrix.rows.labels import code_dtype, require_moderate_weight
 from directrix.rows.rows import Rows, SparseRows, as_rows, checked_names, not_finite_error
 from directrix.rows.sums import exact_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.moments.class_moments import ClassMoments
-    from directrix.rows.rows import Rows
 
 # ── Moments of dense rows: gather by group, shift, then one symmetric product per block ───────────
 
@@ -68,16 +62,7 @@ def moments_of_dense(
 ) -> list[ClassMoments]:
     """Return one ClassMoments for each group of rows.
 
-    Parameters
-    ----------
-    rows : Rows
-        The features.
-    groups : integer array
-        Group of each row, 0 to ``n_groups - 1``; rows of group ``n_groups`` are left out.
-    n_groups : int
-        Number of groups.
-    weight : array or None
-        Sample weights; None weights all rows equally.
+    ``groups`` holds the group of each row; rows of group ``n_groups`` are left out.
     """
     n, d = rows.shape
     size = block_rows(d, n_groups)
@@ -168,10 +153,7 @@ def _moments_with_rows(rows: FloatArray, weight: FloatArray | None) -> ClassMome
     shifted = rows - anchor
     offset = row_weight @ shifted / total
     mean, tail = exact_sum(anchor, offset)
-    all_columns = np.arange(len(anchor))
-    block = RowBlock(
-        None, all_columns, shifted, weight, np.ones(len(anchor)), anchor, np.zeros(len(anchor))
-    )
+    block = RowBlock.of(None, np.arange(len(anchor)), shifted, weight, anchor)
     diagonal = row_weight @ shifted**2 - total * offset**2
     scatter = RowScatter((block,), mean, tail, diagonal)
     return ClassMoments(len(rows), total, float(row_weight @ row_weight), mean, scatter, tail)
@@ -211,13 +193,7 @@ class _Tally:
     def add(self, rows: FloatArray, weight: FloatArray | None, ones: FloatArray) -> None:
         """Add rows to the sums.
 
-        Parameters
-        ----------
-        rows : array of shape (m, d)
-            Overwritten.
-        weight : array of shape (m,) or None
-        ones : array of shape (m,)
-            A vector of ones.
+        Rows are overwritten; ``ones`` is a vector of ones of their number.
         """
         count = len(rows)
         row_weight = ones if weight is None else weight
@@ -328,14 +304,8 @@ def moments_of_sparse(
 ) -> list[ClassMoments]:
     """Return one ClassMoments for each group of rows of a canonical CSR array.
 
-    Parameters
-    ----------
-    matrix : csr_array
-        The rows, with sorted indices and no duplicates.
-    groups, n_groups, weight
-        As for `moments_of_dense`.
-    implicit : bool
-        Keep the rows and a scatter operator instead of a scatter matrix.
+    The matrix has sorted indices and no duplicates; ``implicit`` keeps the rows in a scatter
+    operator instead of a scatter matrix. Other parameters are those of `moments_of_dense`.
     """
     n, d = matrix.shape
     if not implicit and matrix.nnz > DENSE_SHARE * n * d:
@@ -416,14 +386,8 @@ class _SparseTally:
     ) -> ClassMoments:
         """Centre the sums and return the summary.
 
-        Parameters
-        ----------
-        members : iterator of (rows, weight)
-            The rows of the group once more.
-        heavy : array of int
-            Indices of the heavy columns.
-        columns : ClassMoments
-            Summary of the heavy columns, from dense rows.
+        ``members`` are the rows of the group once more, ``heavy`` the indices of the heavy columns,
+        and ``columns`` their summary from dense rows.
         """
         d = self.n_features
         if not self.count:
@@ -478,15 +442,7 @@ class _SparseTally:
         shift = np.zeros(self.n_features)
         shift[heavy] = mean[heavy]
         blocks = tuple(
-            RowBlock(
-                rows,
-                heavy,
-                rows[:, heavy].toarray() - mean[heavy],
-                weight,
-                np.ones(self.n_features),
-                shift,
-                np.zeros(self.n_features),
-            )
+            RowBlock.of(rows, heavy, rows[:, heavy].toarray() - mean[heavy], weight, shift)
             for rows, weight in members
         )
         diagonal = self.product - self.total**2 / self.weight
@@ -547,19 +503,13 @@ class _Pairs:
 # ── Summarise rows, labels, weights and folds into one ClassMoments per fold and class ────────────
 
 
-class Table(NamedTuple):
-    """ClassMoments by fold and class, with the features and classes that they describe."""
-
-    n_features: int
-    names: tuple[str, ...] | None
-    classes: AnyArray
-    parts: tuple[tuple[ClassMoments, ...], ...]
-
-
 def class_moments_of_rows(
     X: Any, y: Any, weight: Any, classes: Any, names: Any, fold: Any, *, keep_rows: bool
-) -> Table:
-    """Check the input and summarise it. The parameters are those of `Moments.of`."""
+) -> dict[str, Any]:
+    """Check rows and summarise them; return the constructor arguments of their `Moments`.
+
+    The parameters are those of `Moments.of`.
+    """
     rows = as_rows(X)
     n, d = rows.shape
     if names is not None:
@@ -567,33 +517,27 @@ def class_moments_of_rows(
     if d == 0:
         msg = "there are no features (X has no columns)"
         raise ValueError(msg)
-    weight = None if weight is None else checked_weight(weight, n)
-    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
-    codes, class_labels = labels.encode_rows(y, n, present, classes)
-    fold_of_row = None if fold is None else labels.fold_numbers(fold, n)[present]
-    n_folds = 1 if fold_of_row is None else int(fold_of_row.max(initial=0)) + 1
-    n_groups = n_folds * len(class_labels)
-    code_type = labels.code_dtype(n_groups)
-    groups = codes.astype(code_type, copy=False)
-    if fold_of_row is not None:
-        groups = groups + fold_of_row.astype(code_type) * code_type(len(class_labels))
-    if not isinstance(present, slice):  # rows of weight zero belong to no group
-        all_groups = np.full(n, n_groups, dtype=code_type)
-        all_groups[present] = groups
-        groups = all_groups
+    by = labels.group_rows(y, n, weight, fold, classes)
+    groups = by.group
+    if not isinstance(by.present, slice):  # rows of weight zero belong to no group
+        groups = np.full(n, by.n_groups, dtype=code_dtype(by.n_groups))
+        groups[by.present] = by.group
     # A NaN or an infinity shows in the sums of its group, so the rows are searched only then.
     with np.errstate(invalid="ignore", over="ignore"):
         wide = d > DENSE_FEATURES or keep_rows
-        summaries = _summarize_groups(rows, groups, n_groups, weight, wide=wide)
-    if weight is not None:
-        for group in summaries:
-            if group.count:
-                require_moderate_weight(group.weight)
+        summaries = _summarize_groups(rows, groups, by.n_groups, by.weight, wide=wide)
+    for group in summaries:
+        if group.count and by.weight is not None:
+            require_moderate_weight(group.weight)
     if not all(_is_finite(group) for group in summaries):
-        _raise_not_finite(rows, groups < n_groups)
-    width = len(class_labels)
-    parts = tuple(tuple(summaries[k * width : (k + 1) * width]) for k in range(n_folds))
-    return Table(d, rows.names, class_labels, parts)
+        _raise_not_finite(rows, groups < by.n_groups)
+    return {
+        "n_features": d,
+        "classes": by.classes,
+        "parts": by.parts(summaries),
+        "feature_names": rows.names,
+        "folded": fold is not None,
+    }
 
 
 def _summarize_groups(

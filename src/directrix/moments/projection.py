@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.moments.moments import Moments
+from directrix._typing import AnyArray, FloatArray
+from directrix.moments.moments import Moments
 
 
 class ScoreMoments(NamedTuple):

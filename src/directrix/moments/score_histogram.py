@@ -2,124 +2,29 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import inf, isfinite
+from os import PathLike
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from directrix.exceptions.files import MomentsFileError
-from directrix.files.checks import (
-    CLASS_TYPES,
-    check_classes,
-    check_format,
-    check_label_room,
-    require,
-)
-from directrix.moments.storage import (
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.files.layout import (
+    Array,
+    Entry,
+    Layout,
     classes_of,
-    header_of,
-    read_parts,
-    signed_preamble,
-    write_whole,
+    is_float,
+    is_text,
+    optional,
+    require,
 )
 from directrix.moments.summary import Summary
 from directrix.rows import labels
 from directrix.rows.labels import checked_weight, scaled_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-
-# ── Files of score histograms: safetensors with a JSON header (``docs/file-format.md``)
-
-
-FORMAT = "directrix.score_histogram"
-VERSION = 1
-
-_KEYS = ["center", "classes", "format", "model", "scale", "version", "writer"]
-_ARRAYS = ["counts", "weight_sq"]
-#: Relative amount by which rounding may break an inequality of weights.
-_ROUNDING_TOLERANCE = 1e-4
-
-
-def _write(histogram: ScoreHistogram, path: str | PathLike[str]) -> None:
-    """Write a histogram to a file, atomically."""
-    header = {
-        **header_of(FORMAT, VERSION, histogram.classes),
-        "center": histogram.center,
-        "scale": histogram.scale,
-        "model": histogram.model,
-    }
-    tensors = {
-        "counts": np.ascontiguousarray(histogram.counts),
-        "weight_sq": np.ascontiguousarray(histogram.weight_sq),
-    }
-    text = json.dumps(header, sort_keys=True)
-    try:
-        preamble = signed_preamble(text, tensors)
-        _check(json.loads(text), tensors)
-    except MomentsFileError as error:
-        msg = f"this histogram cannot be saved: {error}"
-        raise ValueError(msg) from None
-    write_whole(Path(path), preamble, tensors)
-
-
-def _read(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the constructor arguments of the `ScoreHistogram` stored in a file."""
-    path = Path(path)
-    try:
-        header, tensors, intact = read_parts(path, "score histogram")
-        _check(header, tensors)
-        require(intact, "its checksum does not match: it is damaged")
-    except MomentsFileError as error:
-        raise MomentsFileError(error.reason, str(path)) from None
-    return {
-        "classes": classes_of(header),
-        **{name: tensors[name].copy() for name in _ARRAYS},
-        **{name: header[name] for name in ("center", "scale", "model")},
-    }
-
-
-def _check(header: Any, tensors: dict[str, AnyArray]) -> None:
-    """Check every entry of the header, and the type, shape and values of every array."""
-    check_format(header, FORMAT, VERSION, _KEYS)
-    model, center, scale = header["model"], header["center"], header["scale"]
-    require(model is None or type(model) is str, "its model is not text")
-    numbers = all(type(value) is float and isfinite(value) for value in (center, scale))
-    require(numbers and scale > 0, "its center and scale are not numbers")
-    check_classes(header["classes"], CLASS_TYPES)
-    n_classes = len(header["classes"]["values"])
-    unlabelled = header["classes"]["dtype"] == "none"
-    require(unlabelled or n_classes == 2, "it does not have two classes")
-    require(sorted(tensors) == _ARRAYS, "its arrays are not those of a score histogram")
-    check_label_room(header["classes"], tensors)
-    for name, shape in (("counts", (n_classes, BINS)), ("weight_sq", (n_classes,))):
-        tensor = tensors[name]
-        fits = tensor.dtype == np.float64 and tensor.shape == shape
-        require(fits, f"{name} has type {tensor.dtype} and shape {tensor.shape}")
-        require(
-            np.isfinite(tensor).all() and (tensor >= 0).all(), f"{name} is not a sum of weights"
-        )
-    with np.errstate(over="ignore"):
-        weights = tensors["counts"].sum(axis=1).tolist()
-    for weight, square in zip(weights, tensors["weight_sq"].tolist(), strict=True):
-        # No row, or 0 < Σω² ≤ (Σω)², divided by Σω so that nothing overflows
-        possible = isfinite(weight) and (
-            square == 0.0
-            if weight == 0.0
-            else 0.0 < square / weight <= weight * (1 + _ROUNDING_TOLERANCE)
-        )
-        require(possible, "its counts and weights contradict each other")
-
-
-# ── ScoreHistogram: the scores of one model on labelled rows, which add up and subtract
-
 
 # ── Bins of scores: of equal width between powers of two, so that their edges are exact everyw ────
 
@@ -140,12 +45,6 @@ def bins_of_sums(scores: FloatArray, offset: AnyArray | int = 0) -> IntArray:
     """Return the bin of each score plus an offset, where no score is -0.0.
 
     Scores are overwritten. A sum is -0.0 only if both terms are: adding 0.0 to scores suffices.
-
-    Parameters
-    ----------
-    scores : array of float64
-    offset : int or array of int
-        Added to the bins.
     """
     sizes = np.abs(scores)
     sizes += 1.0
@@ -193,12 +92,8 @@ class LineHistograms:
 
     Scores should have a standard deviation of about one (`directrix.moments.score_histogram`).
 
-    Parameters
-    ----------
-    counts : array of shape (k, 2, BINS)
-        Weight by candidate, class (negatives first) and bin, lowest scores first.
-    weight, weight_sq : array of shape (2,)
-        Sum of the weights of each class, and sum of their squares.
+    ``counts`` of shape (k, 2, BINS) is the weight by candidate, class (negatives first) and bin,
+    lowest scores first; ``weight`` and ``weight_sq`` of shape (2,) are sums by class.
     """
 
     counts: FloatArray
@@ -216,16 +111,8 @@ class LineHistograms:
     ) -> LineHistograms:
         """Return the histograms of these rows.
 
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Features; fastest if columns are contiguous.
-        positive : array of bool of shape (n,)
-            Whether each row is of the positive class.
-        lines : array of shape (k, d + 1)
-            Coefficients of the candidates, intercept last.
-        weight : array of shape (n,), optional
-            Sample weights.
+        ``lines`` of shape (k, d + 1) are the candidates, intercept last. Fastest if the columns of
+        X are contiguous.
         """
         return cls._of_bins(_bins(X, positive, lines), positive, weight)
 
@@ -235,11 +122,7 @@ class LineHistograms:
     ) -> LineHistograms:
         """Return the histograms of scores.
 
-        Parameters
-        ----------
-        scores : array of shape (k, n)
-            By each candidate.
-        positive, weight : arrays of shape (n,)
+        ``scores`` of shape (k, n) are those by each candidate.
         """
         offset = np.where(positive, BINS, 0)
         bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
@@ -285,6 +168,52 @@ def _bins(X: AnyArray, positive: AnyArray, lines: FloatArray) -> IntArray:
         scores += intercept
         bins[:, rows] = bins_of_sums(scores, offset[rows])
     return bins
+
+
+# ── The file of a score histogram: safetensors with a JSON header (``docs/file-format.md``) ───────
+
+#: Relative amount by which rounding may break an inequality of weights.
+_ROUNDING_TOLERANCE = 1e-4
+
+
+def _sizes(header: dict[str, Any], _arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    classes = header["classes"]
+    two = classes["dtype"] == "none" or len(classes["values"]) == 2
+    require(two, "it does not have two classes")
+    return {"bins": BINS}
+
+
+def _check_weights(_header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    with np.errstate(over="ignore"):
+        weights = arrays["counts"].sum(axis=1).tolist()
+    for weight, square in zip(weights, arrays["weight_sq"].tolist(), strict=True):
+        possible = isfinite(weight) and (
+            labels.are_squares(weight, square, inf, _ROUNDING_TOLERANCE) and square > 0.0
+            if weight
+            else square == 0.0
+        )
+        require(possible, "its counts and weights contradict each other")
+
+
+def _are_weights(array: AnyArray) -> bool:
+    return bool(np.isfinite(array).all() and (array >= 0).all())
+
+
+_LAYOUT = Layout(
+    format="directrix.score_histogram",
+    noun="score histogram",
+    entries={
+        "center": Entry(is_float, "its center is not a number"),
+        "scale": Entry(lambda scale: is_float(scale) and scale > 0, "its scale is not positive"),
+        "model": Entry(optional(is_text), "its model is not text"),
+    },
+    arrays={
+        "counts": Array("float64", ("classes", "bins"), _are_weights, "is not a sum of weights"),
+        "weight_sq": Array("float64", ("classes",), _are_weights, "is not a sum of weights"),
+    },
+    sizes=_sizes,
+    laws=_check_weights,
+)
 
 
 # ── ScoreHistogram: the scores of one model on labelled rows, which add up and subtract ───────────
@@ -434,11 +363,19 @@ class ScoreHistogram(Summary):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> ScoreHistogram:
         """Read a histogram from a file; raise `MomentsFileError` if it is not one, or damaged."""
-        return cls(**_read(path))
+        header, arrays, _ = _LAYOUT.read(path)
+        stored = {name: header[name] for name in ("center", "scale", "model")}
+        return cls(
+            classes_of(header), arrays["counts"].copy(), arrays["weight_sq"].copy(), **stored
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this histogram to a file (safetensors); equal histograms give identical bytes."""
-        _write(self, path)
+        arrays = {
+            name: np.ascontiguousarray(getattr(self, name)) for name in ("counts", "weight_sq")
+        }
+        entries = {name: getattr(self, name) for name in ("center", "scale", "model")}
+        _LAYOUT.write(path, self.classes, entries, arrays)
 
     @property
     def weight(self) -> FloatArray:

@@ -15,8 +15,8 @@ from typing import Any
 
 from directrix._typing import AnyArray
 from directrix.exceptions.files import MomentsFileError, StoreFileError
+from directrix.files.layout import read_parts
 from directrix.moments import Moments, ScoreHistogram, Summary
-from directrix.moments.storage import read_parts
 from directrix.tables import BinCounts
 
 # ── Records of a summary store: what was added to a day and subtracted from it, in one step ───────

@@ -9,20 +9,16 @@ whatever order the rows arrive.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.labels import close_integers
-from directrix.rows.rows import SparseRows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.rows.rows import Rows
+from directrix.rows.rows import Rows, SparseRows
 
 # ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
 
@@ -36,12 +32,7 @@ def key_hash(columns: Sequence[Any], seed: int = 0) -> AnyArray:
     hashes by its UTF-8 bytes, dates and times by their microseconds (UTC). Missing values raise
     ValueError, because libraries represent them differently and folds would differ too.
 
-    Parameters
-    ----------
-    columns : sequence of arrays
-        At least one column; their order matters.
-    seed : int
-        A different seed gives different hashes.
+    The order of the columns matters, and another seed gives other hashes.
     """
     total = None
     state = mix_bits(np.array([seed], dtype=np.int64).view(np.uint64) + _STEP)
@@ -223,12 +214,7 @@ def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
     Without the label, copy t of a row would have the same key in both classes, and the share of
     positives among held-out copies would depend on that among the training copies.
 
-    Parameters
-    ----------
-    hashes : array of uint64 of shape (n,)
-        Hashes of the features, from `row_hash`.
-    y : array of shape (n,)
-        Labels.
+    ``hashes`` are those of the features, from `row_hash`.
     """
     hashes_with_label: AnyArray = mix_bits(hashes ^ _label_hash(y))
     return hashes_with_label
@@ -250,15 +236,9 @@ def _label_hash(y: AnyArray) -> AnyArray:
 def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
     """Return the key of each copy of a row.
 
-    Parameters
-    ----------
-    hashes : array of uint64 of shape (n,)
-        Hashes of features and label, from `hash_with_label`.
-    number : array of int of shape (n,)
-        Number of equal rows before each row, from `copy_numbers` or a `CopyCounter`.
-    part : int
-        Number of the partition in which the copies were counted. It makes the keys of copy 0 of a
-        row differ between partitions.
+    ``hashes`` are from `hash_with_label`, ``number`` counts the equal rows before each row
+    (`copy_numbers` or a `CopyCounter`) in the partition ``part``, by which the keys of copy 0 of a
+    row differ between partitions.
     """
     with np.errstate(over="ignore"):
         keys: AnyArray = mix_bits(hashes + _STEP * number.astype(np.uint64))
@@ -270,13 +250,8 @@ def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
 def copy_numbers(hashes: AnyArray, weight: FloatArray | None = None) -> IntArray:
     """Return the number of equal rows that come before each row.
 
-    Parameters
-    ----------
-    hashes : array of uint64 of shape (n,)
-        Hashes of the rows.
-    weight : array of shape (n,), optional
-        Sample weights. Equal rows are counted in the order of their weights, so that the order in
-        which rows of different weight arrive does not matter.
+    Equal rows are counted in the order of their weights, so that the order in which rows of
+    different weight arrive does not matter.
     """
     order = np.argsort(hashes, kind="stable") if weight is None else np.lexsort((weight, hashes))
     ranked = hashes[order]
@@ -292,11 +267,6 @@ class CopyCounter:
 
     The counter remembers how often each row occurred, for up to four million distinct rows. Then it
     starts again from zero, as if with another partition.
-
-    Parameters
-    ----------
-    part : int
-        Number of the partition.
     """
 
     def __init__(self, part: int = 0) -> None:
@@ -326,14 +296,7 @@ class CopyCounter:
 def position_keys(n_rows: int, file: int, first: int) -> AnyArray:
     """Return keys for rows identified by their position in a file, in whatever blocks it is read.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    file : int
-        Number of the file.
-    first : int
-        Position in the file of the first of these rows.
+    ``file`` is the number of the file, and ``first`` the position in it of the first of these rows.
     """
     with np.errstate(over="ignore"):
         offsets = np.arange(first, first + n_rows, dtype=np.uint64) * _STEP
@@ -349,17 +312,7 @@ def folds_by_key(keys: AnyArray, n_folds: int) -> IntArray:
 
 
 def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray:
-    """Return folds balanced within each stratum: rows are assigned in turn, in the order of keys.
-
-    Parameters
-    ----------
-    keys : array of uint64 of shape (n,)
-        Row keys.
-    strata : array of shape (n,)
-        Stratum of each row, usually its class.
-    n_folds : int
-        Number of folds.
-    """
+    """Return folds balanced within each stratum: rows in turn, in the order of their keys."""
     folds = np.empty(len(keys), dtype=np.int64)
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray
+
+T = TypeVar("T")
 
 # ── Sample weights and their sums: validation, and multiplication by a factor ─────────────────────
 
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 _LEAST_WEIGHT = 1e-140
 
 
-def checked_weight(weight: Any, n_rows: int) -> FloatArray:
-    """Return one finite, non-negative weight for each row, or raise ValueError."""
+def checked_weight(weight: Any, n_rows: int, *, positive: bool = False) -> FloatArray:
+    """Return one finite, non-negative weight for each row, or raise ValueError.
+
+    Where the sum must be ``positive``, it must also have a square.
+    """
     checked: FloatArray = np.asarray(weight, dtype=np.float64)
     if checked.shape != (n_rows,):
         msg = f"sample_weight must be one number for each of {n_rows} rows, not {checked.shape}"
@@ -25,18 +30,19 @@ def checked_weight(weight: Any, n_rows: int) -> FloatArray:
     if not (np.isfinite(checked).all() and checked.min(initial=0.0) >= 0):
         msg = "sample_weight must be finite and not negative"
         raise ValueError(msg)
+    if positive:
+        if not checked.any():
+            msg = "sample_weight is zero in every row: at least one weight must be positive"
+            raise ValueError(msg)
+        with np.errstate(over="ignore"):
+            require_moderate_weight(float(checked.sum()), "all rows")
     return checked
 
 
 def require_moderate_weight(weight: float, noun: str = "a class") -> None:
     """Raise ValueError for a total weight whose square overflows or underflows.
 
-    Parameters
-    ----------
-    weight : float
-        Sum of sample weights.
-    noun : str
-        The rows that were summed, for the error message.
+    ``noun`` names the rows that were summed, for the error message.
     """
     if not _LEAST_WEIGHT <= weight <= 1.0 / _LEAST_WEIGHT:
         msg = (
@@ -46,13 +52,17 @@ def require_moderate_weight(weight: float, noun: str = "a class") -> None:
         raise ValueError(msg)
 
 
-def checked_factor(factor: Any) -> float:
-    """Return a factor of weights as a float; raise ValueError unless it is finite and not negative.
+def are_squares(weight: float, weight_sq: float, count: float, rounding: float) -> bool:
+    """Return whether sums of positive weights and of their squares can be those of some rows.
 
-    Parameters
-    ----------
-    factor : number
+    (Σω)² / n ≤ Σω² ≤ (Σω)², up to rounding, divided by Σω so that nothing overflows.
     """
+    share = weight_sq / weight
+    return bool(weight / count * (1 - rounding) <= share <= weight * (1 + rounding))
+
+
+def checked_factor(factor: Any) -> float:
+    """Return a factor of weights as a finite float that is not negative, or raise ValueError."""
     number = float(factor)
     if not (np.isfinite(number) and number >= 0):
         msg = f"weights are multiplied by a finite number that is not negative, not {factor!r}"
@@ -63,11 +73,7 @@ def checked_factor(factor: Any) -> float:
 def scaled_weights(weight: float, weight_sq: float, factor: float) -> tuple[float, float]:
     """Return a sum of weights and of their squares after multiplication of each weight.
 
-    Parameters
-    ----------
-    weight, weight_sq : float
-    factor : float
-        Positive.
+    The factor is positive.
     """
     scaled = factor * weight
     require_moderate_weight(scaled)
@@ -118,12 +124,7 @@ def distinct(labels: AnyArray) -> AnyArray:
 def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArray]:
     """Return the index of each label among the sorted classes, and the classes.
 
-    Parameters
-    ----------
-    labels : array
-        Labels from `as_labels`.
-    classes : array or None
-        All possible classes; None takes those that occur.
+    Labels are from `as_labels`; without ``classes`` those that occur are taken.
     """
     small_integers = close_integers(labels)
     if small_integers is not None:
@@ -145,15 +146,8 @@ def encode(labels: AnyArray, classes: AnyArray | None) -> tuple[AnyArray, AnyArr
 def encode_rows(y: Any, n_rows: int, present: Any, classes: Any) -> tuple[AnyArray, AnyArray]:
     """Return the class index of the rows that are present, and the classes.
 
-    Parameters
-    ----------
-    y : array of shape (n,) or None
-        Labels; None if rows have no labels, which are then of one class, None.
-    n_rows : int
-    present : slice or array of int
-        Rows whose labels count.
-    classes : array or None
-        All possible labels; None takes those that occur.
+    Rows without labels (y is None) are of one class, None. Without ``classes`` those that occur are
+    taken.
     """
     if y is None:
         if classes is not None:
@@ -166,6 +160,44 @@ def encode_rows(y: Any, n_rows: int, present: Any, classes: Any) -> tuple[AnyArr
         raise ValueError(msg)
     allowed = None if classes is None else distinct(as_labels(classes))
     return encode(labels[present], allowed)
+
+
+class RowGroups(NamedTuple):
+    """Rows of positive weight by fold and class.
+
+    ``group`` of each row that is ``present`` is its fold times the number of classes, plus its
+    class. The weights are those of all rows.
+    """
+
+    classes: AnyArray
+    n_folds: int
+    group: AnyArray
+    present: Any  # all rows as a slice, or an array of int
+    weight: FloatArray | None
+
+    @property
+    def n_groups(self) -> int:
+        """Number of folds times the number of classes."""
+        return self.n_folds * len(self.classes)
+
+    def parts(self, groups: Sequence[T]) -> tuple[tuple[T, ...], ...]:
+        """Return one tuple for each fold, which holds what belongs to each class."""
+        width = len(self.classes)
+        return tuple(tuple(groups[k * width : (k + 1) * width]) for k in range(self.n_folds))
+
+
+def group_rows(y: Any, n_rows: int, weight: Any, fold: Any, classes: Any) -> RowGroups:
+    """Check labels, weights and folds, and return the group of each row."""
+    weight = None if weight is None else checked_weight(weight, n_rows)
+    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
+    codes, class_labels = encode_rows(y, n_rows, present, classes)
+    if fold is None:
+        return RowGroups(class_labels, 1, codes, present, weight)
+    folds = fold_numbers(fold, n_rows)[present]
+    n_folds = int(folds.max(initial=0)) + 1
+    dtype = code_dtype(n_folds * len(class_labels))
+    group = codes.astype(dtype) + folds.astype(dtype) * dtype(len(class_labels))
+    return RowGroups(class_labels, n_folds, group, present, weight)
 
 
 def union(a: AnyArray, b: AnyArray) -> AnyArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import (
     ColumnNotFoundError,
     InfiniteValuesError,
@@ -17,11 +18,6 @@ from directrix.exceptions.columns import (
     NotNumericError,
     UnusableColumnsError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Feature names and column selection by name, index, slice or mask ──────────────────────────────
 
@@ -95,10 +91,7 @@ def refused_type(column: Any) -> str | None:
 def as_floats(column: Any) -> FloatArray:
     """Return a column as floats, with NaN for missing values; raise an error if it is not numbers.
 
-    Parameters
-    ----------
-    column : array or column of a table
-        A column that has no `refused_type`.
+    The column has no `refused_type`.
     """
     values = np.asarray(column)
     if values.dtype.kind == "c":
@@ -134,15 +127,7 @@ _VALUES_AT_A_TIME = 1 << 18
 
 
 class Rows(ABC):
-    """Base class for matrices of features that return blocks of rows as arrays.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Number of rows and of columns.
-    names : tuple of str or None
-        Column names, if there are any.
-    """
+    """Base class for matrices of features that return blocks of rows as arrays."""
 
     shape: tuple[int, int]
     names: tuple[str, ...] | None = None
@@ -347,10 +332,6 @@ def explain_rejection(data: Any) -> UnusableColumnsError | None:
 
     Text comes first, then missing values, then infinity; None if the table was refused for another
     reason. All values are read, so this is only for tables that have been refused.
-
-    Parameters
-    ----------
-    data : array, sparse matrix, data frame or Arrow table
     """
     try:
         columns = _columns(data)
@@ -371,13 +352,8 @@ def not_finite_error(
 ) -> UnusableColumnsError | None:
     """Return the error that names the columns with missing values or infinity; None for neither.
 
-    Parameters
-    ----------
-    rows : Rows
-    present : array of bool, optional
-        Which rows are searched; by default all.
-    partial : bool
-        Whether there are rows beside these.
+    Only rows that are ``present`` are searched, by default all; ``partial`` tells that there are
+    rows beside these.
     """
     for error_class, is_culprit in (
         (MissingValuesError, np.isnan),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.keys import mix_bits, row_hash
 from directrix.rows.rows import as_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-
-    Thresholds = dict[Any, int]
+Thresholds: TypeAlias = dict[Any, int]
 
 #: Makes the sample independent of the folds, which are drawn by the same keys.
 _SALT = np.uint64(0xD1B54A32D192ED03)
@@ -36,22 +33,10 @@ class RowSample:
     all rows are equally likely to be sampled, however the data are split, and a sum is never larger
     than a sample.
 
-    Parameters
-    ----------
-    X : array of shape (m, d)
-        Features; or a raw table that can be indexed and joined, and knows the hashes of its rows.
-    y : array of shape (m,)
-        Labels.
-    weight : array of shape (m,)
-        Sample weights.
-    fold : array of int of shape (m,)
-        Fold of each row.
-    hashes : array of uint64 of shape (m,)
-        Hash of each row key.
-    thresholds : dict
-        θ by label, for the labels that have occurred.
-    most : int
-        Largest number of rows of each class in a sum with another sample.
+    ``X`` (features, or a raw table that can be indexed and joined and knows the hashes of its
+    rows), ``y``, ``weight`` and ``fold`` are the rows, ``hashes`` the hash of each row key,
+    ``thresholds`` θ by label, for the labels that have occurred, and ``most`` the largest number of
+    rows of each class in a sum with another sample.
     """
 
     X: Any
@@ -74,30 +59,16 @@ class RowSample:
     ) -> RowSample:
         """Return the sample that holds all of these rows; only sums with others are cut.
 
-        Parameters
-        ----------
-        X, y, weight, fold : arrays
-            As in the constructor.
-        keys : array of uint64 of shape (n,)
-            Row keys, different for copies of equal rows (`directrix.rows.keys`). A sample by
-            the values alone would hold all copies of some rows and none of others.
-        most : int
-            As in the constructor; wide rows reduce it further.
+        Row keys must be different for copies of equal rows (`directrix.rows.keys`): a sample by the
+        values alone would hold all copies of some rows and none of others. Wide rows reduce
+        ``most`` further.
         """
         thresholds = dict.fromkeys(np.unique(y).tolist(), LARGEST_HASH)
         most = max(1, min(most, _MOST_VALUES // max(X.shape[1], 1)))
         return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds, most)
 
     def may_hold(self, y: AnyArray, keys: AnyArray) -> AnyArray:
-        """Return which of other rows are at or below the thresholds, and so must be added.
-
-        Parameters
-        ----------
-        y : array of shape (n,)
-            Labels of the rows.
-        keys : array of uint64 of shape (n,)
-            Their row keys.
-        """
+        """Return which of other rows are at or below the thresholds, and so must be added."""
         hashes = mix_bits(keys ^ _SALT)
         may: AnyArray = np.ones(len(y), dtype=bool)
         for label, threshold in self.thresholds.items():
@@ -140,10 +111,7 @@ class RowSample:
 
         A class that fits into a sample must be there as a whole, of others half of the rows.
 
-        Parameters
-        ----------
-        counts : mapping
-            Number of all rows of each class.
+        ``counts`` are the numbers of all rows by class.
         """
         needed = {label: n if n <= self.most else self.most // 2 for label, n in counts.items()}
         return any(self.count(label) < n for label, n in needed.items())

@@ -7,14 +7,12 @@ however many steps they are added, and the rounding error grows with the logarit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from collections.abc import Iterable
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from directrix._typing import FloatArray
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # ── Double-double arithmetic on vectors: ``value = high + low`` holds about 32 digits ─────────────
 

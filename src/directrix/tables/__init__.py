@@ -28,7 +28,8 @@ from directrix.exceptions import (
 )
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
-from directrix.tables.counts import BinCounts, Stability, stability
+from directrix.tables.counts.bin_counts import BinCounts
+from directrix.tables.counts.stability import Stability, stability
 from directrix.tables.table import Column, Table
 
 __all__ = [

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.atomic import atomic_file
-from directrix.tables.binner_file import BinnerState, read_state, write_state
-from directrix.tables.binner_parameters import (
+from directrix.files.layout import refusing
+from directrix.rows.labels import checked_weight
+from directrix.tables.binner_file import (
+    BinnerState,
     check_parameters,
-    check_size,
-    checked_weight,
     cross_index,
+    read_state,
     values_by_column,
+    write_state,
 )
 from directrix.tables.bins import Bins, LevelBins, NumberBins
 from directrix.tables.encoding import (
@@ -37,10 +40,6 @@ from directrix.tables.encoding import (
 )
 from directrix.tables.table import Column, Table
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.tables.table import Column, Table
-
 # ── The bins of a table as text ───────────────────────────────────────────────────────────────────
 
 _SHOWN = 6  # cuts or levels of a column before they are only counted
@@ -48,12 +47,7 @@ _LONGEST = 24  # characters of a name or level before it is cut off
 
 
 def describe_bins(columns: Sequence[Bins]) -> str:
-    """Return one line for each column: name, kind, share of missing rows, cells, cuts or levels.
-
-    Parameters
-    ----------
-    columns : sequence of NumberBins and LevelBins
-    """
+    """Return one line for each column: name, kind, share of missing rows, cells, cuts or levels."""
     lines = [("column", "kind", "missing", "cells", "cuts or levels")]
     lines += [
         (_short(bins.name), bins.kind, _share(bins), str(bins.n_cells), _content(bins))
@@ -194,8 +188,18 @@ class Binner(TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n,), optional
         """
         check_parameters(self.get_params())
-        check_size(table)
-        weight = checked_weight(sample_weight, len(table))
+        for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
+            if size < 1:  # in the words of scikit-learn
+                msg = (
+                    f"Found array with 0 {noun}(s) (shape={table.values.shape}) while a minimum of "
+                    "1 is required."
+                )
+                raise ValueError(msg)
+        weight = (
+            None
+            if sample_weight is None
+            else checked_weight(sample_weight, len(table), positive=True)
+        )
         special = values_by_column(self.special_values, table.columns)
         bins: list[Bins] = []
         for k, column in enumerate(table.columns):
@@ -338,13 +342,13 @@ class Binner(TransformerMixin, BaseEstimator):
         BinnerFileError
             If it is another file, or damaged.
         """
-        try:
-            return cls.from_json(Path(path).read_bytes().decode())
-        except UnicodeDecodeError:
-            msg = "it is not UTF-8"
-            raise BinnerFileError(msg, os.fspath(path)) from None
-        except BinnerFileError as error:
-            raise BinnerFileError(error.reason, os.fspath(path)) from None
+        with refusing(BinnerFileError, path):
+            try:
+                text = Path(path).read_bytes().decode()
+            except UnicodeDecodeError:
+                msg = "it is not UTF-8"
+                raise BinnerFileError(msg) from None
+            return cls.from_json(text)
 
     def table(self) -> str:
         """Return the columns, their kinds and their bins as text."""

@@ -1,4 +1,4 @@
-"""A fitted binner as JSON (``docs/tables.md``), and back.
+"""Parameters of a Binner, and a fitted binner as JSON (``docs/tables.md``), and back.
 
 Nothing in a text is trusted: `read_state` checks every field before it is used, and raises
 `BinnerFileError` for any text that `write_state` could not have written. A checksum tells damage
@@ -8,58 +8,154 @@ from another binner.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from hashlib import sha256
-from importlib.metadata import version
 from itertools import pairwise
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from directrix.exceptions.files import BinnerFileError
-from directrix.tables.binner_parameters import check_parameters, special_numbers
+from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.exceptions.files import BinnerFileError, FileContentError
+from directrix.files.layout import (
+    ANY,
+    Entry,
+    Header,
+    check_entries,
+    is_flag,
+    is_list_of,
+    is_number,
+    is_text,
+    parse_json,
+    refusing,
+    require,
+)
 from directrix.tables.bins import Bins, LevelBins, NumberBins
+from directrix.tables.encoding import ENCODINGS
+from directrix.tables.table import Column, days_of
 
-FORMAT = "directrix.binner"
-VERSION = 1
+# ── Parameters: validation, and special values and crosses by column ──────────────────────────────
 
-_KEYS = {"checksum", "columns", "crosses", "format", "named", "params", "version", "writer"}
-_PARAMS = {
-    *("crosses", "encoding", "max_bins", "min_level_rows", "min_rows", "sparse_output"),
-    "special_values",
-}
-_NUMBER_KEYS = {"cuts", "kind", "means", "name", "special_values", "weights"}
-_LEVEL_KEYS = {"kind", "levels", "name", "weights"}
-_NUMBER_KINDS = {"boolean", "date", "number"}
+
+def check_parameters(params: Mapping[str, Any]) -> None:
+    """Raise ValueError for a parameter that no data could make valid."""
+    max_bins = params["max_bins"]
+    if not _is_number(max_bins, int, np.integer) or max_bins < 2:
+        msg = f"max_bins must be a whole number of at least 2, not {max_bins!r}"
+        raise ValueError(msg)
+    for name in ("min_rows", "min_level_rows"):
+        rows = params[name]
+        if not (_is_number(rows, int, float, np.integer, np.floating) and 0 <= rows < np.inf):
+            msg = f"{name} must be a number of rows, not {rows!r}"
+            raise ValueError(msg)
+    encoding = params["encoding"]
+    if not (isinstance(encoding, str) and encoding in ENCODINGS):
+        msg = f"encoding must be one of {', '.join(ENCODINGS)}, not {encoding!r}"
+        raise ValueError(msg)
+
+
+def _is_number(value: Any, *types: type) -> bool:
+    return isinstance(value, types) and not isinstance(value, bool)
+
+
+def values_by_column(given: Any, columns: Sequence[Column]) -> list[tuple[float, ...]]:
+    """Return the special values of each column."""
+    if given is None:
+        return [()] * len(columns)
+    if not isinstance(given, Mapping):
+        numbers = special_numbers(given, "special_values")
+        return [numbers if column.kind == "number" else () for column in columns]
+    known = {column.name: column.kind for column in columns}
+    for name in given:
+        if name not in known:
+            raise ColumnNotFoundError(name, known)
+        if known[name] in {"text", "boolean"}:
+            msg = f"special_values names {name!r}, whose values ({known[name]}) have bins anyway"
+            raise ValueError(msg)
+    return [
+        special_numbers(given.get(c.name, ()), f"special_values of {c.name!r}") for c in columns
+    ]
+
+
+def special_numbers(given: Any, noun: str) -> tuple[float, ...]:
+    """Return special values as numbers, dates in days since 1970-01-01."""
+    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    try:
+        numbers = tuple(
+            days_of(value) if isinstance(value, date | np.datetime64) else float(value)
+            for value in values
+        )
+    except (TypeError, ValueError):
+        msg = f"{noun} must be numbers, not {given!r}"
+        raise ValueError(msg) from None
+    if not np.isfinite(numbers).all() or len(set(numbers)) < len(numbers):
+        msg = f"{noun} must be different finite numbers, not {given!r}; missing has a bin anyway"
+        raise ValueError(msg)
+    return tuple(number + 0.0 for number in numbers)
+
+
+def cross_index(crosses: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return pairs of column names or positions as pairs of positions."""
+    index = {name: k for k, name in enumerate(names)}
+    found = []
+    for pair in crosses:
+        if isinstance(pair, str) or len(pair) != 2:
+            msg = f"crosses must be pairs of columns, not {pair!r}"
+            raise ValueError(msg)
+        for name in pair:
+            is_position = isinstance(name, int | np.integer) and 0 <= name < len(names)
+            if name not in index and not is_position:
+                raise ColumnNotFoundError(name, names)
+        first, second = (index.get(name, name) for name in pair)
+        if first == second:
+            msg = f"a column cannot be crossed with itself: {pair!r}"
+            raise ValueError(msg)
+        found.append((int(first), int(second)))
+    if len(set(found)) < len(found):
+        msg = f"crosses names a pair twice: {crosses!r}"
+        raise ValueError(msg)
+    return tuple(found)
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 class BinnerState(NamedTuple):
-    """All that makes a fitted binner.
-
-    Parameters
-    ----------
-    params : mapping
-        Parameters of the constructor.
-    bins : tuple of NumberBins and LevelBins
-    crosses : tuple of pairs of int
-        Positions of the columns of each cross.
-    named : bool
-        Whether the columns had names.
-    """
+    """All that makes a fitted binner: parameters, bins, and the columns of each cross."""
 
     params: Mapping[str, Any]
     bins: tuple[Bins, ...]
     crosses: tuple[tuple[int, int], ...]
-    named: bool
+    named: bool  # whether the columns had names
+
+
+_HEADER = Header(
+    format="directrix.binner",
+    noun="binner",
+    entries={
+        "named": Entry(is_flag, "it does not say whether the columns have names"),
+        "columns": Entry(
+            lambda columns: isinstance(columns, list) and columns,
+            "its columns are not a list of some",
+        ),
+        "crosses": ANY,
+        "params": ANY,
+        "checksum": ANY,
+    },
+)
+_NUMBERS = Entry(
+    lambda values: is_list_of(values, is_number), "a list of numbers holds something else"
+)
+_COLUMN = {"name": ANY, "kind": ANY, "weights": _NUMBERS}
+_NUMBER_COLUMN = _COLUMN | dict.fromkeys(("cuts", "means", "special_values"), _NUMBERS)
+_LEVEL_COLUMN = _COLUMN | {"levels": ANY, "groups": ANY}
 
 
 def write_state(state: BinnerState) -> str:
     """Return a fitted binner as JSON; dates among the special values are written as days."""
     content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "writer": f"directrix {version('directrix')}",
+        **_HEADER.stamp(),
         "params": _plain_params(state.params),
         "named": state.named,
         "columns": [_plain_bins(bins) for bins in state.bins],
@@ -71,57 +167,26 @@ def write_state(state: BinnerState) -> str:
 
 def read_state(text: str) -> BinnerState:
     """Return the fitted binner of a text, after checking all of it."""
-    content = _parsed(text)
-    _require(
-        isinstance(content, dict) and content.get("format") == FORMAT,
-        "it is something else than a binner",
-    )
-    written = content.get("version")
-    _require(type(written) is int, "its version is not a whole number")
-    newer = f"its version is {written}, and this program reads {VERSION}: install a newer directrix"
-    _require(written == VERSION, newer)
-    _require(set(content) == _KEYS, "it lacks an entry or has one too many")
-    given = content.pop("checksum")
-    _require(given == _checksum(content), "its checksum is not that of its content: it is damaged")
-    _require(type(content["writer"]) is str, "its writer is not text")
-    _require(type(content["named"]) is bool, "it does not say whether the columns have names")
-    columns = content["columns"]
-    _require(isinstance(columns, list) and columns, "its columns are not a list of some")
-    bins = tuple(map(_bins, columns))
-    names = [column.name for column in bins]
-    _require(len(set(names)) == len(names), "two columns have the same name")
-    numbered = [f"x{k}" for k in range(len(names))]
-    _require(content["named"] or names == numbered, "columns without names are not numbered")
-    params = _params(content["params"])
-    crosses = _crosses(content["crosses"], len(bins))
+    with refusing(BinnerFileError):
+        content = parse_json(text, "it")
+        _HEADER.check_header(content)
+        given = content.pop("checksum")
+        damaged = "its checksum is not that of its content: it is damaged"
+        require(given == _checksum(content), damaged)
+        bins = tuple(map(_bins, content["columns"]))
+        names = [column.name for column in bins]
+        require(len(set(names)) == len(names), "two columns have the same name")
+        numbered = [f"x{k}" for k in range(len(names))]
+        require(content["named"] or names == numbered, "columns without names are not numbered")
+        params = _params(content["params"])
+        crosses = _crosses(content["crosses"], len(bins))
     return BinnerState(params, bins, crosses, content["named"])
-
-
-def _parsed(text: str) -> Any:
-    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        _require(len(dict(pairs)) == len(pairs), "an entry occurs twice")
-        return dict(pairs)
-
-    def refuse(name: str) -> None:
-        msg = f"{name} is not JSON"
-        raise BinnerFileError(msg)
-
-    try:
-        return json.loads(text, object_pairs_hook=distinct, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, BinnerFileError):
-            raise
-        msg = f"it is not JSON ({error})"
-        raise BinnerFileError(msg) from None
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
     """Return a checksum of the content, which does not depend on spaces."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return f"sha256:{sha256(text.encode('ascii')).hexdigest()}"
-
-
-# ── parameters ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,28 +218,43 @@ def _plain_name(name: Any) -> str | int:
     return str(name) if isinstance(name, str) else int(name)
 
 
-def _params(plain: Any) -> dict[str, Any]:
-    _require(
-        isinstance(plain, dict) and set(plain) == _PARAMS, "its parameters are not those of Binner"
-    )
-    try:
-        check_parameters(plain)
-    except ValueError as error:
-        raise BinnerFileError(str(error)) from None
-    _require(type(plain["sparse_output"]) is bool, "sparse_output is not a truth value")
-    special = plain["special_values"]
+def _are_distinct(values: Any) -> bool:
+    return is_list_of(values, is_number) and len(set(values)) == len(values)
+
+
+def _are_special(special: Any) -> bool:
+    """Return whether values are lists of different numbers: none, of all columns, or by column."""
     by_column = special if isinstance(special, dict) else {} if special is None else {"": special}
-    for values in by_column.values():
-        _require(_are_distinct(values), "special_values are not different finite numbers")
-    crosses = plain["crosses"]
-    pairs = isinstance(crosses, list) and all(
+    return all(map(_are_distinct, by_column.values()))
+
+
+def _is_pair_of_names(pair: Any) -> bool:
+    return (
         isinstance(pair, list)
         and len(pair) == 2
         and all(type(name) is str or (type(name) is int and name >= 0) for name in pair)
-        for pair in crosses
     )
-    _require(pairs, "crosses are not pairs of columns")
-    return {**plain, "crosses": [tuple(pair) for pair in crosses]}
+
+
+_PARAMS = {
+    "crosses": Entry(
+        lambda crosses: is_list_of(crosses, _is_pair_of_names), "crosses are not pairs of columns"
+    ),
+    "sparse_output": Entry(is_flag, "sparse_output is not a truth value"),
+    "special_values": Entry(_are_special, "special_values are not different finite numbers"),
+    **dict.fromkeys(("encoding", "max_bins", "min_level_rows", "min_rows"), ANY),
+}
+
+
+def _params(plain: Any) -> dict[str, Any]:
+    theirs = "its parameters are not those of Binner"
+    require(isinstance(plain, dict) and set(plain) == set(_PARAMS), theirs)
+    try:
+        check_parameters(plain)
+    except ValueError as error:
+        raise FileContentError(str(error)) from None
+    check_entries(plain, _PARAMS, theirs)
+    return {**plain, "crosses": [tuple(pair) for pair in plain["crosses"]]}
 
 
 def _crosses(plain: Any, n_columns: int) -> tuple[tuple[int, int], ...]:
@@ -187,13 +267,10 @@ def _crosses(plain: Any, n_columns: int) -> tuple[tuple[int, int], ...]:
         )
 
     valid = isinstance(plain, list) and all(map(is_pair, plain))
-    _require(valid, "its crosses are not pairs of its columns")
+    require(valid, "its crosses are not pairs of its columns")
     pairs = tuple((first, second) for first, second in plain)
-    _require(len(set(pairs)) == len(pairs), "a cross occurs twice")
+    require(len(set(pairs)) == len(pairs), "a cross occurs twice")
     return pairs
-
-
-# ── columns ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _plain_bins(bins: Bins) -> dict[str, Any]:
@@ -210,32 +287,28 @@ def _plain_bins(bins: Bins) -> dict[str, Any]:
 
 
 def _bins(plain: Any) -> Bins:
-    _require(isinstance(plain, dict), "a column is not an object")
+    require(isinstance(plain, dict), "a column is not an object")
     name, kind = plain.get("name"), plain.get("kind")
-    _require(type(name) is str, "a column has no name")
+    require(type(name) is str, "a column has no name")
+    known = type(kind) is str and kind in {"boolean", "date", "number", "text"}
+    require(known, f"column {name!r} has no kind")
+    entries = _LEVEL_COLUMN if kind == "text" else _NUMBER_COLUMN
+    incomplete = f"column {name!r} lacks an entry or has one too many"
+    check_entries(plain, entries, incomplete, later={"groups"})
     bins: Bins
+    weights = _floats(plain["weights"])
     if kind == "text":
-        complete = set(plain) - {"groups"} == _LEVEL_KEYS
-        _require(complete, f"column {name!r} lacks an entry or has one too many")
         levels = plain["levels"]
-        texts = isinstance(levels, list) and all(type(level) is str for level in levels)
-        _require(texts and _increases(levels), f"the levels of {name!r} are not sorted texts")
+        ordered = is_list_of(levels, is_text) and _increases(levels)
+        require(ordered, f"the levels of {name!r} are not sorted texts")
         groups = _groups(plain.get("groups", []), len(levels), name)
-        bins = LevelBins(name, tuple(levels), _numbers(plain["weights"]), groups)
+        bins = LevelBins(name, tuple(levels), weights, groups)
     else:
-        _require(type(kind) is str and kind in _NUMBER_KINDS, f"column {name!r} has no kind")
-        _require(set(plain) == _NUMBER_KEYS, f"column {name!r} lacks an entry or has one too many")
-        bins = NumberBins(
-            name,
-            kind,
-            _numbers(plain["cuts"]),
-            _numbers(plain["means"]),
-            _numbers(plain["special_values"]),
-            _numbers(plain["weights"]),
-        )
+        numbers = {each: _floats(plain[each]) for each in ("cuts", "means", "special_values")}
+        bins = NumberBins(name, kind, **numbers, weights=weights)
         _check_numbers(bins)
     valid = len(bins.weights) == bins.n_cells and min(bins.weights) >= 0
-    _require(valid, f"the weights of {name!r} are not one for each cell")
+    require(valid, f"the weights of {name!r} are not one for each cell")
     return bins
 
 
@@ -247,45 +320,27 @@ def _groups(plain: Any, n_levels: int, name: str) -> tuple[int, ...]:
     valid = valid and len(plain) == n_levels > max(plain) + 1
     # Groups are numbered in the order of their first levels.
     seen = list(dict.fromkeys(plain)) if valid else [-1]
-    _require(valid and seen == list(range(len(seen))), f"the groups of {name!r} are not valid")
+    require(valid and seen == list(range(len(seen))), f"the groups of {name!r} are not valid")
     return tuple(plain)
 
 
 def _check_numbers(bins: NumberBins) -> None:
     name = bins.name
-    _require(_increases(bins.cuts), f"the cuts of {name!r} do not increase")
+    require(_increases(bins.cuts), f"the cuts of {name!r} do not increase")
     means = bins.means
     valid = len(means) == bins.n_ordered and all(low <= high for low, high in pairwise(means))
-    _require(valid, f"the means of {name!r} are not one for each bin, in their order")
+    require(valid, f"the means of {name!r} are not one for each bin, in their order")
     distinct = len(set(bins.special_values)) == len(bins.special_values)
-    _require(distinct, f"the special values of {name!r} are not different")
+    require(distinct, f"the special values of {name!r} are not different")
     if bins.kind == "boolean":
         valid = not bins.special_values and len(bins.cuts) <= 1
         valid = valid and all(0 <= cut < 1 for cut in bins.cuts)
-        _require(valid, f"the cut of {name!r} is not between False and True")
+        require(valid, f"the cut of {name!r} is not between False and True")
 
 
-def _numbers(plain: Any) -> tuple[float, ...]:
-    _require(_are_numbers(plain), "a list of numbers holds something else")
-    return tuple(map(float, plain))
-
-
-def _are_numbers(values: Any) -> bool:
-    # A number of many digits is no float64, and would be slow to convert.
-    return isinstance(values, list) and all(
-        (type(value) is float and isfinite(value)) or (type(value) is int and abs(value) < 2**53)
-        for value in values
-    )
-
-
-def _are_distinct(values: Any) -> bool:
-    return _are_numbers(values) and len(set(values)) == len(values)
+def _floats(values: list[Any]) -> tuple[float, ...]:
+    return tuple(map(float, values))
 
 
 def _increases(values: Sequence[Any]) -> bool:
     return all(low < high for low, high in pairwise(values))
-
-
-def _require(condition: object, otherwise: str) -> None:
-    if not condition:
-        raise BinnerFileError(otherwise)

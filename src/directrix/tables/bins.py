@@ -11,16 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.tables.days import date_text
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.tables.table import Column
+from directrix.tables.table import Column, date_text
 
 # ── Cuts between bins of a numeric column, from the distribution of its values alone ──────────────
 
@@ -36,12 +32,7 @@ def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[Floa
     The result does not depend on the order of the rows, to the last bit: weights of equal values
     are added in sorted order. Rows of weight zero are left out.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-        Without NaN.
-    weight : array of shape (n,) or None
-        None gives every row weight one.
+    Values are without NaN; without weights every row has weight one.
     """
     values = values + 0.0  # the negative zero is zero
     if weight is None:
@@ -128,12 +119,7 @@ def bin_means(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> Fl
     Values below the 0.5 % quantile or above the 99.5 % quantile of the finite values count as that
     quantile, so that a few values far out do not set the scale of a straight line.
 
-    Parameters
-    ----------
-    distinct, weights : array
-        Sorted distinct values, and the weight of each.
-    cuts : array
-        Increasing cuts between the bins, with a value in each.
+    ``distinct`` are sorted; there is a value in each bin between increasing cuts.
     """
     finite = np.isfinite(distinct)
     if not finite.any():

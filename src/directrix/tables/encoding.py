@@ -9,27 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.tables.bins import MISSING, Bins, NumberBins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 ENCODINGS = ("thermometer", "onehot", "ordinal")
 
 
 class Runs(NamedTuple):
-    """Features of one column or cross: the first one and the number that are one, for each cell.
-
-    Parameters
-    ----------
-    n_features : int
-    start, length : integer array of shape (n_cells,)
-    """
+    """Features of one column or cross: the first one and the number that are one, for each cell."""
 
     n_features: int
     start: AnyArray
@@ -90,14 +82,7 @@ def cross_cells(bins: Sequence[Bins], cells: AnyArray, crosses: Sequence[tuple[i
 
 
 def sparse_features(runs: Sequence[Runs], cells: AnyArray) -> Any:
-    """Return features as a CSR array.
-
-    Parameters
-    ----------
-    runs : sequence of Runs
-        One for each column of ``cells``.
-    cells : integer array of shape (n, d)
-    """
+    """Return features as a CSR array."""
     offsets = np.cumsum([0, *(run.n_features for run in runs)])
     start = np.empty(cells.shape, dtype=np.int64)
     length = np.empty(cells.shape, dtype=np.int64)

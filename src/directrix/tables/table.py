@@ -4,22 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import compress, pairwise
 from numbers import Complex, Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
 from directrix.rows.keys import key_hash, mix_bits
 from directrix.rows.rows import is_frame, refuse_lazy
-from directrix.tables.days import days_of, days_of_times
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+# ── Dates and durations as numbers of days ────────────────────────────────────────────────────────
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_MICROSECONDS = 86_400 * 10**6
+#: Units of a day in each time unit of NumPy.
+_PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86_400}
+_PER_DAY |= {
+    unit: 86_400 * 1000**k for k, unit in enumerate(("ms", "us", "ns", "ps", "fs"), start=1)
+}
+
+
+def days_of_times(times: AnyArray) -> FloatArray:
+    """Return dates as days since 1970-01-01, or durations as days; NaT becomes NaN.
+
+    Whole days and the rest are converted separately: the same time in another unit (seconds,
+    microseconds, nanoseconds) gives the same number, to the last bit. Dates with a time zone must
+    be given in UTC.
+    """
+    unit, _ = np.datetime_data(times.dtype)
+    unit = unit if unit in _PER_DAY else "D"  # years, months and weeks are whole days
+    times = times.astype(f"{times.dtype.kind}8[{unit}]")  # not, say, units of 10 ms
+    per_day = _PER_DAY[unit]
+    whole, rest = np.divmod(times.astype(np.int64), per_day)
+    days: FloatArray = whole + rest / per_day
+    days[np.isnat(times)] = np.nan
+    return days
+
+
+def days_of(value: Any) -> float:
+    """Return one date, time of day or duration as days, in the same way as `days_of_times`."""
+    if hasattr(value, "to_datetime64"):  # a pandas Timestamp has nanoseconds
+        value = value.to_datetime64()
+    elif hasattr(value, "to_timedelta64"):
+        value = value.to_timedelta64()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return float(days_of_times(np.array([value]))[0])
+    whole, rest = _EPOCH, timedelta(0)
+    if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(UTC)
+        whole, value = value.toordinal(), value.time()
+    elif isinstance(value, date):
+        whole, value = value.toordinal(), time()
+    if isinstance(value, time):
+        rest = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
+    elif isinstance(value, timedelta):
+        whole, rest = _EPOCH + value.days, value - timedelta(days=value.days)
+    return whole - _EPOCH + rest / timedelta(days=1)
+
+
+def date_text(days: float) -> str:
+    """Return a number of days since 1970-01-01 as a date, with the time of day if there is one."""
+    whole, rest = divmod(days, 1.0)
+    microseconds = round(rest * _MICROSECONDS)
+    moment = np.datetime64(int(whole), "D") + np.timedelta64(microseconds, "us")
+    day, _, clock = str(moment).partition("T")
+    clock = clock.rstrip("0").removesuffix(".") if "." in clock else clock
+    hours, minutes, seconds = clock.split(":") if clock else ("", "", "")
+    clock = clock if "." in seconds else f"{hours}:{minutes}:{seconds:0<2}"
+    return day if microseconds == 0 else f"{day} {clock}"
+
 
 # ── Columns of Python objects: their kind, and their values as numbers or texts ───────────────────
 
@@ -31,13 +90,8 @@ _NARROW = (np.float32, np.float16)
 class Reading(NamedTuple):
     """Values of a column as they were read.
 
-    Parameters
-    ----------
-    kind : {"number", "boolean", "text", "date"}
-    values : array of shape (n,)
-        Numbers, 0 and 1, days since 1970-01-01, or indices into ``levels``; NaN is missing.
-    levels : tuple of str
-        Sorted distinct texts; empty unless the kind is text.
+    The kind is "number", "boolean", "text" or "date". Values are numbers, 0 and 1, days since
+    1970-01-01, or indices into the sorted distinct ``levels`` of texts; NaN is missing.
     """
 
     kind: str
@@ -48,14 +102,8 @@ class Reading(NamedTuple):
 def read_objects(values: Sequence[Any], column: str, expected: str | None) -> Reading:
     """Return Python objects as a column of the kind that all of them have, otherwise as texts.
 
-    Parameters
-    ----------
-    values : sequence
-        None, NaN, NaT and NA are missing.
-    column : str
-        Name of the column, for errors.
-    expected : str or None
-        The kind that the column has in a table read earlier.
+    None, NaN, NaT and NA are missing. The kind that the column had in an earlier table is
+    ``expected``; its name is for errors.
     """
     present = [value if _is_present(value) else None for value in values]
     types = {type(value) for value in present} - {type(None)}
@@ -83,12 +131,8 @@ def read_factor(texts: Sequence[str | None]) -> Reading:
 def sorted_levels(codes: AnyArray, texts: Sequence[str | None]) -> Reading:
     """Return a column of texts given by their codes in any order.
 
-    Parameters
-    ----------
-    codes : integer array of shape (n,)
-        Index of the text of each row, −1 where it is missing.
-    texts : sequence of str or None
-        A text may occur more than once, or in no row; None is missing.
+    ``codes`` is the index of the text of each row, −1 where it is missing. A text may occur more
+    than once, or in no row; None is missing.
     """
     used = np.zeros(len(texts) + 1, dtype=bool)
     used[codes] = True
@@ -199,13 +243,7 @@ _NESTED = ("list", "large_list", "fixed_size_list", "struct", "map", "union", "d
 def read_array(values: AnyArray, column: str, expected: str | None = None) -> Reading:
     """Return a one-dimensional NumPy array as a column.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    column : str
-        Name of the column, for errors.
-    expected : str, optional
-        The kind that the column has in a table read earlier.
+    The kind that the column had in an earlier table is ``expected``; its name is for errors.
     """
     kind = values.dtype.kind
     if kind in "biuf" and expected == "text":
@@ -489,14 +527,8 @@ class Table:
 class _Source:
     """Columns that are read one by one.
 
-    Parameters
-    ----------
-    names : tuple of str
-    n_rows : int
-    named : bool
-        Whether the names are those of the source, not numbers.
-    read : callable
-        Of position, name and expected kind.
+    ``named`` tells whether the names are those of the source, not numbers; ``read`` takes position,
+    name and expected kind.
     """
 
     names: tuple[str, ...]
@@ -534,42 +566,27 @@ def _is_arrow(X: Any) -> bool:
 def _source(X: Any) -> _Source:
     refuse_lazy(X)
     if isinstance(X, Table):
-        return _Source(X.names, len(X), X.named, _reader_of_table(X))
+        readings = [
+            Reading(column.kind, values, column.levels)
+            for column, values in zip(X.columns, X.values.T, strict=True)
+        ]
+        return _Source(X.names, len(X), X.named, lambda k, _name, _kind: readings[k])
+    if hasattr(X, "iloc") and is_frame(X):
+        return _Source(*_names(X.columns, len(X)), lambda k, *of: read_pandas(X.iloc[:, k], *of))
     if is_frame(X):
-        names, named = _names(list(X.columns))
-        if hasattr(X, "iloc"):
-            return _Source(
-                names, len(X), named, lambda k, name, kind: read_pandas(X.iloc[:, k], name, kind)
-            )
         series = X.get_columns()
-        return _Source(
-            names, len(X), named, lambda k, name, kind: read_polars(series[k], name, kind)
-        )
+        return _Source(*_names(X.columns, len(X)), lambda k, *of: read_polars(series[k], *of))
     if _is_arrow(X):
-        names, named = _names(X.schema.names)
-        return _Source(
-            names, X.num_rows, named, lambda k, name, kind: read_arrow(X.column(k), name, kind)
-        )
+        names = _names(X.schema.names, X.num_rows)
+        return _Source(*names, lambda k, *of: read_arrow(X.column(k), *of))
     array = _matrix(X)
-    names = tuple(f"x{k}" for k in range(array.shape[1]))
-    return _Source(
-        names,
-        array.shape[0],
-        named=False,
-        read=lambda k, name, kind: read_array(array[:, k], name, kind),
-    )
+    names = _names(range(array.shape[1]), array.shape[0])
+    return _Source(*names, lambda k, *of: read_array(array[:, k], *of))
 
 
-def _reader_of_table(table: Table) -> Callable[[int, str, str | None], Reading]:
-    def read(k: int, name: str, kind: str | None) -> Reading:
-        del name, kind
-        return Reading(table.columns[k].kind, table.values[:, k], table.columns[k].levels)
-
-    return read
-
-
-def _names(names: list[Any]) -> tuple[tuple[str, ...], bool]:
+def _names(given: Any, n_rows: int) -> tuple[tuple[str, ...], int, bool]:
     """Return the column names, and whether they are texts; numbers count as no names."""
+    names = list(given)
     texts = [isinstance(name, str) for name in names]
     if any(texts) and not all(texts):
         msg = (
@@ -578,12 +595,12 @@ def _names(names: list[Any]) -> tuple[tuple[str, ...], bool]:
         )
         raise TypeError(msg)
     if not any(texts):
-        return tuple(f"x{k}" for k in range(len(names))), False
+        return tuple(f"x{k}" for k in range(len(names))), n_rows, False
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         msg = f"column {twice!r} occurs twice; give every column a different name"
         raise ValueError(msg)
-    return tuple(map(str, names)), True
+    return tuple(map(str, names)), n_rows, True
 
 
 def _matrix(X: Any) -> AnyArray:

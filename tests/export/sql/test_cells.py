@@ -13,7 +13,7 @@ from directrix.exceptions import SqlNameError
 from directrix.export import cells_to_sql
 from directrix.export.sql.cells import case_by_cell, last_microsecond
 from directrix.tables import BinCounts, LevelBins, NumberBins, Table
-from directrix.tables.days import days_of
+from directrix.tables.table import days_of
 
 pa = pytest.importorskip("pyarrow")
 duckdb = pytest.importorskip("duckdb")

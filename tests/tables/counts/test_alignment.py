@@ -1,14 +1,11 @@
 """Counts are combined by class and fold, whichever of them each side has."""
 
-import operator
-
 import numpy as np
 import pytest
 
 from directrix import Binner
 from directrix.exceptions import DifferentBinsError
 from directrix.tables import BinCounts
-from directrix.tables.counts.bin_counts import combine
 
 X = np.arange(12.0).reshape(6, 2)
 BINNER = Binner(min_rows=1).fit(X)
@@ -42,7 +39,7 @@ def test_a_binner_of_an_array_is_not_one_of_a_frame():
     frame = pd.DataFrame(X, columns=["x0", "x1"])
     named = BinCounts.empty(Binner(min_rows=1).fit(frame))
     with pytest.raises(DifferentBinsError, match="'x0'"):
-        combine(named, BinCounts.empty(BINNER), operator.add)
+        named + BinCounts.empty(BINNER)
 
 
 def test_only_counts_can_be_added():

@@ -7,7 +7,7 @@ import pytest
 from summary_files import take_apart
 
 from directrix.tables import BinCounts
-from directrix.tables.counts.storage import VERSION
+from directrix.tables.counts.storage import LAYOUT
 
 GOLDEN = Path(__file__).parent / "golden"
 FILES = sorted(GOLDEN.glob("*.counts"))
@@ -20,7 +20,7 @@ def rows():
 
 
 def test_every_version_has_a_file():
-    assert [path.stem for path in FILES] == [f"v{k + 1}" for k in range(VERSION)]
+    assert [path.stem for path in FILES] == [f"v{k + 1}" for k in range(LAYOUT.version)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -67,7 +67,7 @@ def test_few_rows_are_counted_as_many_are(weights):
     weight = None if weights == "none" else np.arange(1, 21)
     few, many, times = counted_twice([20, 3, 17, 1, 20], 20, weight)
     for counts, repeated in zip(few, many, strict=True):
-        assert counts.scaled(float(times)).pairs.has_canonical_format
+        assert (counts * float(times)).pairs.has_canonical_format
         assert np.array_equal((counts.pairs * times).toarray(), repeated.pairs.toarray())
         assert (counts.count * times, counts.weight * times) == (repeated.count, repeated.weight)
 
@@ -82,8 +82,8 @@ def test_counts_take_four_bytes_while_they_fit():
     cells, group, _ = rows()
     small = count_pairs(cells, SIZES, group, 2, None)[0]
     assert small.pairs.dtype == np.int32
-    large = small.scaled(2.0**27)
-    half = small.scaled(2.0**26)
+    large = small * 2.0**27
+    half = small * 2.0**26
     both = half + half
     assert half.pairs.dtype == np.int32
     assert half.weight < 2**31 <= both.weight

@@ -6,9 +6,8 @@ import pytest
 
 from directrix import Binner
 from directrix.tables import BinCounts
-from directrix.tables.coding.crosses import CrossColumn, rank_pairs
+from directrix.tables.coding.crosses import CrossColumn, additive_residuals, rank_pairs
 from directrix.tables.coding.prior import CellKinds
-from directrix.tables.counts.pair_counts import additive_residuals
 
 
 def table(seed=0, n=6000, interaction=1.5):

@@ -6,8 +6,7 @@ from scipy import sparse
 
 from directrix import Binner, Moments
 from directrix.tables import BinCounts, LevelBins, NumberBins
-from directrix.tables.counts.feature_moments import feature_matrix
-from directrix.tables.counts.storage import cell_matrix
+from directrix.tables.counts.feature_moments import cell_matrix, feature_matrix
 from directrix.tables.encoding import onehot, thermometer
 
 RNG = np.random.default_rng(0)

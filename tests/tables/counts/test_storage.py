@@ -124,10 +124,10 @@ FORGED_HEADERS = {
     "real weights": (lambda h: h.update(exact=False), "has type"),
 }
 FORGED_ARRAYS = {
-    "a missing array": (lambda a: a.pop("data"), "not those of counts"),
+    "a missing array": (lambda a: a.pop("data"), "not those of a summary"),
     "another type": (typed("indices", np.int64), "indices has type int64"),
     "counts of another type": (typed("count", np.float64), "count has type float64"),
-    "a binner that is no text": (typed("binner", np.int32), "its binner is not text"),
+    "a binner that is no text": (typed("binner", np.int32), "binner has type int32"),
     "a binner that is no JSON": (binner_text(lambda t: t[1:]), "its binner cannot be read"),
     "another binner": (binner_text(lambda t: t.replace("since", "until")), "checksum"),
     "a count": (set_to("data", 0, 10**6), "add up"),

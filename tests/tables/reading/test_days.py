@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from directrix.tables.days import date_text, days_of, days_of_times
+from directrix.tables.table import date_text, days_of, days_of_times
 
 MOMENT = datetime(2024, 2, 29, 13, 7, 59, 123456)  # noqa: DTZ001 - a naive one is meant
 

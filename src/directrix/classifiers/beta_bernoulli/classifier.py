@@ -33,11 +33,11 @@ from directrix.classifiers.smooth.initialization import validate_grid
 from directrix.classifiers.state import (
     Facts,
     StateArrays,
-    is_number,
     require,
     restored_loss_fit,
 )
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
+from directrix.files.layout import is_number
 from directrix.fitting.progress import Progress
 from directrix.fitting.standardization import Standardization
 from directrix.losses import BetaBernoulli

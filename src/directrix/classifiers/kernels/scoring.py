@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.kernels.expansion import KERNELS, Kernel
-from directrix.classifiers.state import Facts, ModelState, StateArrays, is_number, require
+from directrix.classifiers.state import Facts, ModelState, StateArrays, require
+from directrix.files.layout import is_number
 from directrix.fitting.standardization import Standardization
 
 if TYPE_CHECKING:

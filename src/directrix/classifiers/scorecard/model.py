@@ -12,9 +12,10 @@ from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import CardFormula
-from directrix.classifiers.state import Facts, StateArrays, is_count, require
+from directrix.classifiers.state import Facts, StateArrays, require
 from directrix.exceptions import StateError
 from directrix.exceptions.files import BinnerFileError
+from directrix.files.layout import is_count
 from directrix.models.card import Card, Cross
 from directrix.models.reasons import Reasons, card_for_label, find_reasons
 from directrix.rows.rows import refuse_lazy

@@ -7,17 +7,15 @@ of a thousand directions cost no more than the columns they come from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 
 #: Cells of which all pairs are counted in one dense matrix.
 _FEW_CELLS = 2_000
@@ -31,16 +29,10 @@ class Coding:
     The points of a column's cells are :math:`B w`; those of the cells of a pair of columns
     :math:`A W B^\top`, with a matrix of coefficients W.
 
-    Parameters
-    ----------
-    columns : sequence of arrays or sparse matrices of shape (cells, directions)
-        Coding of each column.
-    pairs : sequence of pairs of arrays of shape (cells, directions)
-        Codings of both columns of each pair.
-    scale : array of shape (columns + pairs,), optional
-        Factor of the points of each block: the relative prior deviation of its points.
-    signs : array of int of shape (features of columns,), optional
-        1 where a coefficient may not be negative, 0 elsewhere; by default none is bounded.
+    ``columns`` holds the coding of each column, of shape (cells, directions), and ``pairs`` the
+    codings of both columns of each pair. ``scale`` has a factor of the points of each block, the
+    relative prior deviation of its points; ``signs`` is 1 where a coefficient of a column may not
+    be negative, else 0.
     """
 
     def __init__(
@@ -102,11 +94,7 @@ class Coding:
     def cell_numbers(self, cells: IntArray, pair_cells: Sequence[tuple[IntArray, IntArray]]) -> Any:
         """Return the number of each row's cell in every block, of shape (n, blocks + 1).
 
-        Parameters
-        ----------
-        cells : array of shape (n, columns)
-        pair_cells : sequence of pairs of arrays of shape (n,)
-            Cells of both columns of each pair.
+        ``pair_cells`` are the cells of both columns of each pair.
         """
         first, left, right = self._main.shape[0], self._left.shape[1], self._right.shape[1]
         # Block by block, each contiguous, and turned once: much faster than rows with gaps.
@@ -124,9 +112,7 @@ class Coding:
     def points(self, coef: AnyArray) -> AnyArray:
         """Return the points of every cell, of shape (cells, k).
 
-        Parameters
-        ----------
-        coef : array of shape (features, k), or (features + 1, k) with a constant last
+        ``coef`` is of shape (features, k), or (features + 1, k) with a constant last.
         """
         k = coef.shape[1]
         of_columns = self._main.shape[1]
@@ -201,13 +187,8 @@ class Coding:
 class CodedRows:
     """Rows of coded features; a matrix as far as fits need one.
 
-    Parameters
-    ----------
-    cells : sparse matrix of shape (n, cells)
-        One entry for every block and row: one, or the sign of a row.
-    coding : Coding
-    constant : bool
-        Whether there is a constant feature after all others.
+    ``cells`` is sparse, of shape (n, cells), with one entry for every block and row: one, or the
+    sign of a row. ``constant`` adds a constant feature after all others.
     """
 
     cells: Any

@@ -7,18 +7,16 @@ residuals of a card without crosses and the curvature of its loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.tables.bins import Bins
 from directrix.tables.coding.prior import CellKinds, by_rate, column_basis, merge_neighbours
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray, IntArray
 
 # ── Score test of a cross: whether the effects of two columns do not add up ───────────────────────
 
@@ -28,12 +26,8 @@ def cross_score(
 ) -> float:
     """Return the score test of a cross; zero if nothing is known of it.
 
-    Parameters
-    ----------
-    residual, curvature : arrays of shape (cells, other cells)
-        Sums by pairs of cells.
-    left, right : arrays of shape (cells, directions)
-        Codings of both columns.
+    Residuals and curvatures are sums by pairs of cells, of shape (cells, other cells); ``left`` and
+    ``right`` are the codings of both columns.
     """
     R, H = residual, curvature
     R = (
@@ -46,12 +40,7 @@ def cross_score(
 
 
 def score_statistic(gradient: FloatArray, expected: FloatArray) -> float:
-    """Return the squares of a gradient less their expectations, over their deviation.
-
-    Parameters
-    ----------
-    gradient, expected : arrays of shape (directions, other directions)
-    """
+    """Return the squares of a gradient less their expectations, over their deviation."""
     deviation = np.sqrt(np.square(expected).sum())
     return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0
 
@@ -72,11 +61,7 @@ _MOST_COLUMNS = 150
 class CrossColumn:
     """A column as it takes part in crosses.
 
-    Parameters
-    ----------
-    merged : array of int of shape (cells,)
-        Cell in crosses of each cell of the column.
-    basis : array of shape (cells in crosses, directions)
+    ``merged`` is the cell in crosses of each cell of the column, and ``basis`` the coding of these.
     """
 
     merged: IntArray
@@ -91,13 +76,8 @@ class CrossColumn:
         Levels are put in the order of their rate of positives: this looks at labels, so that it
         must be done without the rows that a card is tested on.
 
-        Parameters
-        ----------
-        kinds : CellKinds
-        weight, positive : arrays of shape (cells,)
-            Weight of all rows and of the positives of each cell.
-        rank : int
-            Directions of the coding at most.
+        ``weight`` and ``positive`` are the weights of all rows and of the positives in each cell;
+        the coding has ``rank`` directions at most.
         """
         merged = np.zeros(kinds.n_cells, dtype=np.int64)
         if kinds.n_ordered:
@@ -133,13 +113,8 @@ def rank_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of columns, the most promising cross first.
 
-    Parameters
-    ----------
-    columns : sequence of CrossColumn
-    cells : array of int of shape (n, columns)
-        Cells in crosses of every row.
-    residual, curvature : arrays of shape (n,)
-        Label less probability by the additive card, and p (1 − p), times the row's weight.
+    ``cells`` are those in crosses, of every row and column. Residuals are label less probability by
+    the additive card, curvatures p (1 − p), both times the row's weight.
     """
     used = [k for k, column in enumerate(columns) if column.basis.shape[1]]
     if len(used) > _MOST_COLUMNS:
@@ -201,3 +176,91 @@ def _strongest(
         for k in used
     }
     return sorted(sorted(used, key=lambda k: -left[k])[:_MOST_COLUMNS])
+
+
+# ── Ranking of pairs of columns for crosses, from counts alone ────────────────────────────────────
+
+#: Directions of a column in a cross.
+_RANK = 8
+#: Most rounds of proportional fitting, and the share of the weight that ends them.
+_ROUNDS, _CONVERGED = 50, 1e-6
+
+
+class PairGain(NamedTuple):
+    """Score test of a pair of columns.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of the columns, in the order of the table.
+    gain : float
+        Score test of their interaction, in standard deviations: zero or less if the effects of both
+        columns add up.
+    """
+
+    first: str
+    second: str
+    gain: float
+
+
+def rank_pair_gains(
+    bins: Sequence[Bins],
+    columns: Sequence[int],
+    cells: Callable[[int], AnyArray],
+    sums: Callable[[int], Callable[[int], tuple[FloatArray, FloatArray]]],
+) -> list[PairGain]:
+    """Return the score tests of all pairs of some columns, largest first.
+
+    ``cells`` maps a column to the counts of negatives and positives in its cells; ``sums`` maps a
+    column to a callable from a later one to the sums of residuals and of curvatures by pairs of
+    cells.
+    """
+    coded = {k: _coded(bins[k], cells(k)) for k in columns}
+    gains = []
+    for place, i in enumerate(columns):
+        sums_with = sums(i)
+        for j in columns[place + 1 :]:
+            left, right = coded[i], coded[j]
+            residual, curvature = (_merged(part, left, right) for part in sums_with(j))
+            gain = cross_score(residual, curvature, left.basis, right.basis)
+            gains.append(PairGain(bins[i].name, bins[j].name, gain))
+    return sorted(gains, key=lambda pair: -pair.gain)
+
+
+def additive_residuals(tables: AnyArray) -> tuple[FloatArray, FloatArray]:
+    """Return sums of residuals and curvatures of the additive model of two columns.
+
+    ``tables`` of shape (2, cells, other cells) are the counts of negatives and of positives.
+    """
+    counts = tables.astype(np.float64)
+    total = counts.sum(axis=0)
+    weight = total.sum()
+    share = counts.sum(axis=(1, 2), keepdims=True) / (weight or 1.0)
+    expected = share * total
+    for _ in range(_ROUNDS):
+        for axes in (2, 1):  # rows of each class, then columns of each class
+            margin = expected.sum(axis=axes, keepdims=True)
+            ratio = counts.sum(axis=axes, keepdims=True) / np.where(margin > 0, margin, 1.0)
+            expected = expected * ratio
+        sums = expected.sum(axis=0)
+        expected = expected * (total / np.where(sums > 0, sums, 1.0))
+        off = np.abs(expected.sum(axis=2) - counts.sum(axis=2)).max(initial=0.0)
+        if off <= _CONVERGED * weight:
+            break
+    curvature = expected[0] * expected[1] / np.where(total > 0, total, 1.0)
+    return counts[1] - expected[1], curvature
+
+
+def _coded(bins: Any, cells: AnyArray) -> CrossColumn:
+    weight, positive = cells.sum(axis=0).astype(np.float64), cells[1].astype(np.float64)
+    if not weight[1:].any():  # a column without values
+        return CrossColumn(np.zeros(len(weight), dtype=np.int64), np.zeros((1, 0)))
+    return CrossColumn.of(CellKinds.of(bins), weight, positive, _RANK)
+
+
+def _merged(sums: FloatArray, left: CrossColumn, right: CrossColumn) -> FloatArray:
+    """Return sums by the cells that columns have in crosses."""
+    shape = len(left.basis), len(right.basis)
+    number = left.merged[:, None] * shape[1] + right.merged
+    merged = np.bincount(number.ravel(), sums.ravel(), shape[0] * shape[1])
+    return merged.astype(np.float64, copy=False).reshape(shape)

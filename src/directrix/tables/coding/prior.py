@@ -15,15 +15,13 @@ are jumps, bends upwards and downwards, a slope, and the straight line of the co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.tables.bins import weight_of_two_bins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Codings of bins: features that are linear in the cells of a table ─────────────────────────────
 
@@ -43,13 +41,8 @@ _PRIOR_ROWS = 20.0
 class CellKinds:
     """What the cells of a column are.
 
-    Parameters
-    ----------
-    n_cells : int
-    ordered : slice
-        The cells that are ordered bins; empty for levels.
-    means : array, optional
-        Mean of the column in each ordered bin, if it is a number.
+    ``ordered`` are the ordered bins, none for levels; ``means`` the mean of the column in each, if
+    it is a number.
     """
 
     n_cells: int
@@ -77,16 +70,9 @@ def cell_weights(kinds: CellKinds, cells: IntArray, weight: FloatArray) -> Float
 def column_basis(kinds: CellKinds, weight: FloatArray, rank: int, *, centred: bool) -> Any:
     """Return the coding of a column, of shape (cells, directions); sparse if all are levels.
 
-    Parameters
-    ----------
-    kinds : CellKinds
-    weight : array of shape (cells,)
-        Weight of the rows of each cell. Cells without rows have no points of their own.
-    rank : int
-        Directions of a column with ordered bins at most; levels have one each.
-    centred : bool
-        Whether the points of all rows sum to zero in every direction of a column with ordered
-        bins.
+    Cells without rows have no points of their own. A column with ordered bins has ``rank``
+    directions at most, levels one each. ``centred`` makes the points of all rows sum to zero in
+    every direction of a column with ordered bins.
     """
     alone = np.ones(kinds.n_cells, dtype=bool)
     alone[kinds.ordered] = False
@@ -109,13 +95,7 @@ def column_basis(kinds: CellKinds, weight: FloatArray, rank: int, *, centred: bo
 
 
 def straight_basis(kinds: CellKinds, weight: FloatArray) -> Any:
-    """Return the coding of a column without bins: its standardised values, and cells by themselves.
-
-    Parameters
-    ----------
-    kinds : CellKinds
-    weight : array of shape (cells,)
-    """
+    """Return the coding of a column without bins: standardised values, and other cells apart."""
     alone = np.ones(kinds.n_cells, dtype=bool)
     alone[kinds.ordered] = False
     basis = indicators(alone & (weight > 0))
@@ -213,11 +193,8 @@ _JUMPS_PER_BEND = 3
 class DirectedBasis(NamedTuple):
     """The coding of a column with a direction.
 
-    Parameters
-    ----------
-    basis : array of shape (cells, directions)
-    signs : array of int of shape (directions,)
-        1 for coefficients that may not be negative, 0 for those of cells without a direction.
+    ``signs`` is 1 for coefficients that may not be negative, 0 for those of cells without a
+    direction.
     """
 
     basis: FloatArray
@@ -229,15 +206,9 @@ def directed_basis(
 ) -> DirectedBasis:
     """Return the coding of a column whose points may not fall along some of its cells.
 
-    Parameters
-    ----------
-    kinds : CellKinds
-    weight : array of shape (cells,)
-        Weight of the rows of each cell.
-    rising : array of int
-        Cells in the order in which points may not fall. Other cells are by themselves.
-    rank : int
-        Jumps at most; neighbouring cells between which there is none follow slope and bends.
+    ``rising`` are the cells in the order in which points may not fall; other cells are by
+    themselves. There are ``rank`` jumps at most; neighbouring cells between which there is none
+    follow slope and bends.
     """
     alone = np.ones(kinds.n_cells, dtype=bool)
     alone[rising] = False

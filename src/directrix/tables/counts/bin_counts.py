@@ -2,215 +2,81 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import chain, zip_longest
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import DifferentBinsError, NegativeCountError
-from directrix.moments import Moments, Summary
-from directrix.moments.row_scatter import DENSE_FEATURES
-from directrix.moments.summary import count_rows as count_of
+from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.moments import Moments
+from directrix.moments.class_moments import DENSE_FEATURES
+from directrix.moments.summary import ClasswiseSummary
 from directrix.rows import labels
-from directrix.rows.labels import checked_weight, require_moderate_weight
 from directrix.rows.sums import tree_sum
-from directrix.tables.counts import evidence, storage
-from directrix.tables.counts.classwise import ClasswiseCounts, column_position
+from directrix.tables.binner import Binner
+from directrix.tables.bins import Bins
+from directrix.tables.coding.crosses import PairGain, additive_residuals, rank_pair_gains
+from directrix.tables.counts import storage
 from directrix.tables.counts.feature_moments import (
     CellMoments,
     cell_moments,
     feature_matrix,
     feature_moments,
+    parts_of_moments,
 )
-from directrix.tables.counts.pair_counts import (
-    MOST_WEIGHT,
-    PairCounts,
-    PairGain,
-    additive_residuals,
-    count_pairs,
-    rank_pair_gains,
-)
+from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
 from directrix.tables.counts.rebinning import coarser
-from directrix.tables.counts.storage import parts_of_moments
 from directrix.tables.encoding import onehot, thermometer
-from directrix.tables.table import Table
 
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.tables.binner import Binner
-
-# ── Align counts of two sets of rows to the same classes and folds, and combine them ──────────────
+# ── Weights of evidence and information values of cells ───────────────────────────────────────────
 
 
-def combine(
-    left: BinCounts,
-    right: BinCounts,
-    operation: Callable[[PairCounts, PairCounts], PairCounts],
-) -> dict[str, Any]:
-    """Apply ``operation`` to two sets of counts, class by class and fold by fold.
+def weights_of_evidence(cells: AnyArray, smoothing: float) -> FloatArray:
+    """Return the weight of evidence of each cell of a column, zero in cells without rows.
 
-    Parameters
-    ----------
-    left, right : BinCounts
-    operation : callable
-        Takes the two PairCounts of a class and fold, and returns their combination.
-
-    Returns
-    -------
-    dict
-        The fields of the combined BinCounts that may differ from those of ``left``.
+    ``cells`` of shape (2, cells) are the counts of negatives and of positives; ``smoothing`` is
+    added to each.
     """
-    _require_same_bins(left, right)
-    folded = left.folded or right.folded
-    for side in (left, right):
-        if folded and not side.folded and side.count:
-            msg = "some counts have folds and others rows without a fold; give both `fold=`"
-            raise ValueError(msg)
-    classes = labels.union(left.classes, right.classes)
-    n_parts = max(len(left.parts), len(right.parts))
-    aligned = (_aligned_parts(side, classes, n_parts) for side in (left, right))
-    return {
-        "classes": classes,
-        "parts": tuple(tuple(map(operation, a, b)) for a, b in zip(*aligned, strict=True)),
-        "folded": folded,
-    }
+    negative, positive = _shares(cells, smoothing)
+    filled = (negative > 0) & (positive > 0)
+    evidence = np.zeros(len(filled))
+    evidence[filled] = np.log(positive[filled] / negative[filled])
+    return evidence
 
 
-def _aligned_parts(
-    counts: BinCounts, classes: AnyArray, n_parts: int
-) -> tuple[tuple[PairCounts, ...], ...]:
-    """Return the parts of some counts, padded with empty ones to these classes and folds."""
-    nothing, known = PairCounts.empty(counts.n_cells), counts.classes.tolist()
-    parts = counts.parts + ((nothing,) * len(known),) * (n_parts - len(counts.parts))
-    return tuple(
-        tuple(part[known.index(c)] if c in known else nothing for c in classes.tolist())
-        for part in parts
-    )
+def information_value(cells: AnyArray, smoothing: float) -> float:
+    """Return the information value of a column; the parameters are those above."""
+    negative, positive = _shares(cells, smoothing)
+    return float((positive - negative) @ weights_of_evidence(cells, smoothing))
 
 
-def _require_same_bins(left: BinCounts, right: BinCounts) -> None:
-    """Raise DifferentBinsError for the first column that is not the same in both."""
-    shared = min(len(left.bins), len(right.bins))
-    for a, b in zip(left.bins[:shared], right.bins[:shared], strict=True):
-        if a != b:
-            raise DifferentBinsError(a.name)
-    rest = left.bins[shared:] + right.bins[shared:]
-    if rest:
-        raise DifferentBinsError(rest[0].name)
-    if left.named != right.named:  # columns called x0, x1, … in one, and numbered in the other
-        raise DifferentBinsError(left.bins[0].name)
-
-
-# ── Count labelled rows of a table by class, fold and pairs of cells, in blocks of rows ───────────
-
-#: Cells of rows that are held at a time.
-_CELLS_AT_A_TIME = 1 << 26
-
-
-def count_rows(
-    binner: Binner, X: Any, y: Any, sample_weight: Any, fold: Any, classes: Any
-) -> tuple[AnyArray, tuple[tuple[PairCounts, ...], ...]]:
-    """Return the classes, and the counts of each fold and class.
-
-    The parameters are those of `BinCounts.of`.
-    """
-    n = count_of(X)
-    weight = None if sample_weight is None else checked_weight(sample_weight, n)
-    present = None if weight is None or weight.all() else np.flatnonzero(weight)
-    kept = slice(None) if present is None else present
-    codes, class_labels = labels.encode_rows(y, n, kept, classes)
-    folds = None if fold is None else labels.fold_numbers(fold, n)[kept]
-    n_folds = 1 if folds is None else int(folds.max(initial=0)) + 1
-    group = codes.astype(np.int64)
-    if folds is not None:
-        group += folds.astype(np.int64) * len(class_labels)
-    weight = None if weight is None else _as_whole(weight[kept])
-    n_groups = n_folds * len(class_labels)
-    sizes = [bins.n_cells for bins in binner.bins_]
-    groups: list[PairCounts] = []
-    for rows, cells in _cell_blocks(binner, X, n, present):
-        of_rows = None if weight is None else weight[rows]
-        block = count_pairs(cells, sizes, group[rows], n_groups, of_rows)
-        groups = [a + b for a, b in zip(groups, block, strict=True)] if groups else block
-    for counts in groups:
-        if counts.count:
-            require_moderate_weight(float(counts.weight))
-    width = len(class_labels)
-    return class_labels, tuple(tuple(groups[k * width : (k + 1) * width]) for k in range(n_folds))
-
-
-def sum_pairs(binner: Binner, X: Any, values: Any) -> Any:
-    """Return sums of a number of each row by pairs of cells, as a sparse upper triangle.
-
-    Parameters
-    ----------
-    binner : Binner, fitted
-    X : data frame, Arrow table, array, sparse matrix, list of rows, or Table
-    values : array of shape (n,)
-        Finite numbers of any sign.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.ndim != 1 or not np.isfinite(numbers).all():
-        msg = f"the values must be one finite number for each row, not {numbers.shape}"
+def _shares(cells: AnyArray, smoothing: float) -> FloatArray:
+    """Return the shares of both classes in cells that have rows; others are zero."""
+    if not smoothing >= 0:
+        msg = f"smoothing must be a number that is not negative, not {smoothing!r}"
         raise ValueError(msg)
-    sizes = [bins.n_cells for bins in binner.bins_]
-    group = np.zeros(len(numbers), dtype=np.int64)
-    sums = sparse.csr_array((sum(sizes), sum(sizes)))
-    for rows, cells in _cell_blocks(binner, X, len(numbers), None):
-        sums = sums + count_pairs(cells, sizes, group[rows], 1, numbers[rows])[0].pairs
-    return sums
-
-
-def _as_whole(weight: AnyArray) -> AnyArray:
-    """Return weights as int64 if all are whole numbers, otherwise unchanged."""
-    whole = np.array_equal(weight, np.floor(weight)) and weight.sum() <= MOST_WEIGHT
-    return weight.astype(np.int64) if whole else weight
-
-
-def _cell_blocks(
-    binner: Binner, X: Any, n_rows: int, present: IntArray | None
-) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield the cells of blocks of rows, with the slice of the rows that are present."""
-    found = count_of(X)
-    if found != n_rows:
-        msg = f"there are {found} rows but {n_rows} labels"
+    filled = cells.sum(axis=0) > 0
+    if smoothing == 0 and not cells[:, filled].all():
+        msg = "a cell has rows of one class only, so its evidence is infinite: use smoothing=0.5"
         raise ValueError(msg)
-    most = max(bins.n_cells for bins in binner.bins_)
-    dtype = np.uint8 if most <= 1 << 8 else np.uint16 if most <= 1 << 16 else np.int32
-    size = max(_CELLS_AT_A_TIME // len(binner.bins_), 1)
-    done = 0
-    for start in range(0, max(n_rows, 1), size):
-        stop = min(start + size, n_rows)
-        block = X if stop - start == n_rows else _row_slice(X, start, stop)
-        cells = binner.cells(block).astype(dtype)
-        if present is not None:
-            inside = present[(present >= start) & (present < stop)]
-            cells = np.asfortranarray(cells[inside - start])
-        yield slice(done, done + len(cells)), cells
-        done += len(cells)
-
-
-def _row_slice(X: Any, start: int, stop: int) -> Any:
-    if isinstance(X, Table):
-        return X.take(np.arange(start, stop))
-    if hasattr(X, "iloc"):
-        return X.iloc[start:stop]
-    if hasattr(X, "num_rows") or hasattr(X, "get_column"):  # Arrow and polars
-        return X.slice(start, stop - start)
-    return sparse.csr_array(X)[start:stop] if sparse.issparse(X) else X[start:stop]
+    smoothed = np.where(filled, cells + smoothing, 0.0)
+    totals = smoothed.sum(axis=1, keepdims=True)
+    shares: FloatArray = smoothed / np.where(totals > 0, totals, 1.0)
+    return shares
 
 
 # ── BinCounts: pair counts of the cells of a binner by class and fold, with exact addition ────────
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinCounts(ClasswiseCounts, Summary):
+class BinCounts(ClasswiseSummary):
     r"""Number of rows in each cell and in each pair of cells of a binner, by class and fold.
 
     A row z of cell indicators has a one for the cell of each column. Its class moments are counts,
@@ -256,6 +122,12 @@ class BinCounts(ClasswiseCounts, Summary):
     >>> counts == BinCounts.of(binner, rows[:2], y[:2]) + BinCounts.of(binner, rows[2:], y[2:])
     True
     """
+
+    bins: tuple[Bins, ...]
+    classes: AnyArray
+    parts: tuple[tuple[PairCounts, ...], ...]
+    folded: bool = False
+    named: bool = False
 
     @classmethod
     def empty(cls, binner: Binner) -> BinCounts:
@@ -322,11 +194,97 @@ class BinCounts(ClasswiseCounts, Summary):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> BinCounts:
         """Read a file written by `save`; raise `MomentsFileError` for any other file."""
-        return cls(**storage.read(path))
+        return cls(**storage.LAYOUT.read(path)[2])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write counts and bins to a safetensors file, replaced atomically."""
         storage.write(self, path)
+
+    @property
+    def binner(self) -> Binner:
+        """A fitted ``Binner`` with these bins, without crosses and otherwise with its defaults."""
+        binner = Binner()
+        binner.bins_, binner.crosses_ = self.bins, ()
+        binner.n_features_in_ = len(self.bins)
+        if self.named:
+            binner.feature_names_in_ = np.array(self.column_names, dtype=object)
+        return binner
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns: x0, x1, … if the binner was fitted on an array."""
+        return tuple(bins.name for bins in self.bins)
+
+    @property
+    def starts(self) -> IntArray:
+        """Number of the first cell of each column among all cells, and the number of all cells."""
+        return np.cumsum([0, *(bins.n_cells for bins in self.bins)])
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all columns."""
+        return sum(bins.n_cells for bins in self.bins)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all counts are whole numbers."""
+        return all(counts.exact for counts in chain(*self.parts))
+
+    def cells(self, column: str | int) -> AnyArray:
+        """Return the weight of each class in each cell of a column, of shape (classes, cells).
+
+        Parameters
+        ----------
+        column : str or int
+            Name or position of the column. ``bins[k].labels`` names the cells.
+        """
+        start, stop = self.span(column)
+        total = np.zeros((len(self.classes), stop - start), dtype=self._dtype)
+        for part in self.parts:
+            for k, counts in enumerate(part):
+                total[k] += counts.cells()[start:stop]
+        return total
+
+    def pair(self, column: str | int, other: str | int, label: Any = None) -> AnyArray:
+        """Return the weight in each pair of cells of two columns.
+
+        Parameters
+        ----------
+        column, other : str or int
+            Names or positions of the columns: rows and columns of the table.
+        label : optional
+            A class. By default the tables of all classes, of shape (classes, cells, other cells).
+        """
+        (row, row_end), (start, stop) = self.span(column), self.span(other)
+        if start < row:
+            transposed: AnyArray = np.swapaxes(self.pair(other, column, label), -1, -2)
+            return transposed
+        tables = self.block(slice(row, row_end), slice(start, stop))
+        return tables if label is None else tables[self.class_index(label)]
+
+    def block(self, rows: slice, columns: slice) -> AnyArray:
+        """Return a part of the upper triangle of pair counts, by class and of all folds.
+
+        Parameters
+        ----------
+        rows, columns : slice
+            Cells, numbered through all columns.
+        """
+        shape = len(self.classes), rows.stop - rows.start, columns.stop - columns.start
+        total = np.zeros(shape, dtype=self._dtype)
+        for part in self.parts:
+            for k, counts in enumerate(part):
+                total[k] += counts.pairs[rows, columns].toarray()
+        return total
+
+    @property
+    def _dtype(self) -> Any:
+        return np.int64 if self.exact else np.float64
+
+    def span(self, column: str | int) -> tuple[int, int]:
+        """Return the first cell of a column and the one after its last, among all cells."""
+        index = column_position(self.bins, column)
+        return int(self.starts[index]), int(self.starts[index + 1])
 
     def class_moments(self, label: Any = None, *, without_fold: int | None = None) -> CellMoments:
         """Return the weight, mean and second moment of the cell indicators of a class.
@@ -345,11 +303,11 @@ class BinCounts(ClasswiseCounts, Summary):
             each pair of cells, as a symmetric sparse matrix. Cells of all columns follow each
             other, from ``starts``.
         """
-        counts = self if without_fold is None else self.without_fold(without_fold)
-        merged = self.merged(counts.parts)
+        counts = self.unfolded() if without_fold is None else self.without_fold(without_fold)
+        (groups,) = counts.parts
         if label is not None:
-            merged = (merged[self.class_index(label)],)
-        return cell_moments(tree_sum(merged) if merged else PairCounts.empty(self.n_cells))
+            groups = (groups[self.class_index(label)],)
+        return cell_moments(tree_sum(groups or (self._empty_group(),)))
 
     def moments(self, encoding: str = "thermometer") -> Moments:
         """Return the moments of the features of the binner, by class and fold.
@@ -383,16 +341,6 @@ class BinCounts(ClasswiseCounts, Summary):
             tuple(names.tolist()),
             folded=self.folded,
         )
-
-    def one_vs_rest(self, label: Any) -> BinCounts:
-        """Return the counts of ``label`` (True) against all other classes (False)."""
-        index = self.class_index(label)
-        nothing = PairCounts.empty(self.n_cells)
-        parts = tuple(
-            (tree_sum([*part[:index], *part[index + 1 :]] or [nothing]), part[index])
-            for part in self.parts
-        )
-        return replace(self, classes=labels.distinct(np.array([False, True])), parts=parts)
 
     def rebin(
         self,
@@ -429,8 +377,7 @@ class BinCounts(ClasswiseCounts, Summary):
             named=self.named,
         )
         n_cells = sum(column.n_cells for column in bins)
-        parts = tuple(tuple(c.regrouped(number, n_cells) for c in part) for part in self.parts)
-        return replace(self, bins=bins, parts=parts)
+        return replace(self._map_groups(lambda c: c.regrouped(number, n_cells)), bins=bins)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
         """Return the logarithm of the positives' share of each cell over the negatives'.
@@ -445,7 +392,7 @@ class BinCounts(ClasswiseCounts, Summary):
             Number that is added to every count of a cell with rows.
         """
         labels.negative_and_positive(self.classes)
-        return evidence.weights_of_evidence(self.cells(column), smoothing)
+        return weights_of_evidence(self.cells(column), smoothing)
 
     def information_values(self, smoothing: float = 0.5) -> dict[str, float]:
         """Return the information value of each column, largest first.
@@ -457,8 +404,7 @@ class BinCounts(ClasswiseCounts, Summary):
         """
         labels.negative_and_positive(self.classes)
         values = {
-            name: evidence.information_value(self.cells(name), smoothing)
-            for name in self.column_names
+            name: information_value(self.cells(name), smoothing) for name in self.column_names
         }
         return dict(sorted(values.items(), key=lambda item: -item[1]))
 
@@ -506,30 +452,12 @@ class BinCounts(ClasswiseCounts, Summary):
 
         return rank_pair_gains(self.bins, sorted(set(index)), self.cells, sums)
 
-    def scaled(self, factor: float) -> BinCounts:
-        """Return the counts of the same rows with their weights multiplied by a factor."""
-        parts = tuple(tuple(c.scaled(float(factor)) for c in part) for part in self.parts)
-        return replace(self, parts=parts)
-
-    def unlabelled(self) -> BinCounts:
-        """Return the counts of the same rows without their labels, as one class None."""
-        nothing = PairCounts.empty(self.n_cells)
-        parts = tuple((tree_sum(list(part) or [nothing]),) for part in self.parts)
-        return replace(self, classes=labels.UNLABELLED, parts=parts)
-
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> BinCounts:
         return BinCounts.of(self.binner, rows, y, sample_weight, fold=fold)
 
-    def __add__(self, other: BinCounts) -> BinCounts:
-        if not isinstance(other, BinCounts):
-            return NotImplemented
-        return replace(self, **combine(self, other, operator.add))
-
     def __sub__(self, other: BinCounts) -> BinCounts:
-        if not isinstance(other, BinCounts):
-            return NotImplemented
         try:
-            return replace(self, **combine(self, other, operator.sub))
+            return super().__sub__(other)
         except NegativeCountError as error:
             if error.cell is None:
                 raise
@@ -537,3 +465,35 @@ class BinCounts(ClasswiseCounts, Summary):
             bins = self.bins[index]
             cell = bins.labels[error.cell - int(self.starts[index])]
             raise NegativeCountError(bins.name, cell) from None
+
+    def _empty_group(self) -> PairCounts:
+        return PairCounts.empty(self.n_cells)
+
+    def _kind(self) -> tuple[Any, ...]:
+        return self.bins, self.named
+
+    def _dimensions(self) -> list[str]:
+        return [f"{len(self.bins):,} columns", f"{self.n_cells:,} cells"]
+
+    def _joint_fields(self, other: BinCounts) -> dict[str, Any]:
+        require_same_bins(self.bins, other.bins)
+        if self.named != other.named:  # columns called x0, x1, … in one, and numbered in the other
+            raise DifferentBinsError(self.bins[0].name)
+        return {}
+
+
+def require_same_bins(left: Sequence[Bins], right: Sequence[Bins]) -> None:
+    """Raise DifferentBinsError for the first column that is not the same in both."""
+    for first, second in zip_longest(left, right):
+        if first != second:
+            raise DifferentBinsError((first or second).name)
+
+
+def column_position(bins: Sequence[Bins], column: Any) -> int:
+    """Return the position of a column that is given by name or position."""
+    names = [each.name for each in bins]
+    if column in names:
+        return names.index(column)
+    if isinstance(column, int | np.integer) and 0 <= column < len(names):
+        return int(column)
+    raise ColumnNotFoundError(column, names)

@@ -1,30 +1,21 @@
-r"""Ranking of pairs of columns for crosses, from counts alone.
-
-In the table of two columns the additive model :math:`\mathrm{logit}\, p_{ab} = \alpha_a + \beta_b`
-is fitted by iterative proportional fitting (Deming and Stephan 1940): starting from a constant, the
-expected counts by pair, class and cell are scaled in turn to the observed ones. What is left of the
-residuals is tested by `cross_score`.
-"""
+"""Counts of cells and of pairs of cells of one class, with exact addition and subtraction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, IntArray
 from directrix.exceptions import CancellationError, NegativeCountError
-from directrix.rows.labels import scaled_weights
-from directrix.tables.coding.crosses import CrossColumn, cross_score
-from directrix.tables.coding.prior import CellKinds
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.tables.bins import Bins
-
-# ── Counts of cells and of pairs of cells of one class, with exact addition and subtraction ───────
+from directrix.moments.summary import count_rows as count_of
+from directrix.rows import labels
+from directrix.rows.labels import require_moderate_weight, scaled_weights
+from directrix.tables.binner import Binner
+from directrix.tables.table import Table
 
 #: Greatest total weight of a class in whole numbers: up to it every count is also a float64.
 MOST_WEIGHT = 1 << 53
@@ -39,17 +30,11 @@ Number: TypeAlias = int | float
 class PairCounts:
     """Weight of the rows of one class in each cell, and in each pair of cells.
 
-    Parameters
-    ----------
-    count : int
-        Number of rows with positive weight.
-    weight, weight_sq : int or float
-        Sum of the weights, and sum of their squares; whole numbers if all weights are.
-    pairs : sparse CSR array of shape (cells, cells)
-        Upper triangle, of all columns one after the other: entry (a, b) is the weight of the rows
-        that are in cells a and b, so that the diagonal holds the cells themselves. Whole numbers if
-        all weights are, int32 where the total weight allows it and int64 otherwise; else float64.
-        No zeros are stored.
+    ``count`` is the number of rows with positive weight. Sums of weights and of their squares are
+    whole numbers if all weights are. ``pairs`` is the upper triangle of a sparse CSR array of shape
+    (cells, cells), of all columns one after the other: entry (a, b) is the weight of the rows that
+    are in cells a and b, so that the diagonal holds the cells themselves. Its type is int32 where
+    the total weight allows it, int64 for larger whole numbers, else float64. No zeros are stored.
     """
 
     count: int
@@ -97,13 +82,8 @@ class PairCounts:
     def regrouped(self, number: IntArray, n_cells: int) -> PairCounts:
         """Return the counts of coarser cells.
 
-        Parameters
-        ----------
-        number : array of int of shape (cells,)
-            New number of each cell, −1 for cells that are left out; cells of one column stay
-            together, and columns stay in order.
-        n_cells : int
-            Number of new cells.
+        ``number`` is the new number of each cell, −1 for cells that are left out; cells of one
+        column stay together, and columns stay in order.
         """
         pairs = self.pairs.tocoo()
         row, column = number[pairs.row], number[pairs.col]
@@ -112,16 +92,8 @@ class PairCounts:
         merged = sparse.csr_array(entries, shape=(n_cells, n_cells))
         return replace(self, pairs=_canonical(merged))
 
-    def scaled(self, factor: float) -> PairCounts:
-        """Return the counts of the same rows with their weights multiplied by a factor.
-
-        Whole-number counts stay whole numbers if the factor is one.
-
-        Parameters
-        ----------
-        factor : float
-            Not negative.
-        """
+    def __mul__(self, factor: float) -> PairCounts:
+        # Whole-number counts stay whole numbers if the factor is one.
         if not (self.count and factor):
             return PairCounts.empty(self.pairs.shape[0])
         if self.exact and factor.is_integer():
@@ -217,16 +189,8 @@ def count_pairs(
 ) -> list[PairCounts]:
     """Count the rows of each group by pairs of cells.
 
-    Parameters
-    ----------
-    cells : integer array of shape (n, d)
-    sizes : sequence of int
-        Number of cells of each column.
-    group : array of int64 of shape (n,)
-        From 0 to ``n_groups`` − 1.
-    n_groups : int
-    weight : array of shape (n,) or None
-        Positive weights, of type int64 if all are whole numbers; None if all are one.
+    ``sizes`` are the numbers of cells of the columns. Positive weights are of type int64 if all are
+    whole numbers, and None if all are one.
     """
     exact = weight is None or weight.dtype.kind == "i"
     # Sums of float64 are exact for whole numbers of at most 2⁵³.
@@ -260,15 +224,6 @@ class _TriangleBuffer:
     """An upper triangle that grows row by row, in arrays that are made once and cut at the end.
 
     Pieces that are joined at the end would take twice the memory.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Number of cells of each column.
-    n_rows : int
-        Number of rows that are counted.
-    number : type
-        Type of the counts.
     """
 
     def __init__(self, sizes: Sequence[int], n_rows: int, number: Any) -> None:
@@ -283,14 +238,8 @@ class _TriangleBuffer:
     def append(self, values: AnyArray, indices: AnyArray, lengths: AnyArray, width: int) -> None:
         """Add the next rows of the triangle.
 
-        Parameters
-        ----------
-        values, indices : arrays
-            Counts that are not zero, row by row, and their sorted positions among the last cells.
-        lengths : array of int
-            How many there are in each row.
-        width : int
-            Number of the last cells.
+        ``values`` are the counts that are not zero, row by row, ``indices`` their sorted positions
+        among the last ``width`` cells, and ``lengths`` how many there are in each row.
         """
         part = slice(self._size, self._size + len(values))
         self._values[part], self._indices[part] = values, indices
@@ -379,99 +328,83 @@ def _totals(
     return totals
 
 
-# ── Ranking of pairs of columns for crosses, from counts alone ────────────────────────────────────
+# ── Count labelled rows of a table by class, fold and pairs of cells, in blocks of rows ───────────
 
-#: Directions of a column in a cross.
-_RANK = 8
-#: Most rounds of proportional fitting, and the share of the weight that ends them.
-_ROUNDS, _CONVERGED = 50, 1e-6
+#: Cells of rows that are held at a time.
+_CELLS_AT_A_TIME = 1 << 26
 
 
-class PairGain(NamedTuple):
-    """Score test of a pair of columns.
+def count_rows(
+    binner: Binner, X: Any, y: Any, sample_weight: Any, fold: Any, classes: Any
+) -> tuple[AnyArray, tuple[tuple[PairCounts, ...], ...]]:
+    """Return the classes, and the counts of each fold and class, as `BinCounts.of` does."""
+    by = labels.group_rows(y, count_of(X), sample_weight, fold, classes)
+    present = None if isinstance(by.present, slice) else by.present
+    group = by.group.astype(np.int64)
+    weight = None if by.weight is None else _as_whole(by.weight[by.present])
+    sizes = [bins.n_cells for bins in binner.bins_]
+    groups: list[PairCounts] = []
+    for rows, cells in _cell_blocks(binner, X, count_of(X), present):
+        of_rows = None if weight is None else weight[rows]
+        block = count_pairs(cells, sizes, group[rows], by.n_groups, of_rows)
+        groups = [a + b for a, b in zip(groups, block, strict=True)] if groups else block
+    for counts in groups:
+        if counts.count:
+            require_moderate_weight(float(counts.weight))
+    return by.classes, by.parts(groups)
 
-    Parameters
-    ----------
-    first, second : str
-        Names of the columns, in the order of the table.
-    gain : float
-        Score test of their interaction, in standard deviations: zero or less if the effects of both
-        columns add up.
+
+def sum_pairs(binner: Binner, X: Any, values: Any) -> Any:
+    """Return sums of a number of each row by pairs of cells, as a sparse upper triangle.
+
+    Values are finite numbers of any sign.
     """
-
-    first: str
-    second: str
-    gain: float
-
-
-def rank_pair_gains(
-    bins: Sequence[Bins],
-    columns: Sequence[int],
-    cells: Callable[[int], AnyArray],
-    sums: Callable[[int], Callable[[int], tuple[FloatArray, FloatArray]]],
-) -> list[PairGain]:
-    """Return the score tests of all pairs of some columns, largest first.
-
-    Parameters
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    columns : sequence of int
-        Columns whose pairs are tested.
-    cells : callable
-        From the position of a column to the counts of negatives and positives in its cells.
-    sums : callable
-        From the position of a column to a callable from that of a later one to the sums of
-        residuals and of curvatures by pairs of cells.
-    """
-    coded = {k: _coded(bins[k], cells(k)) for k in columns}
-    gains = []
-    for place, i in enumerate(columns):
-        sums_with = sums(i)
-        for j in columns[place + 1 :]:
-            left, right = coded[i], coded[j]
-            residual, curvature = (_merged(part, left, right) for part in sums_with(j))
-            gain = cross_score(residual, curvature, left.basis, right.basis)
-            gains.append(PairGain(bins[i].name, bins[j].name, gain))
-    return sorted(gains, key=lambda pair: -pair.gain)
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        msg = f"the values must be one finite number for each row, not {numbers.shape}"
+        raise ValueError(msg)
+    sizes = [bins.n_cells for bins in binner.bins_]
+    group = np.zeros(len(numbers), dtype=np.int64)
+    sums = sparse.csr_array((sum(sizes), sum(sizes)))
+    for rows, cells in _cell_blocks(binner, X, len(numbers), None):
+        sums = sums + count_pairs(cells, sizes, group[rows], 1, numbers[rows])[0].pairs
+    return sums
 
 
-def additive_residuals(tables: AnyArray) -> tuple[FloatArray, FloatArray]:
-    """Return sums of residuals and curvatures of the additive model of two columns.
-
-    Parameters
-    ----------
-    tables : array of shape (2, cells, other cells)
-        Counts of the negatives and of the positives by pairs of cells.
-    """
-    counts = tables.astype(np.float64)
-    total = counts.sum(axis=0)
-    weight = total.sum()
-    share = counts.sum(axis=(1, 2), keepdims=True) / (weight or 1.0)
-    expected = share * total
-    for _ in range(_ROUNDS):
-        for axes in (2, 1):  # rows of each class, then columns of each class
-            margin = expected.sum(axis=axes, keepdims=True)
-            ratio = counts.sum(axis=axes, keepdims=True) / np.where(margin > 0, margin, 1.0)
-            expected = expected * ratio
-        sums = expected.sum(axis=0)
-        expected = expected * (total / np.where(sums > 0, sums, 1.0))
-        off = np.abs(expected.sum(axis=2) - counts.sum(axis=2)).max(initial=0.0)
-        if off <= _CONVERGED * weight:
-            break
-    curvature = expected[0] * expected[1] / np.where(total > 0, total, 1.0)
-    return counts[1] - expected[1], curvature
+def _as_whole(weight: AnyArray) -> AnyArray:
+    """Return weights as int64 if all are whole numbers, otherwise unchanged."""
+    whole = np.array_equal(weight, np.floor(weight)) and weight.sum() <= MOST_WEIGHT
+    return weight.astype(np.int64) if whole else weight
 
 
-def _coded(bins: Any, cells: AnyArray) -> CrossColumn:
-    weight, positive = cells.sum(axis=0).astype(np.float64), cells[1].astype(np.float64)
-    if not weight[1:].any():  # a column without values
-        return CrossColumn(np.zeros(len(weight), dtype=np.int64), np.zeros((1, 0)))
-    return CrossColumn.of(CellKinds.of(bins), weight, positive, _RANK)
+def _cell_blocks(
+    binner: Binner, X: Any, n_rows: int, present: IntArray | None
+) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield the cells of blocks of rows, with the slice of the rows that are present."""
+    found = count_of(X)
+    if found != n_rows:
+        msg = f"there are {found} rows but {n_rows} labels"
+        raise ValueError(msg)
+    most = max(bins.n_cells for bins in binner.bins_)
+    dtype = np.uint8 if most <= 1 << 8 else np.uint16 if most <= 1 << 16 else np.int32
+    size = max(_CELLS_AT_A_TIME // len(binner.bins_), 1)
+    done = 0
+    for start in range(0, max(n_rows, 1), size):
+        stop = min(start + size, n_rows)
+        block = X if stop - start == n_rows else _row_slice(X, start, stop)
+        cells = binner.cells(block).astype(dtype)
+        if present is not None:
+            inside = present[(present >= start) & (present < stop)]
+            cells = np.asfortranarray(cells[inside - start])
+        yield slice(done, done + len(cells)), cells
+        done += len(cells)
 
 
-def _merged(sums: FloatArray, left: CrossColumn, right: CrossColumn) -> FloatArray:
-    """Return sums by the cells that columns have in crosses."""
-    shape = len(left.basis), len(right.basis)
-    number = left.merged[:, None] * shape[1] + right.merged
-    merged = np.bincount(number.ravel(), sums.ravel(), shape[0] * shape[1])
-    return merged.astype(np.float64, copy=False).reshape(shape)
+def _row_slice(X: Any, start: int, stop: int) -> Any:
+    if isinstance(X, Table):
+        return X.take(np.arange(start, stop))
+    if hasattr(X, "iloc"):
+        return X.iloc[start:stop]
+    if hasattr(X, "num_rows") or hasattr(X, "get_column"):  # Arrow and polars
+        return X.slice(start, stop - start)
+    return sparse.csr_array(X)[start:stop] if sparse.issparse(X) else X[start:stop]

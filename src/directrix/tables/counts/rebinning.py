@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import IntArray
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.days import days_of
-
-if TYPE_CHECKING:
-    from directrix._typing import IntArray
+from directrix.tables.table import days_of
 
 #: Cuts are printed with six digits or more, and are found by what is printed.
 _PRINTED = 5e-6
@@ -26,13 +24,8 @@ _PRINTED = 5e-6
 class Rebinning(NamedTuple):
     """Coarser bins.
 
-    Parameters
-    ----------
-    bins : tuple of NumberBins and LevelBins
-        Bins of the columns that are kept.
-    number : array of int of shape (cells,)
-        For each cell of the finer bins its number among the cells of the coarser ones, of all
-        columns in a row; −1 in columns that are left out.
+    ``number`` is, for each cell of the finer bins, its number among the cells of the coarser ones,
+    of all columns in a row; −1 in columns that are left out.
     """
 
     bins: tuple[Bins, ...]
@@ -50,10 +43,7 @@ def coarser(
 ) -> Rebinning:
     """Return coarser bins; the parameters are those of `BinCounts.rebin`, after the bins.
 
-    Parameters
-    ----------
-    named : bool
-        Whether the columns have names; otherwise those that are kept are numbered again.
+    Columns without names (``named`` is False) are numbered again.
     """
     drop = [drop] if isinstance(drop, str) else list(drop)
     _check_columns([column.name for column in bins], cuts, merge, other, drop)

@@ -14,18 +14,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtri
 
-from directrix.exceptions import DifferentBinsError
-from directrix.tables.counts.bin_counts import BinCounts
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.tables.bins import Bins
-
+from directrix._typing import AnyArray, FloatArray
+from directrix.tables.bins import Bins
+from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
 
 #: Conventional readings of a population stability index.
 SOME_CHANGE, LARGE_CHANGE = 0.1, 0.25
@@ -181,15 +177,8 @@ def compare_cells(
 ) -> Stability:
     """Compare the counts of single columns with later counts.
 
-    Parameters
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    base : sequence of arrays of shape (cells,)
-        Weight of the base rows in each cell of each column.
-    n_base : float
-        Number of base rows; with weights that are no numbers of rows, the effective one.
-    later : dict of BinCounts
-    smoothing : float
+    ``base`` is the weight of the base rows in each cell of each column, ``n_base`` their number;
+    with weights that are no numbers of rows, the effective one.
     """
     if not later:
         msg = "there is no later period to compare with: give BinCounts, or a dict of them by name"
@@ -199,7 +188,7 @@ def compare_cells(
         if not isinstance(counts, BinCounts):
             msg = f"later must be BinCounts or a dict of them by name, not {type(counts).__name__}"
             raise TypeError(msg)
-        _require_same_bins(bins, counts.bins)
+        require_same_bins(bins, counts.bins)
         n_later[period] = effective_rows(counts)
         if not (n_base and n_later[period]):
             msg = f"there are no rows in {'the base period' if not n_base else period}"
@@ -215,12 +204,7 @@ def compare_cells(
 def stability_index(base: AnyArray, later: AnyArray, smoothing: float = 0.5) -> FloatArray:
     """Return what each cell adds to the population stability index; their sum is the index.
 
-    Parameters
-    ----------
-    base, later : arrays of shape (cells,)
-        Counts.
-    smoothing : float
-        Number that is added to every count of a cell that has rows in either.
+    ``smoothing`` is added to every count of a cell that has rows in either.
     """
     if not smoothing >= 0:
         msg = f"smoothing must be a number that is not negative, not {smoothing!r}"
@@ -261,43 +245,23 @@ def _column(
 def psi_reading(psi: float, freedom: int, sizes: tuple[float, float]) -> tuple[float, str]:
     """Return the level that a stability index stays below by chance, and its reading in words.
 
-    Parameters
-    ----------
-    psi : float
-    freedom : int
-        Degrees of freedom: cells less one, or parameters of a distribution.
-    sizes : pair of float
-        Effective numbers of rows of both periods.
+    Degrees of freedom are cells less one, or parameters of a distribution; ``sizes`` are the
+    effective numbers of rows of both periods.
     """
     scale = 1.0 / sizes[0] + 1.0 / sizes[1]
     noise = float(chdtri(freedom, 1.0 - _LEVEL)) * scale if freedom > 0 else 0.0
-    return noise, _reading(psi, noise)
-
-
-def _reading(psi: float, noise: float) -> str:
     if psi <= noise:
-        return "within noise"
-    if psi < SOME_CHANGE:
-        return "stable"
-    return "some change" if psi < LARGE_CHANGE else "large change"
+        return noise, "within noise"
+    steps = (SOME_CHANGE, "stable"), (LARGE_CHANGE, "some change"), (np.inf, "large change")
+    return noise, next(reading for limit, reading in steps if psi < limit)
 
 
 def effective_rows(counts: BinCounts) -> float:
     """Return the number of rows; weights that are not whole numbers make it the effective one."""
     if counts.exact:
         return float(counts.weight)
-    groups = [group for part in counts.parts for group in part]
-    squares = float(sum(group.weight_sq for group in groups))
+    squares = float(sum(group.weight_sq for part in counts.parts for group in part))
     return float(counts.weight) ** 2 / squares if squares else 0.0
-
-
-def _require_same_bins(base: Sequence[Bins], later: Sequence[Bins]) -> None:
-    for first, second in zip(base, later, strict=False):
-        if first != second:
-            raise DifferentBinsError(first.name)
-    if len(base) != len(later):
-        rest = [*base[len(later) :], *later[len(base) :]]
-        raise DifferentBinsError(rest[0].name)
 
 
 def _moved_text(bins: Sequence[BinShift]) -> str:

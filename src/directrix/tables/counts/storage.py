@@ -1,46 +1,23 @@
-"""Files of counts: safetensors with a JSON header, described in ``docs/bin-counts.md``.
-
-A file holds only data, nothing executable, and its content is not trusted: the reader checks every
-length, type, shape and value before using any, and raises `MomentsFileError` for any file that
-`write` could not have written.
-"""
+"""Files of counts, and the conditions that the counts of any rows satisfy."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from directrix.exceptions.files import BinnerFileError, MomentsFileError
-from directrix.files.checks import (
-    CLASS_TYPES,
-    check_classes,
-    check_format,
-    check_label_room,
-)
-from directrix.moments.storage import (
-    classes_of,
-    header_of,
-    read_parts,
-    signed_preamble,
-    write_whole,
-)
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.exceptions.files import BinnerFileError, FileContentError
+from directrix.files.layout import FLAG, Array, Layout, classes_of, fold_sizes, require
+from directrix.rows.labels import are_squares
 from directrix.tables.binner import Binner
-from directrix.tables.bins import Bins, NumberBins
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, ROUNDING, PairCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.moments import ClassMoments, Moments
-    from directrix.tables.binner import Binner
-    from directrix.tables.bins import Bins
     from directrix.tables.counts.bin_counts import BinCounts
 
 # ── Conditions that the counts of any rows satisfy ────────────────────────────────────────────────
@@ -55,30 +32,20 @@ _SUMS = 1 << 20
 def contradiction(counts: PairCounts, starts: IntArray) -> str | None:
     """Return what shows that counts are of no rows, or None.
 
-    Parameters
-    ----------
-    counts : PairCounts
-        With an upper triangle in canonical format: sorted, without zeros.
-    starts : array of int of shape (columns + 1,)
-        First cell of each column, and the number of all cells.
+    The upper triangle is in canonical format: sorted, without zeros. ``starts`` is the first cell
+    of each column, and the number of all cells.
     """
     if not counts.count:
         empty = not (counts.weight or counts.weight_sq or counts.pairs.nnz)
         return None if empty else "a class without rows has counts"
     if counts.pairs.data.min(initial=1) <= 0 or counts.count < 0 or counts.weight <= 0:
         return "a count is not positive"
-    if _weights_contradict(counts):
+    whole = not counts.exact or counts.count <= counts.weight <= MOST_WEIGHT
+    if not whole or not are_squares(
+        counts.weight, counts.weight_sq, counts.count, _WEIGHT_ROUNDING
+    ):
         return "its counts and weights contradict each other"
     return _contradiction_of_cells(counts, starts)
-
-
-def _weights_contradict(counts: PairCounts) -> bool:
-    if counts.exact and not counts.count <= counts.weight <= MOST_WEIGHT:
-        return True
-    # (Σω)² / n ≤ Σω² ≤ (Σω)², divided by Σω so that nothing overflows
-    share = counts.weight_sq / counts.weight
-    low, high = counts.weight / counts.count, counts.weight
-    return not low * (1 - _WEIGHT_ROUNDING) <= share <= high * (1 + _WEIGHT_ROUNDING)
 
 
 def _contradiction_of_cells(counts: PairCounts, starts: IntArray) -> str | None:
@@ -116,124 +83,55 @@ def _by_column(pairs: Any, rows: slice, column: IntArray) -> FloatArray:
     return sums.reshape(-1, n_columns)
 
 
-# ── From the moments of binned features back to counts ────────────────────────────────────────────
+# ── The file of counts: safetensors with a JSON header (``docs/bin-counts.md``) ───────────────────
 
-#: Distance from a whole number up to which a recovered count is taken for it.
-_NEAR = 1e-3
-
-#: Greatest weight of a class: the rounding of a scatter, about 1e-14 of it, is then below a count.
-_MOST_WEIGHT = 1 << 36
-
-
-def parts_of_moments(moments: Moments, binner: Binner) -> tuple[tuple[PairCounts, ...], ...]:
-    """Return the counts of each fold and class of the moments of a binner's features.
-
-    Parameters
-    ----------
-    moments : Moments
-    binner : Binner
-        Fitted; its encoding is that of the features.
-    """
-    if binner.encoding == "ordinal":
-        msg = "moments of cell numbers do not tell counts; summarise features of another encoding"
-        raise ValueError(msg)
-    names = tuple(binner.get_feature_names_out().tolist())
-    if moments.n_features != len(names):
-        msg = f"the moments are of {moments.n_features} features, and the binner has {len(names)}"
-        raise ValueError(msg)
-    if moments.feature_names is not None and moments.feature_names != names:
-        pairs = zip(moments.feature_names, names, strict=True)
-        found, expected = next((a, b) for a, b in pairs if a != b)
-        msg = f"the moments have a feature {found!r} where the binner has {expected!r}"
-        raise ValueError(msg)
-    thermometer = binner.encoding == "thermometer"
-    matrix = cell_matrix(binner.bins_, thermometer=thermometer)
-    starts = np.cumsum([0, *(bins.n_cells for bins in binner.bins_)])
-    return tuple(
-        tuple(_recovered(group, matrix, starts) for group in part) for part in moments.parts
-    )
-
-
-def cell_matrix(bins: Sequence[Bins], *, thermometer: bool) -> Any:
-    """Return the matrix from features, with a constant last, to cells; sparse, of int64.
-
-    Parameters
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    thermometer : bool
-        Whether features are those of a thermometer; otherwise one-hot.
-    """
-    blocks, lowest, start = [], [], 0
-    for column in bins:
-        is_ordered = thermometer and isinstance(column, NumberBins)
-        block = np.eye(column.n_cells, dtype=np.int64)
-        if is_ordered:
-            # The feature of cell k + 1 is "above cut k"; cell 1 is what is left.
-            last = column.n_ordered
-            block[range(2, last), range(3, last + 1)] = -1
-            block[1] = -1
-            block[1, 3 : last + 1] = 0  # all above the first cut are in "above cut 1"
-            block = np.delete(block, 1, axis=1)
-        lowest += [start + 1] if is_ordered else []
-        start += column.n_cells
-        blocks.append(block)
-    constant = np.zeros((start, 1), dtype=np.int64)
-    constant[lowest] = 1
-    main = sparse.block_diag(blocks, format="csr", dtype=np.int64)
-    return sparse.csr_array(sparse.hstack([main, constant], format="csr"))
-
-
-def _recovered(group: ClassMoments, matrix: Any, starts: IntArray) -> PairCounts:
-    n_cells = matrix.shape[0]
-    if not group.count:
-        return PairCounts.empty(n_cells)
-    group = group.with_matrix()
-    if group.weight > _MOST_WEIGHT:
-        msg = (
-            f"a class has the weight {group.weight:g}, and the digits of moments tell counts up to "
-            f"{_MOST_WEIGHT}: count the rows themselves, or parts of them"
-        )
-        raise ValueError(msg)
-    used = matrix.shape[1] - 1  # features of crosses come after those of columns
-    mean = np.append(group.mean[:used] + group.mean_tail[:used], 1.0)
-    second = group.weight * np.multiply.outer(mean, mean)
-    second[:-1, :-1] += np.asarray(group.scatter)[:used, :used]
-    pairs = matrix @ (matrix @ second).T
-    whole = np.rint(pairs)
-    gap = float(np.abs(pairs - whole).max())
-    off = max(gap, *(abs(value - round(value)) for value in (group.weight, group.weight_sq)))
-    if off > _NEAR:
-        msg = (
-            f"the moments are not those of whole numbers of rows: a count is {off:.3g} away from "
-            "one. Weights must be whole numbers, and features those of this binner"
-        )
-        raise ValueError(msg)
-    counts = PairCounts(
-        group.count,
-        round(group.weight),
-        round(group.weight_sq),
-        sparse.csr_array(np.triu(whole).astype(np.int64)),
-    )
-    problem = contradiction(counts, starts)
-    if problem:
-        msg = f"the moments are not those of the features of this binner: {problem}"
-        raise ValueError(msg)
-    return counts
-
-
-# ── Files of counts: safetensors with a JSON header, described in ``docs/bin-counts.md`` ──────────
-
-FORMAT = "directrix.bin_counts"
-VERSION = 1
-
-_KEYS = ["classes", "exact", "folded", "format", "version", "writer"]
-_ARRAYS = ["binner", "count", "data", "indices", "pointers", "weight", "weight_sq"]
 #: Sums of squared whole numbers are stored as multiples of 2⁵³ and the rest.
 _LIMB = 53
 
 
+def _sizes(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    number = "int64" if header["exact"] else "float64"
+    return {**fold_sizes(header, arrays), "limbs": 2, "number": number}
+
+
+def _fields(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    """Return the constructor arguments of `BinCounts`, after checking all of them."""
+    try:
+        binner = Binner.from_json(arrays["binner"].tobytes().decode())
+    except (UnicodeDecodeError, BinnerFileError) as error:
+        msg = f"its binner cannot be read: {error}"
+        raise FileContentError(msg) from None
+    require(not binner.crosses_, "its binner has crosses")
+    return {
+        "bins": binner.bins_,
+        "classes": classes_of(header),
+        "parts": _parts(arrays, np.cumsum([0, *(column.n_cells for column in binner.bins_)])),
+        "folded": header["folded"],
+        "named": hasattr(binner, "feature_names_in_"),
+    }
+
+
+_BY_CLASS = ("folds", "classes")
+LAYOUT = Layout(
+    format="directrix.bin_counts",
+    noun="summary",
+    entries={"folded": FLAG, "exact": FLAG},
+    arrays={
+        "binner": Array("uint8", ("letters",)),
+        "count": Array("int64", _BY_CLASS),
+        "weight": Array("number", _BY_CLASS),
+        "weight_sq": Array("number", (*_BY_CLASS, "limbs")),
+        "pointers": Array("int64", (*_BY_CLASS, "pointers")),
+        "indices": Array("int32", ("pairs",)),
+        "data": Array("number", ("pairs",)),
+    },
+    sizes=_sizes,
+    laws=_fields,
+)
+
+
 def write(counts: BinCounts, path: str | PathLike[str]) -> None:
-    """Write counts to a file, atomically, if a reader would accept them; equal ones equally."""
+    """Write counts to a file, atomically, if a reader would accept them."""
     groups = list(chain(*counts.parts))
     shape = len(counts.parts), len(counts.classes)
     number = np.int64 if counts.exact else np.float64
@@ -242,7 +140,7 @@ def write(counts: BinCounts, path: str | PathLike[str]) -> None:
     ]
     text = counts.binner.to_json().encode()
     n_pointers = counts.n_cells + 1 if groups else 0
-    tensors: dict[str, AnyArray] = {
+    arrays: dict[str, AnyArray] = {
         "binner": np.frombuffer(text, dtype=np.uint8),
         "count": np.array([g.count for g in groups], dtype=np.int64).reshape(shape),
         "weight": np.array([g.weight for g in groups], dtype=number).reshape(shape),
@@ -251,134 +149,47 @@ def write(counts: BinCounts, path: str | PathLike[str]) -> None:
         "indices": _joined([g.pairs.indices for g in groups], np.int32),
         "data": _joined([g.pairs.data for g in groups], number),
     }
-    header = {
-        **header_of(FORMAT, VERSION, counts.classes),
-        "folded": counts.folded,
-        "exact": counts.exact,
-    }
-    header_text = json.dumps(header, sort_keys=True)
-    try:
-        preamble = signed_preamble(header_text, tensors)
-        _checked_fields(json.loads(header_text), tensors)
-    except MomentsFileError as error:
-        msg = f"these counts cannot be saved: {error}"
-        raise ValueError(msg) from None
-    write_whole(Path(path), preamble, tensors)
+    LAYOUT.write(path, counts.classes, {"folded": counts.folded, "exact": counts.exact}, arrays)
 
 
-def read(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the constructor arguments of the `BinCounts` stored in a file."""
-    path = Path(path)
-    try:
-        header, tensors, intact = read_parts(path, "summary")
-        fields = _checked_fields(header, tensors)
-        _require(intact, "its checksum does not match: it is damaged")
-    except MomentsFileError as error:
-        raise MomentsFileError(error.reason, str(path)) from None
-    return fields
-
-
-def _checked_fields(header: Any, tensors: dict[str, AnyArray]) -> dict[str, Any]:
-    """Return the constructor arguments of `BinCounts`, after checking all of them."""
-    _check_header(header)
-    binner = _binner(tensors)
-    parts = _parts(header, tensors, binner.bins_)
-    return {
-        "bins": binner.bins_,
-        "classes": classes_of(header),
-        "parts": parts,
-        "folded": header["folded"],
-        "named": hasattr(binner, "feature_names_in_"),
-    }
-
-
-def _check_header(header: Any) -> None:
-    check_format(header, FORMAT, VERSION, _KEYS)
-    types = type(header["folded"]), type(header["exact"])
-    _require(types == (bool, bool), "an entry of its header is of the wrong type")
-    check_classes(header["classes"], CLASS_TYPES)
-
-
-def _binner(tensors: dict[str, AnyArray]) -> Binner:
-    _require(sorted(tensors) == _ARRAYS, "its arrays are not those of counts")
-    text = tensors["binner"]
-    _require(text.dtype == np.uint8 and text.ndim == 1, "its binner is not text")
-    try:
-        binner = Binner.from_json(text.tobytes().decode())
-    except (UnicodeDecodeError, BinnerFileError) as error:
-        msg = f"its binner cannot be read: {error}"
-        raise MomentsFileError(msg) from None
-    _require(not binner.crosses_, "its binner has crosses")
-    return binner
-
-
-def _parts(
-    header: dict[str, Any], tensors: dict[str, AnyArray], bins: Sequence[Bins]
-) -> tuple[tuple[PairCounts, ...], ...]:
-    """Return the counts of each fold and class, after checking all arrays."""
-    starts = np.cumsum([0, *(column.n_cells for column in bins)])
-    n_cells, values = int(starts[-1]), header["classes"]["values"]
-    count, pointers = tensors["count"], tensors["pointers"]
-    n_parts = count.shape[0] if count.ndim else 0
-    # Without classes the arrays are empty, whatever number of folds their shapes claim.
-    folds_agree = n_parts == 1 or (n_parts > 1 and header["folded"] and values)
-    _require(folds_agree, "its folds do not match its header")
-    check_label_room(header["classes"], tensors)
-    shape = n_parts, len(values)
-    number = np.int64 if header["exact"] else np.float64
-    n_entries = len(tensors["data"]) if tensors["data"].ndim else -1
-    expected: dict[str, tuple[tuple[int, ...], Any]] = {
-        "count": (shape, np.int64),
-        "weight": (shape, number),
-        "weight_sq": ((*shape, 2), number),
-        "pointers": ((*shape, n_cells + 1 if values else 0), np.int64),
-        "indices": ((n_entries,), np.int32),
-        "data": ((n_entries,), number),
-    }
-    for name, (size, dtype) in expected.items():
-        tensor = tensors[name]
-        fits = tensor.shape == size and tensor.dtype == dtype
-        _require(fits, f"{name} has type {tensor.dtype} and shape {tensor.shape}")
-        _require(np.isfinite(tensor).all(), f"{name} is not finite")
-    _require(n_cells < 1 << 31, "its binner has too many cells")
-    first = pointers[..., :1] if values else pointers
-    increasing = not first.any() and (np.diff(pointers, axis=-1) >= 0).all()
+def _parts(arrays: dict[str, AnyArray], starts: IntArray) -> tuple[tuple[PairCounts, ...], ...]:
+    """Return the counts of each fold and class, after checking the sparse matrices."""
+    (n_parts, n_classes), n_cells = arrays["count"].shape, int(starts[-1])
+    pointers, n_entries = arrays["pointers"], len(arrays["data"])
+    require(n_cells < 1 << 31, "its binner has too many cells")
+    increasing = not pointers[..., :1].any() and (np.diff(pointers, axis=-1) >= 0).all()
+    complete = pointers.shape[-1] == (n_cells + 1 if n_classes else 0)
     ends = np.concatenate([[0], np.cumsum(pointers[..., -1:].ravel(), dtype=object)])
-    _require(increasing and ends[-1] == n_entries, "its pointers are not those of a sparse matrix")
+    fits = complete and increasing and ends[-1] == n_entries
+    require(fits, "its pointers are not those of a sparse matrix")
     groups = []
-    for k, index in enumerate(np.ndindex(shape)):
+    for k, index in enumerate(np.ndindex(n_parts, n_classes)):
         entries = slice(int(ends[k]), int(ends[k + 1]))
-        groups.append(_group(index, entries, tensors, n_cells))
+        groups.append(_group(index, entries, arrays, n_cells))
         problem = contradiction(groups[-1], starts)
-        _require(problem is None, str(problem))
-    width = len(values)
-    return tuple(tuple(groups[k * width : (k + 1) * width]) for k in range(n_parts))
+        require(problem is None, str(problem))
+    return tuple(tuple(groups[k * n_classes : (k + 1) * n_classes]) for k in range(n_parts))
 
 
 def _group(
-    index: tuple[int, ...], entries: slice, tensors: dict[str, AnyArray], n_cells: int
+    index: tuple[int, ...], entries: slice, arrays: dict[str, AnyArray], n_cells: int
 ) -> PairCounts:
-    data, indices = tensors["data"][entries].copy(), tensors["indices"][entries].copy()
-    pointers = tensors["pointers"][index]
+    data, indices = arrays["data"][entries].copy(), arrays["indices"][entries].copy()
+    pointers = arrays["pointers"][index]
     row = np.repeat(np.arange(n_cells), np.diff(pointers))
     upper = (indices >= row).all() and indices.max(initial=0) < n_cells
     sorted_rows = ((np.diff(indices) > 0) | (np.diff(row) > 0)).all()
-    _require(upper and sorted_rows, "its pairs are not an upper triangle in order")
-    high, low = tensors["weight_sq"][index].tolist()
+    require(upper and sorted_rows, "its pairs are not an upper triangle in order")
+    high, low = arrays["weight_sq"][index].tolist()
     if isinstance(high, int):
-        _require(0 <= low < 1 << _LIMB and 0 <= high <= MOST_WEIGHT, "a sum of squares is not one")
+        require(0 <= low < 1 << _LIMB and 0 <= high <= MOST_WEIGHT, "a sum of squares is not one")
         high = (high << _LIMB) + low
     else:
-        _require(low == 0, "a sum of squares is not one")
+        require(low == 0, "a sum of squares is not one")
     pairs = sparse.csr_array((data, indices, pointers), shape=(n_cells, n_cells))
-    count, weight = (tensors[name][index].item() for name in ("count", "weight"))
+    count, weight = (arrays[name][index].item() for name in ("count", "weight"))
     return PairCounts(count, weight, high, pairs)
 
 
 def _joined(arrays: Sequence[AnyArray], dtype: Any) -> AnyArray:
     return np.concatenate([np.empty(0, dtype=dtype), *arrays]).astype(dtype)
-
-
-def _require(condition: object, reason: str) -> None:
-    if not condition:
-        raise MomentsFileError(reason)

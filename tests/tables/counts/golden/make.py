@@ -10,7 +10,7 @@ import pandas as pd
 
 from directrix import Binner
 from directrix.tables import BinCounts
-from directrix.tables.counts.storage import VERSION
+from directrix.tables.counts.storage import LAYOUT
 
 ROWS = pd.DataFrame(
     {
@@ -46,7 +46,7 @@ def main() -> None:
     ).fit(ROWS)
     counts = BinCounts.of(binner, ROWS, LABELS, WEIGHT, fold=FOLD)
     coarse = counts.rebin(merge={"town": [("Graz", "Wels")], "age": [(1, 2)]})
-    path = Path(__file__).parent / f"v{VERSION}.counts"
+    path = Path(__file__).parent / f"v{LAYOUT.version}.counts"
     if path.exists():
         msg = f"{path} exists, and golden files are never written again"
         raise FileExistsError(msg)

@@ -1,0 +1,403 @@
+"""Checked files: a layout declares what a file holds, and one reader and writer enforce it.
+
+A file is safetensors with a JSON header and a checksum (``docs/file-format.md``), or JSON alone. It
+holds data, nothing executable, and its content is not trusted: everything is checked before
+anything is used. No check allocates memory by a number read from the file: sizes are compared with
+the arrays that were loaded, which safetensors has compared with the length of the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import pairwise
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from directrix._typing import AnyArray
+from directrix.exceptions import StateError
+from directrix.exceptions.files import FileContentError, MomentsFileError
+from directrix.files.atomic import atomic_file
+from directrix.rows.labels import UNLABELLED
+
+Arrays: TypeAlias = dict[str, AnyArray]
+
+#: Header length allowed beyond an eighth of the size of the numbers. Parsed JSON takes up to twenty
+#: times the memory of its text, so this bounds the memory of a reader by the file size.
+_HEADER_BYTES = 1 << 20
+
+#: Memory allowed for text labels beyond four times that of the numbers. NumPy allocates the length
+#: of the longest label for every label, so this bounds the memory of a reader by the file size.
+_LABEL_BYTES = 1 << 20
+
+#: Integers beyond this are not all floats.
+LARGEST_INT = 1 << 53
+
+_DTYPE_CODES = {"uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
+
+#: Types of the labels of a summary by name; "none" is that of rows without labels.
+SUMMARY_LABELS: dict[str, type] = {
+    "bool": bool,
+    "int64": int,
+    "float64": float,
+    "str": str,
+    "none": type(None),
+}
+
+# ── Laws: a predicate, and the sentence that says what is wrong otherwise ─────────────────────────
+
+
+def require(condition: object, reason: str) -> None:
+    """Raise `FileContentError` with this reason unless the condition holds."""
+    if not condition:
+        raise FileContentError(reason)
+
+
+@contextmanager
+def refusing(
+    error: type[FileContentError], path: str | PathLike[str] | None = None
+) -> Iterator[None]:
+    """Turn what a check refuses into the error of a kind of file, with its path."""
+    name = None if path is None else str(path)
+    try:
+        yield
+    except RecursionError:
+        msg = "its header is nested too deeply"
+        raise error(msg, name) from None
+    except (FileContentError, StateError) as refused:
+        raise error(refused.reason, name) from None
+
+
+class Entry(NamedTuple):
+    """An entry of a JSON object: the law of its value, and what is wrong where the law fails."""
+
+    law: Callable[[Any], object]
+    otherwise: str
+
+
+def check_entries(
+    plain: Any, entries: Mapping[str, Entry], incomplete: str, later: Iterable[str] = ()
+) -> None:
+    """Check that a JSON object has these entries and no others, and that all keep their laws.
+
+    It may lack ``later`` entries, which older files do not have.
+    """
+    complete = isinstance(plain, dict) and {*entries} - {*later} <= {*plain} <= {*entries}
+    require(complete, incomplete)
+    for name, value in plain.items():
+        require(entries[name].law(value), entries[name].otherwise)
+
+
+def is_text(value: Any) -> bool:
+    """Return whether a value is text."""
+    return type(value) is str
+
+
+def is_flag(value: Any) -> bool:
+    """Return whether a value is True or False."""
+    return type(value) is bool
+
+
+def is_float(value: Any) -> bool:
+    """Return whether a value is a finite float."""
+    return type(value) is float and isfinite(value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number: a float, or an int that is exactly a float."""
+    return is_float(value) or (type(value) is int and abs(value) < LARGEST_INT)
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value is a whole number from zero up."""
+    return type(value) is int and 0 <= value < LARGEST_INT
+
+
+def is_list_of(values: Any, law: Callable[[Any], bool]) -> bool:
+    """Return whether a value is a list whose items all keep a law."""
+    return isinstance(values, list) and all(map(law, values))
+
+
+def optional(law: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return the law that also admits None."""
+    return lambda value: value is None or law(value)
+
+
+FLAG = Entry(is_flag, "an entry of its header is of the wrong type")
+#: An entry that is checked where it is used.
+ANY = Entry(lambda value: True, "")  # noqa: ARG005
+
+# ── Layouts: what a file holds, declared as data ──────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """The JSON object of a kind of file: its format, its version and its entries.
+
+    ``noun`` is what a file holds, for errors. ``format``, ``version`` and ``writer`` are not among
+    the entries: all files have them.
+    """
+
+    format: str
+    noun: str
+    entries: Mapping[str, Entry]
+    version: int = 1
+
+    common: ClassVar[Mapping[str, Entry]] = {
+        "format": Entry(is_text, ""),
+        "version": Entry(is_count, ""),
+        "writer": Entry(is_text, "its writer is not text"),
+    }
+
+    def stamp(self) -> dict[str, Any]:
+        """Return the entries that all files have."""
+        writer = f"directrix {version('directrix')}"
+        return {"format": self.format, "version": self.version, "writer": writer}
+
+    def check_header(self, header: Any) -> None:
+        """Check the format, the version and every entry."""
+        is_format = isinstance(header, dict) and header.get("format") == self.format
+        require(is_format, f"it is something else than a {self.noun}")
+        written = header.get("version")
+        require(type(written) is int, "its version is not a whole number")
+        newer = f"its version is {written}, and this program reads {self.version}"
+        require(written == self.version, f"{newer}: install a newer directrix")
+        incomplete = "its header lacks an entry or has one too many"
+        check_entries(header, {**self.common, **self.entries}, incomplete)
+
+
+class Array(NamedTuple):
+    """An array of a file: its type, its shape in terms of named sizes, and the law of its numbers.
+
+    A type or length that `Layout.sizes` names is looked up there; a length that it does not name is
+    that of the first array with this name in its shape.
+    """
+
+    dtype: str
+    shape: tuple[str, ...]
+    law: Callable[[AnyArray], object] = lambda array: np.isfinite(array).all()
+    otherwise: str = "is not finite"
+
+
+def _nothing(header: dict[str, Any], arrays: Arrays) -> Any:
+    del header, arrays
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout(Header):
+    """All that a safetensors file of one kind holds.
+
+    All have the entry ``classes``. ``sizes`` returns named lengths and types from the header and
+    the unchecked arrays. ``laws`` checks what no entry or array shows alone, and returns what it
+    builds on the way. Without ``arrays``, ``laws`` checks them too.
+    """
+
+    error: type[FileContentError] = MomentsFileError
+    label_types: Mapping[str, type] = field(default_factory=lambda: SUMMARY_LABELS)
+    arrays: Mapping[str, Array] | None = None
+    sizes: Callable[[dict[str, Any], Arrays], dict[str, Any]] = _nothing
+    laws: Callable[[dict[str, Any], Arrays], Any] = _nothing
+
+    common: ClassVar[Mapping[str, Entry]] = {**Header.common, "classes": ANY}
+
+    def write(
+        self, path: str | PathLike[str], classes: AnyArray, entries: dict[str, Any], arrays: Arrays
+    ) -> None:
+        """Write a file, completely or not at all, if a reader would accept it.
+
+        Equal content gives identical bytes.
+        """
+        header = {**self.stamp(), "classes": _plain_classes(classes), **entries}
+        text = json.dumps(header, sort_keys=True)
+        try:
+            preamble = _signed_preamble(text, arrays)
+            self.check(json.loads(text), arrays)
+        except (FileContentError, StateError) as error:
+            msg = f"this {self.noun} cannot be saved: {error}"
+            raise ValueError(msg) from None
+        with atomic_file(path) as file:
+            file.write(preamble)
+            for array in arrays.values():
+                file.write(array.data)
+
+    def read(self, path: str | PathLike[str]) -> tuple[dict[str, Any], Arrays, Any]:
+        """Return the header and the arrays of a file, and what ``laws`` built, all checked."""
+        with refusing(self.error, path):
+            header, arrays, intact = read_parts(Path(path), self.noun)
+            built = self.check(header, arrays)
+            require(intact, "its checksum does not match: it is damaged, so copy it once more")
+        return header, arrays, built
+
+    def check(self, header: Any, arrays: Arrays) -> Any:
+        """Check a header and arrays, and return what ``laws`` built of them."""
+        self.check_header(header)
+        _check_classes(header["classes"], self.label_types)
+        if self.arrays is not None:
+            theirs = f"its arrays are not those of a {self.noun}"
+            require(sorted(arrays) == sorted(self.arrays), theirs)
+        _check_label_room(header["classes"], arrays)
+        sizes = {"classes": len(header["classes"]["values"]), **self.sizes(header, arrays)}
+        for name, declared in (self.arrays or {}).items():
+            _check_array(name, arrays[name], declared, sizes)
+        return self.laws(header, arrays)
+
+
+def _check_array(name: str, array: AnyArray, declared: Array, sizes: dict[str, Any]) -> None:
+    """Check an array, and note the lengths that its shape names first."""
+    if array.ndim == len(declared.shape):
+        for size, length in zip(declared.shape, array.shape, strict=True):
+            sizes.setdefault(size, length)
+    shape = tuple(sizes.get(size) for size in declared.shape)
+    fits = array.dtype == sizes.get(declared.dtype, declared.dtype) and array.shape == shape
+    require(fits, f"{name} has type {array.dtype} and shape {array.shape}")
+    require(declared.law(array), f"{name} {declared.otherwise}")
+
+
+def fold_sizes(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """Return the number of folds of a summary by class and fold, which its header must admit."""
+    count, values = arrays["count"], header["classes"]["values"]
+    folds = count.shape[0] if count.ndim else 0
+    # Without classes the arrays are empty, whatever number of folds their shapes claim.
+    agree = folds == 1 or (folds > 1 and header["folded"] and values)
+    require(agree, "its folds do not match its header")
+    return {"folds": folds}
+
+
+# ── Class labels of a header ──────────────────────────────────────────────────────────────────────
+
+
+def _plain_classes(classes: AnyArray) -> dict[str, Any]:
+    values = classes.tolist()
+    name = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    return {"dtype": "none" if values == [None] else name, "values": values}
+
+
+def classes_of(header: dict[str, Any]) -> AnyArray:
+    """Return the labels of a header that was checked, after checking that their type holds them."""
+    dtype, values = header["classes"]["dtype"], header["classes"]["values"]
+    if dtype == "none":
+        return UNLABELLED
+    try:
+        classes: AnyArray = np.array(values, dtype=dtype)
+    except (OverflowError, ValueError) as error:
+        msg = f"a class label does not fit its type ({error})"
+        raise FileContentError(msg) from None
+    require(classes.tolist() == values, "a class label does not fit its type")
+    classes.flags.writeable = False
+    return classes
+
+
+def _check_classes(classes: Any, label_types: Mapping[str, type]) -> None:
+    parts = isinstance(classes, dict) and sorted(classes) == ["dtype", "values"]
+    require(parts, "its classes are not a type and a list")
+    dtype, values = classes["dtype"], classes["values"]
+    label_type = label_types.get(dtype) if isinstance(dtype, str) else None
+    typed = label_type is not None and is_list_of(values, lambda label: type(label) is label_type)
+    require(typed, "its classes are of the wrong type")
+    if label_type is int:
+        require(all(-(1 << 63) <= v < 1 << 63 for v in values), "a class label is beyond 64 bits")
+    if label_type is float:
+        require(all(isfinite(value) for value in values), "a class label is not finite")
+    if label_type is str:
+        # NumPy drops trailing NULs from text, so such a label would not be read as written.
+        require(not any(v.endswith("\0") for v in values), "a class label ends in a NUL")
+    if label_type is type(None):
+        require(len(values) == 1, "rows without labels are not of one class")
+    else:
+        increase = all(a < b for a, b in pairwise(values))
+        require(increase, "its classes are not sorted and different")
+
+
+def _check_label_room(classes: dict[str, Any], arrays: Arrays) -> None:
+    """Check that text labels need no more memory than is allowed for the size of the arrays."""
+    if classes["dtype"] == "str":
+        label_bytes = 4 * len(classes["values"]) * max(map(len, classes["values"]), default=0)
+        number_bytes = sum(array.nbytes for array in arrays.values())
+        fits = label_bytes <= _LABEL_BYTES + 4 * number_bytes
+        require(fits, "a class label is too long for its numbers")
+
+
+# ── Bytes: safetensors with a checksum, and JSON ──────────────────────────────────────────────────
+
+
+def read_parts(path: Path, noun: str) -> tuple[Any, Arrays, bool]:
+    """Return the unchecked header and arrays of a file, and whether its checksum matches.
+
+    Raise `MomentsFileError` for a file that is not safetensors with a header; ``noun`` is what the
+    file should hold.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    with refusing(MomentsFileError):
+        require(size >= 8 + length, f"it is cut short or was never a {noun}")
+        _check_lengths(8 + length, size - 8 - length)
+        try:
+            with safe_open(path, framework="numpy") as file:
+                metadata = file.metadata() or {}
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
+            msg = f"it is not a safetensors file ({error})"
+            raise FileContentError(msg) from None
+        require(set(metadata) == {"header", "sha256"}, "it is a safetensors file of something else")
+        header = parse_json(metadata["header"], "its header")
+    return header, arrays, metadata["sha256"] == _checksum(metadata["header"], arrays)
+
+
+def parse_json(text: str, noun: str) -> Any:
+    """Return parsed JSON in which no entry occurs twice; ``noun`` is the text, for the error."""
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        require(len(dict(pairs)) == len(pairs), "an entry occurs twice")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=distinct)
+    except FileContentError:
+        raise
+    except (ValueError, RecursionError) as error:
+        msg = f"{noun} is not JSON ({error})"
+        raise FileContentError(msg) from None
+
+
+def _check_lengths(preamble_bytes: int, number_bytes: int) -> None:
+    fits = preamble_bytes <= _HEADER_BYTES + number_bytes // 8
+    require(fits, "its header (classes and feature names) is too long for its numbers")
+
+
+def _signed_preamble(header: str, arrays: Arrays) -> bytes:
+    """Return the bytes of a safetensors file before the arrays, with the checksum of both.
+
+    Written here, because the library writes the metadata entries in random order.
+    """
+    metadata = {"header": header, "sha256": _checksum(header, arrays)}
+    entries: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        entries[name] = {
+            "dtype": _DTYPE_CODES[array.dtype.name],
+            "shape": array.shape,
+            "data_offsets": (start, end),
+        }
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)  # aligns the arrays that follow
+    _check_lengths(8 + len(text), end)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _checksum(header: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(header.encode())
+    for name in sorted(arrays):
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
