@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
+from directrix.fitting.assessment import _no_better
 from directrix.fitting.finalize import fit_threshold, warn_about_one_class
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import (
@@ -33,12 +34,7 @@ from directrix.models.intervals import (
     slope_on_area,
     wilson,
 )
-from directrix.models.operating_point import (
-    OnRows,
-    OperatingPoint,
-    _no_better,
-    predicted_rates,
-)
+from directrix.models.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments
 
 
