@@ -21,7 +21,7 @@ from directrix.exceptions import StateError
 from directrix.exceptions.files import ModelFileError, MomentsFileError
 from directrix.export._checks import require
 from directrix.export.plain_values import from_plain, to_plain
-from directrix.export.registry import CLASSIFIERS, known_names
+from directrix.export.scoring_formula import CLASSIFIERS, known_names
 from directrix.export.state_arrays import LAYOUTS, arrays_from_file, arrays_to_file
 from directrix.export.state_json import (
     calibrations_from_json,
