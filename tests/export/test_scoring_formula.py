@@ -3,7 +3,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from directrix import MomentClassifier
-from directrix.export.scoring_formula import linear_formula, scoring_formula
+from directrix.export.model_file import arrays_to_file, facts_to_json
+from directrix.export.scoring_formula import CLASSIFIERS, known_names, scoring_formula
 
 
 def test_names_are_those_of_the_fit_or_those_given(fitted):
@@ -28,5 +29,27 @@ def test_other_estimators_and_kernels_are_refused(fitted):
         scoring_formula(MomentClassifier())
     with pytest.raises(ValueError, match="is a sum over rows"):
         scoring_formula(fitted("rbf"))
-    with pytest.raises(TypeError, match="points for bins"):
-        linear_formula(fitted("card"))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_every_classifier_hands_over_its_state(name, fitted):
+    examples = {
+        "BetaBernoulliClassifier": "plateaus",
+        "DirectClassifier": "direct",
+        "MomentClassifier": "odd_names",
+        "ScorecardClassifier": "card",
+        "SmoothClassifier": "text_labels",
+    }
+    classifier = fitted(examples[name])
+    state = classifier.export_state()
+    params = classifier.get_params(deep=False)
+    for of_the_run in ("verbose", "n_jobs", "warn_baseline"):
+        params.pop(of_the_run, None)
+    assert state.params == params
+    assert sorted(arrays_to_file(state.arrays)[0]) == sorted(state.arrays)
+    assert sorted(facts_to_json(state.facts)) == sorted(state.facts)
+    assert type(CLASSIFIERS[name].from_state(state)) is type(classifier)
+
+
+def test_names_are_listed_for_messages():
+    assert known_names().split(" or ") == list(CLASSIFIERS)

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
-from directrix.classifiers.scoring import LinearFormula, ScoringFormula
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
@@ -143,7 +143,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Return what this classifier computes for a row, as numbers that an export writes."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        return LinearFormula(
+        return ScoringFormula(
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
             coefficients=tuple(map(tuple, self.coef_.tolist())),

@@ -88,13 +88,14 @@ class Sigmoid(Response):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoringFormula(ABC):
+class ScoringFormula:
     """Scores, the functions that turn them into probabilities, and the labels.
 
-    With two classes there is one score; the last class is predicted where it is above zero. With
-    more there is one for each class (one-vs-rest): the log-odds that its sigmoid gives are the
-    score of the class, the class with the greatest is predicted, and probabilities are the sigmoids
-    of all scores divided by their sum.
+    A score is linear in the features, ``coefficients @ x + intercept``, or the points of a card
+    less its cutoff. With two classes there is one score; the last class is predicted where it is
+    above zero. With more there is one for each class (one-vs-rest): the log-odds that its sigmoid
+    gives are the score of the class, the class with the greatest is predicted, and probabilities
+    are the sigmoids of all scores divided by their sum.
 
     Parameters
     ----------
@@ -102,6 +103,12 @@ class ScoringFormula(ABC):
         Labels.
     features : tuple of str or None
         Names of the columns.
+    coefficients : tuple of tuple of float
+        For each linear score, one number for each feature.
+    intercepts : tuple of float
+        One for each linear score.
+    cards : tuple of Card
+        One for each score that is made of points; empty for linear scores.
     response : Response, optional
         Probability of the last of two classes.
     one_vs_rest : tuple of Sigmoid
@@ -115,6 +122,9 @@ class ScoringFormula(ABC):
 
     classes: tuple[Any, ...]
     features: tuple[str, ...] | None
+    coefficients: tuple[tuple[float, ...], ...] = ()
+    intercepts: tuple[float, ...] = ()
+    cards: tuple[Card, ...] = ()
     response: Response | None = None
     one_vs_rest: tuple[Sigmoid, ...] = ()
     always: int | None = None
@@ -126,9 +136,9 @@ class ScoringFormula(ABC):
         return len(self.classes) == 2
 
     @property
-    @abstractmethod
     def n_features(self) -> int:
-        """The number of columns."""
+        """The number of features, or of columns of the table that a card reads."""
+        return len(self.cards[0].bins if self.cards else self.coefficients[0])
 
     @property
     def responses(self) -> tuple[Response, ...]:
@@ -158,41 +168,3 @@ class ScoringFormula(ABC):
         if self.positive_index == 1:
             return probability
         return arithmetic.add(arithmetic.multiply(probability, -1.0), 1.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinearFormula(ScoringFormula):
-    """Scores that are linear in the features; see `ScoringFormula`.
-
-    Parameters
-    ----------
-    coefficients : tuple of tuple of float
-        For each score, one number for each feature.
-    intercepts : tuple of float
-    """
-
-    coefficients: tuple[tuple[float, ...], ...]
-    intercepts: tuple[float, ...]
-
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return len(self.coefficients[0])
-
-
-@dataclass(frozen=True, kw_only=True)
-class CardFormula(ScoringFormula):
-    """Scores that are points less a cutoff, from raw columns; see `ScoringFormula`.
-
-    Parameters
-    ----------
-    cards : tuple of Card
-        One for each score.
-    """
-
-    cards: tuple[Card, ...]
-
-    @property
-    def n_features(self) -> int:
-        """The number of columns of the table."""
-        return len(self.cards[0].bins)

@@ -9,8 +9,7 @@ from directrix.export.onnx import to_onnx
 from directrix.export.plain_json import to_json
 from directrix.export.pmml import to_pmml
 from directrix.export.python_source import to_python
-from directrix.export.sql.cells import cells_to_sql
-from directrix.export.sql.expressions import SqlExpressions, to_sql
+from directrix.export.sql import SqlExpressions, cells_to_sql, to_sql
 
 __all__ = [
     "Float32PrecisionWarning",

@@ -20,7 +20,7 @@ from directrix.classifiers import OperatingPoint
 from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params
 from directrix.exceptions.files import ModelFileError
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
-from directrix.export.registry import CLASSIFIERS, known_names
+from directrix.export.scoring_formula import CLASSIFIERS, known_names
 from directrix.files.layout import (
     ANY,
     Entry,

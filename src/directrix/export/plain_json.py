@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from directrix.classifiers.scoring import CardFormula
-from directrix.export.cards.content import card_entry, column_entries
-from directrix.export.scoring_formula import Formula, scoring_formula
+from directrix.classifiers.scoring import ScoringFormula
+from directrix.export.scoring_formula import scoring_formula
+from directrix.tables import LevelBins
+from directrix.tables.bins import Bins
 
 if TYPE_CHECKING:
-    from directrix.classifiers.scoring import LinearFormula
+    from directrix.models.card import Card
 
 
 def to_json(classifier: Any) -> str:
@@ -39,52 +41,93 @@ def to_json(classifier: Any) -> str:
     ([0, 1], 0.0, ['above', 'below', 'class', 'kind', 'name', 'offset', 'one_minus'])
     """
     formula = scoring_formula(classifier)
-    if isinstance(formula, CardFormula):
-        entries = _card_entries(formula)
+    if formula.cards:
+        entries: dict[str, Any] = {
+            "format": "directrix.card",
+            "version": 1,
+            "classes": formula.classes,
+            "columns": column_entries(formula),
+            "cards": [card_entry(card) for card in formula.cards],
+            "probability": _probability(formula),
+        }
     else:
-        entries = _linear_entries(formula)
+        entries = {
+            "format": "directrix.scoring",
+            "version": 1,
+            "classes": formula.classes,
+            "features": formula.features,
+            "coefficients": formula.coefficients,
+            "intercepts": formula.intercepts,
+            "threshold": 0.0 if formula.two_classes else None,
+            "probability": _probability(formula),
+            "always": None if formula.always is None else formula.classes[formula.always],
+        }
     return json.dumps(entries, indent=2, allow_nan=False)
 
 
-def _linear_entries(formula: LinearFormula) -> dict[str, Any]:
-    return {
-        "format": "directrix.scoring",
-        "version": 1,
-        "classes": formula.classes,
-        "features": formula.features,
-        "coefficients": formula.coefficients,
-        "intercepts": formula.intercepts,
-        "threshold": 0.0 if formula.two_classes else None,
-        "probability": _probability(formula),
-        "always": None if formula.always is None else formula.classes[formula.always],
-    }
-
-
-def _card_entries(formula: CardFormula) -> dict[str, Any]:
-    return {
-        "format": "directrix.card",
-        "version": 1,
-        "classes": formula.classes,
-        "columns": column_entries(formula),
-        "cards": [card_entry(card) for card in formula.cards],
-        "probability": _probability(formula),
-    }
-
-
-def _probability(formula: Formula) -> list[dict[str, Any]]:
+def _probability(formula: ScoringFormula) -> list[dict[str, Any]]:
     """Return a function of each score, and the class whose probability it gives."""
-    if not formula.two_classes:
-        parts = zip(formula.classes, formula.probability_names, formula.responses, strict=True)
-        return [_entry(label, name, response) for label, name, response in parts]
-    label, (name,) = formula.classes[formula.positive_index], formula.probability_names
-    entry = _entry(label, name, formula.responses[0])
+    labels: Sequence[Any] = formula.classes
+    if formula.two_classes:
+        labels = [formula.classes[formula.positive_index]]
     # A score is in favour of the last class, and so is the function of it.
-    return [entry | {"one_minus": formula.positive_index == 0}]
-
-
-def _entry(label: Any, name: str, response: Any) -> dict[str, Any]:
-    return {"class": label, "name": name, "kind": response.name, **_fields(response)}
+    other = {"one_minus": formula.positive_index == 0} if formula.two_classes else {}
+    parts = zip(labels, formula.probability_names, formula.responses, strict=True)
+    return [
+        {"class": label, "name": name, "kind": response.name, **_fields(response), **other}
+        for label, name, response in parts
+    ]
 
 
 def _fields(response: Any) -> dict[str, float]:
     return asdict(response)
+
+
+def column_entries(formula: ScoringFormula) -> list[dict[str, Any]]:
+    """Return the name and kind of each column, and the values that separate its bins."""
+    return [
+        {"name": bins.name, "kind": "text", "levels": list(bins.levels)}
+        if isinstance(bins, LevelBins)
+        else {
+            "name": bins.name,
+            "kind": bins.kind,
+            "cuts": list(bins.cuts),
+            "special_values": [value for value, _ in bins.special_forms],
+        }
+        for bins in formula.cards[0].bins
+    ]
+
+
+def card_entry(card: Card) -> dict[str, Any]:
+    """Return the points of a card, by the bins of its columns."""
+    columns = zip(card.bins, card.columns, strict=True)
+    return {
+        "intercept": float(card.intercept),
+        "points": [_by_bin(bins, points.tolist()) for bins, points in columns],
+        "crosses": [
+            {
+                "columns": list(cross.columns),
+                "groups": [
+                    _by_bin(card.bins[k], merged.tolist())
+                    for k, merged in zip(cross.columns, cross.merged, strict=True)
+                ],
+                "points": cross.points.tolist(),
+            }
+            for cross in card.crosses
+        ],
+        "cutoff": float(card.cutoff),
+        "higher_is_last": bool(card.higher_is_last),
+    }
+
+
+def _by_bin(bins: Bins, by_cell: Sequence[Any]) -> dict[str, Any]:
+    """Return a value for each bin, from values in the order of the cells."""
+    if isinstance(bins, LevelBins):
+        levels = [by_cell[cell] for cell in bins.level_cells]
+        return {"missing": by_cell[0], "other": by_cell[1], "levels": levels}
+    first = 1 + bins.n_ordered
+    return {
+        "missing": by_cell[0],
+        "bins": list(by_cell[1:first]),
+        "special_values": [by_cell[cell] for _, cell in bins.special_forms],
+    }

@@ -1,4 +1,4 @@
-"""The scoring formula of a fitted classifier: all that SQL, ONNX, JSON and Python are written from.
+"""The classifiers that exports take, and the scoring formula of a fitted one.
 
 A classifier says itself what it computes (`directrix.classifiers.scoring`). Here its labels become
 values that every format can write: dates are text in ISO 8601.
@@ -10,31 +10,45 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from directrix.classifiers.scoring import CardFormula, LinearFormula
+from directrix.classifiers import (
+    BetaBernoulliClassifier,
+    DirectClassifier,
+    MomentClassifier,
+    ScorecardClassifier,
+    SmoothClassifier,
+)
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.exceptions import LabelTypeError
-from directrix.export.registry import CLASSIFIERS, known_names
 from directrix.rows.rows import checked_names
 
-Formula: TypeAlias = LinearFormula | CardFormula
+#: The classifiers by name: a new one is added here and nowhere else. It has `export_state`,
+#: `from_state` and `scoring_formula`; see `LinearClassifier`.
+CLASSIFIERS: dict[str, Any] = {
+    classifier.__name__: classifier
+    for classifier in (
+        BetaBernoulliClassifier,
+        DirectClassifier,
+        MomentClassifier,
+        ScorecardClassifier,
+        SmoothClassifier,
+    )
+}
 
 
-def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Formula:
+def known_names() -> str:
+    """Return the names of the classifiers, for messages."""
+    return " or ".join(CLASSIFIERS)
+
+
+def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> ScoringFormula:
     """Return the scoring formula of a fitted classifier, its feature names checked.
 
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted, without a kernel
-    columns : sequence of str, optional
-        Names of the features; by default those the classifier was fitted with, if any.
-
-    Raises
-    ------
-    LabelTypeError
-        If a label is not a text, number, boolean or date.
+    Features have the given names, by default those that the classifier was fitted with, if any. A
+    label that is not a text, number, boolean or date raises LabelTypeError.
     """
     types: Any = tuple(CLASSIFIERS.values())
     if not isinstance(classifier, types):
@@ -44,19 +58,24 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Fo
             "are those that the steps before it make"
         )
         raise TypeError(msg)
-    formula: Formula = classifier.scoring_formula()
+    formula: ScoringFormula = classifier.scoring_formula()
     positive = formula.positive_index
     classes = plain_labels(classifier.classes_)
     formula = replace(
         formula, classes=classes, positive=classes[positive] if formula.two_classes else None
     )
-    if isinstance(columns, str):
-        msg = f"columns must be a list of names, not the text {columns!r}"
-        raise TypeError(msg)
+    require_list(columns)
     names = formula.features if columns is None else columns
     if names is None:
         return formula
     return replace(formula, features=checked_names(names, formula.n_features))
+
+
+def require_list(columns: Any) -> None:
+    """Raise TypeError if names of columns are one text."""
+    if isinstance(columns, str):
+        msg = f"columns must be a list of names, not the text {columns!r}"
+        raise TypeError(msg)
 
 
 def plain_labels(classes: Any) -> tuple[Any, ...]:
@@ -83,12 +102,3 @@ def _plain(label: Any) -> Any:
     if not isinstance(label, bool | int | float | str | Decimal):
         raise LabelTypeError(label)
     return label
-
-
-def linear_formula(classifier: Any, columns: Sequence[str] | None = None) -> LinearFormula:
-    """Return the formula of a classifier with coefficients of columns; the same parameters."""
-    formula = scoring_formula(classifier, columns)
-    if not isinstance(formula, LinearFormula):
-        msg = f"a {type(classifier).__name__} has points for bins, and no coefficients of columns"
-        raise TypeError(msg)
-    return formula

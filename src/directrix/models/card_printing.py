@@ -1,4 +1,4 @@
-"""A card as HTML: its tables, with a small picture of the points of each column."""
+"""A card as text, Markdown and HTML, all with the same numbers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from directrix._printing import html_table, printable, text_table, wrapped
 from directrix.tables import LevelBins
 from directrix.tables.counts.bin_counts import weights_of_evidence
 
@@ -30,13 +30,8 @@ SEPARATOR = "; "
 def cells_label(bins: Bins, cells: Sequence[int]) -> str:
     """Return the name of some cells of a column together; of one cell, its label.
 
-    Neighbouring ordered bins are one range, levels are listed, and all else follows.
-
-    Parameters
-    ----------
-    bins : NumberBins or LevelBins
-    cells : sequence of int
-        Increasing.
+    Neighbouring ordered bins are one range, levels are listed, and all else follows. Cells are
+    given in increasing order.
     """
     if isinstance(bins, LevelBins):
         return _levels_label(bins, cells)
@@ -49,11 +44,6 @@ def cells_label(bins: Bins, cells: Sequence[int]) -> str:
         parts.append(labels[first] if first == last else _range_label(bins, first, last))
     rest = [labels[cell] for cell in cells if not 1 <= cell <= bins.n_ordered]
     return SEPARATOR.join([*parts, *rest])
-
-
-def printable(text: str) -> str:
-    """Return a text in one line, with escapes for characters that cannot be printed."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _range_label(bins: Bins, first: int, last: int) -> str:
@@ -78,55 +68,6 @@ def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
     return SEPARATOR.join([grouped.labels[2], *rest])
 
 
-# ── A card as text ────────────────────────────────────────────────────────────────────────────────
-
-#: Characters of a line of names before the rest goes to the next line.
-_WIDTH = 72
-_GAP = "  "
-
-
-def card_text(document: CardDocument) -> str:
-    """Return a card as text: for each column a line for each row of its table."""
-    lines = [document.headline]
-    for block in document.columns:
-        lines += ["", printable(block.title), *aligned_lines([HEADINGS, *block.texts])]
-    for cross in document.crosses:
-        lines += ["", printable(cross.title), *_cross_lines(cross)]
-    if document.unused:
-        lines += ["", *_wrapped(document.unused)]
-    return "\n".join(lines)
-
-
-def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of texts below each other: right-aligned, but for the last, which may be long."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
-    lines = []
-    for row in rows:
-        start = _GAP + "".join(
-            f"{text:>{width}}{_GAP}" for text, width in zip(row, widths, strict=False)
-        )
-        first, *rest = _wrapped(row[-1]) or [""]
-        lines.append((start + first).rstrip())
-        lines += [" " * len(start) + line for line in rest]
-    return lines
-
-
-def _cross_lines(cross: CrossBlock) -> list[str]:
-    """Return the table of a cross; its columns are numbered, since their names may be long."""
-    names = cross.table.bins
-    numbers = [f"[{k + 1}]" for k in range(len(names[1]))]
-    lines = [f"{_GAP}{printable(cross.table.columns[1])}:"]
-    lines += aligned_lines(list(zip(numbers, names[1], strict=True)))
-    header = [*numbers, cross.table.columns[0]]
-    return lines + aligned_lines(
-        [header, *([*row, name] for row, name in zip(cross.texts, names[0], strict=True))]
-    )
-
-
-def _wrapped(text: str) -> list[str]:
-    return wrap(printable(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
 # ── The rows of a card's table: the points of each bin, and the training rows that are in it ──────
 
 #: Added to each count of a row for its weight of evidence.
@@ -136,23 +77,11 @@ SMOOTHING = 0.5
 class CardRow(NamedTuple):
     """A bin of a column, or several bins with equal points.
 
-    Parameters
-    ----------
-    column : str
-    bin : str
-        What rows of the bin have.
-    rows : float
-        Weight of the training rows in it; NaN for a card without counts, as are the next three.
-    share : float
-        The same as a share of all training rows.
-    positive_rate : float
-        Share of the positives among them; NaN without rows.
-    evidence : float
-        Weight of evidence: logarithm of the bin's share of the positives over its share of the
-        negatives, with 0.5 added to each count; zero without rows.
-    points : float
-    cells : tuple of int
-        Cells of the column, as numbered by ``Binner.cells``.
+    `rows` is the weight of the training rows in it, `share` the same as a share of all, and
+    `positive_rate` the share of the positives among them (NaN without rows). `evidence` is the
+    weight of evidence: the logarithm of the bin's share of the positives over its share of the
+    negatives, with 0.5 added to each count; zero without rows. All four are NaN for a card without
+    counts. `cells` are those of the column, as numbered by ``Binner.cells``.
     """
 
     column: str
@@ -168,48 +97,30 @@ class CardRow(NamedTuple):
 def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> list[CardRow]:
     """Return the rows of a column: neighbouring ordered bins, and levels, of equal points are one.
 
-    Missing, other and special values keep rows of their own.
-
-    Parameters
-    ----------
-    bins : NumberBins or LevelBins
-    points : array of shape (cells,)
-    counts : array of shape (2, cells) or None
-        Weight of the negative and of the positive training rows.
+    Missing, other and special values keep rows of their own. Counts are the weights of the negative
+    and of the positive training rows in each cell, if they are known.
     """
     groups = _level_groups(points) if isinstance(bins, LevelBins) else _ranges(bins, points)
-    if counts is None:
-        nothing = [float("nan")] * len(groups)
-        totals, shares, rates, evidence = nothing, nothing, nothing, nothing
-    else:
+    numbers = np.full((4, len(groups)), np.nan)
+    if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
-        weight, everything = merged.sum(axis=0), merged.sum()
-        totals = weight.tolist()
-        shares = (weight / (everything or 1.0)).tolist()
-        rates = np.divide(
-            merged[1], weight, np.full(len(weight), np.nan), where=weight > 0
-        ).tolist()
-        evidence = weights_of_evidence(merged, SMOOTHING).tolist()
+        weight = merged.sum(axis=0)
+        numbers[0], numbers[1] = weight, weight / (merged.sum() or 1.0)
+        np.divide(merged[1], weight, numbers[2], where=weight > 0)
+        numbers[3] = weights_of_evidence(merged, SMOOTHING)
+    names = [cells_label(bins, group) for group in groups]
     return [
-        CardRow(
-            bins.name,
-            cells_label(bins, group),
-            totals[k],
-            shares[k],
-            rates[k],
-            evidence[k],
-            float(points[group[0]]),
-            tuple(group),
+        CardRow(bins.name, name, rows, share, rate, woe, float(points[group[0]]), tuple(group))
+        for name, group, (rows, share, rate, woe) in zip(
+            names, groups, numbers.T.tolist(), strict=True
         )
-        for k, group in enumerate(groups)
     ]
 
 
 def _ranges(bins: Bins, points: FloatArray) -> list[list[int]]:
     groups: list[list[int]] = []
     for cell, value in enumerate(points.tolist()):
-        inside = 1 < cell <= bins.n_ordered
-        if inside and points[cell - 1] == value:
+        if 1 < cell <= bins.n_ordered and points[cell - 1] == value:
             groups[-1].append(cell)
         else:
             groups.append([cell])
@@ -231,15 +142,8 @@ def _level_groups(points: FloatArray) -> list[list[int]]:
 class CrossTable:
     """Points for the combinations of the bins of two columns.
 
-    Parameters
-    ----------
-    columns : pair of str
-        Names of the columns: that of the rows of ``points``, and that of its columns.
-    bins : pair of tuples of str
-        Names of the rows and of the columns of ``points``.
-    points : array of shape (r, c)
-    cells : pair of tuples of tuples of int
-        For each row and column of ``points`` the cells it stands for.
+    Each pair has first what belongs to the rows of `points`, then what belongs to its columns: the
+    names of the two columns of the table, the names of their bins, and the cells of each.
     """
 
     columns: tuple[str, str]
@@ -251,14 +155,9 @@ class CrossTable:
     def of(
         cls, bins: tuple[Bins, Bins], merged: tuple[IntArray, IntArray], points: FloatArray
     ) -> CrossTable:
-        """Merge neighbouring rows, and neighbouring columns, that are equal.
+        """Merge neighbouring rows, and neighbouring columns, of points that are equal.
 
-        Parameters
-        ----------
-        bins : pair of NumberBins and LevelBins
-        merged : pair of arrays of int
-            For each cell of either column its row or column in ``points``.
-        points : array
+        `merged` has for each cell of either column its row or column in the points.
         """
         used = np.unique(merged[0]), np.unique(merged[1])
         rows = _equal_runs(used[0], points[:, used[1]])
@@ -301,91 +200,63 @@ def _cells(merged: IntArray, runs: list[list[int]]) -> tuple[tuple[int, ...], ..
 
 #: Digits after the point that printed points have, unless all points of the card are whole.
 DECIMALS = 1
-#: Headings of the texts of a row.
-HEADINGS = ("points", "rows", "share", "positive", "WoE", "bin")
+#: Headings of the texts of a column.
+HEADINGS = ("bin", "points", "rows", "share", "positive", "WoE")
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnBlock:
-    """The rows of a column.
+class Block:
+    """The printed table of a column or cross; the first text of a row is its name.
 
-    Parameters
-    ----------
-    title : str
-        The name of the column, and its least and greatest points.
-    rows : tuple of CardRow
-    texts : tuple of tuples of str
-        For each row one text for each of `HEADINGS`.
-    n_ordered : int
-        Number of ordered bins of the column.
+    A column has `rows` and a number of ordered bins, a cross a table with no more columns than
+    rows.
     """
 
     title: str
-    rows: tuple[CardRow, ...]
+    header: tuple[str, ...]
     texts: tuple[tuple[str, ...], ...]
-    n_ordered: int
-
-
-@dataclass(frozen=True, eq=False)
-class CrossBlock:
-    """The points of a cross.
-
-    Parameters
-    ----------
-    title : str
-    table : CrossTable
-        With no more columns than rows.
-    texts : tuple of tuples of str
-        Points.
-    """
-
-    title: str
-    table: CrossTable
-    texts: tuple[tuple[str, ...], ...]
+    rows: tuple[CardRow, ...] = ()
+    n_ordered: int = 0
+    cross: CrossTable | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CardDocument:
-    """All that is printed of a card, columns and crosses with the widest range of points first.
+    """All that is printed of a card: columns, then crosses, the widest range of points first.
 
-    Parameters
-    ----------
-    headline : str
-        Base points, cutoff, and which side of it is predicted positive.
-    columns : tuple of ColumnBlock
-    unused : str
-        Names the columns whose printed points are zero in every bin; empty if there are none.
-    crosses : tuple of CrossBlock
+    The headline has the base points, the cutoff, and which side of it is predicted positive;
+    `unused` names the columns whose printed points are zero in every bin, if there are any.
     """
 
     headline: str
-    columns: tuple[ColumnBlock, ...]
+    blocks: tuple[Block, ...]
     unused: str
-    crosses: tuple[CrossBlock, ...]
 
     @classmethod
     def of(cls, card: Card) -> CardDocument:
         """Round points as they are printed, merge bins whose points are then equal, and word it."""
         whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
         decimals = 0 if whole else DECIMALS
-        columns, unused = [], []
+        blocks, unused = [], []
         for index in card.ranked_columns:
-            rows = card.column_table(index, DECIMALS)
+            rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
             if not any(row.points for row in rows):
-                unused.append(card.bins[index].name)
+                unused.append(bins.name)
                 continue
-            title = _title(card.bins[index].name, card.columns[index], decimals)
+            title = _title(bins.name, card.columns[index], decimals)
             texts = tuple(_texts(row, decimals) for row in rows)
-            columns.append(ColumnBlock(title, tuple(rows), texts, card.bins[index].n_ordered))
-        crosses = []
+            blocks.append(Block(title, HEADINGS, texts, rows, bins.n_ordered))
         for table in card.cross_tables(DECIMALS):
             tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
-            rows_of = [[points_text(p, decimals) for p in row] for row in tall.points.tolist()]
+            header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
+            texts = tuple(
+                (name, *(points_text(p, decimals) for p in row))
+                for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
+            )
             title = _title(table.name, table.points, decimals)
-            crosses.append(CrossBlock(title, tall, tuple(map(tuple, rows_of))))
-        return cls(
-            _headline(card, decimals), tuple(columns), _unused(unused, decimals), tuple(crosses)
-        )
+            blocks.append(Block(title, header, texts, cross=tall))
+        zero = f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}"
+        return cls(_headline(card, decimals), tuple(blocks), zero if unused else "")
 
 
 def points_text(points: float, decimals: int) -> str:
@@ -406,14 +277,13 @@ def share_text(share: float) -> str:
 
 
 def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
-    evidence = "-" if np.isnan(row.evidence) else points_text(row.evidence, 2)
     return (
+        row.bin,
         points_text(row.points, decimals),
         count_text(row.rows),
         share_text(row.share),
         share_text(row.positive_rate),
-        evidence,
-        row.bin,
+        "-" if np.isnan(row.evidence) else points_text(row.evidence, 2),
     )
 
 
@@ -430,29 +300,51 @@ def _title(name: str, points: FloatArray, decimals: int) -> str:
     return f"{name}: points from {low} to {high}"
 
 
-def _unused(names: Sequence[str], decimals: int) -> str:
-    return f"{points_text(0.0, decimals)} points in every bin: {', '.join(names)}" if names else ""
+# ── Formats ───────────────────────────────────────────────────────────────────────────────────────
 
-
-# ── A card as Markdown tables ─────────────────────────────────────────────────────────────────────
-
+#: Characters of a line of names before the rest goes to the next line.
+_WIDTH = 72
+_GAP = "  "
 #: Marks of Markdown, and the beginnings of HTML tags and entities; underscores inside words are
 #: none, nor is the sign of "<= 30".
 _MARKS = re.compile(r"[\\`*|$~]|[\[\]](?!\d+\])|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=[#\w])")
+#: Size of a picture, and the height of the bars for rows at its foot.
+_WIDE, _HEIGHT, _FOOT = 240.0, 90.0, 14.0
+_BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
+
+
+def named_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of numbers, aligned right, with a name at the end that is wrapped."""
+    return text_table(rows, left=(len(rows[0]) - 1,), indent=_GAP, wrap_at=_WIDTH)
+
+
+def card_text(document: CardDocument) -> str:
+    """Return a card as text: for each column a line for each row of its table."""
+    lines = [document.headline]
+    for block in document.blocks:
+        lines += ["", printable(block.title)]
+        rows = [(*numbers, name) for name, *numbers in block.texts]
+        if block.cross is None:
+            _, *headings = block.header
+            lines += named_lines([(*headings, HEADINGS[0]), *rows])
+        else:  # its columns are numbered, since their names may be long
+            first, second = block.cross.columns
+            numbers = [f"[{k + 1}]" for k in range(len(block.header) - 1)]
+            lines.append(f"{_GAP}{printable(second)}:")
+            lines += named_lines(list(zip(numbers, block.cross.bins[1], strict=True)))
+            lines += named_lines([(*numbers, first), *rows])
+    if document.unused:
+        lines += ["", *wrapped(document.unused, _WIDTH)]
+    return "\n".join(lines)
 
 
 def card_markdown(document: CardDocument) -> str:
     """Return a card as Markdown: a table for each column and cross."""
-    headings = (HEADINGS[-1], *HEADINGS[:-1])
     parts = [document.headline]
-    for block in document.columns:
-        rows = [(texts[-1], *texts[:-1]) for texts in block.texts]
-        parts += [f"**{escaped(block.title)}**", _table(headings, rows)]
-    for cross in document.crosses:
-        table = cross.table
-        header = (f"{table.columns[0]} / {table.columns[1]}", *table.bins[1])
-        rows = [(name, *texts) for name, texts in zip(table.bins[0], cross.texts, strict=True)]
-        parts += [f"**{escaped(cross.title)}**", _table(header, rows)]
+    for block in document.blocks:
+        top = [_line(block.header), "|---|" + "---:|" * (len(block.header) - 1)]
+        table = "\n".join([*top, *map(_line, block.texts)])
+        parts += [f"**{escaped(block.title)}**", table]
     if document.unused:
         parts.append(escaped(document.unused))
     return "\n\n".join(parts) + "\n"
@@ -463,57 +355,27 @@ def escaped(text: str) -> str:
     return _MARKS.sub(r"\\\g<0>", printable(text))
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [_line(header), "|---|" + "---:|" * (len(header) - 1), *map(_line, rows)]
-    return "\n".join(lines)
-
-
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(map(escaped, cells))} |"
-
-
-# ── A card as HTML: its tables, with a small picture of the points of each column ─────────────────
-
-#: Size of a picture, and the height of the bars for rows at its foot.
-_HTML_WIDTH, _HEIGHT, _FOOT = 240.0, 90.0, 14.0
-_BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
 
 
 def card_html(document: CardDocument) -> str:
     """Return a card as HTML without scripts or style sheets, all names escaped."""
     parts = [f"<p>{escape(document.headline)}</p>"]
-    headings = (HEADINGS[-1], *HEADINGS[:-1])
-    for block in document.columns:
-        rows = [(texts[-1], *texts[:-1]) for texts in block.texts]
-        parts += [_html_table(block.title, headings, rows), _picture(block)]
-    for cross in document.crosses:
-        table = cross.table
-        header = (f"{table.columns[0]} / {table.columns[1]}", *table.bins[1])
-        rows = [(name, *texts) for name, texts in zip(table.bins[0], cross.texts, strict=True)]
-        parts.append(_html_table(cross.title, header, rows))
+    for block in document.blocks:
+        parts.append(html_table(block.header, block.texts, block.title))
+        parts += [_picture(block)] if block.rows else []
     if document.unused:
         parts.append(f"<p>{escape(document.unused)}</p>")
     return f"<div>{''.join(parts)}</div>"
 
 
-def _html_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    title = f'<caption style="text-align: left"><b>{escape(caption)}</b></caption>'
-    top = "".join(f"<th>{escape(text)}</th>" for text in header)
-    body = "".join(f"<tr>{''.join(map(_cell, range(len(row)), row))}</tr>" for row in rows)
-    return f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(index: int, text: str) -> str:
-    side = "left" if index == 0 else "right"
-    return f'<td style="text-align: {side}">{escape(text)}</td>'
-
-
-def _picture(block: ColumnBlock) -> str:
+def _picture(block: Block) -> str:
     """Return an SVG of the points: steps for ordered bins, bars for all else, rows at the foot."""
     rows = block.rows
     points = [row.points for row in rows]
     low, high = min(0.0, *points), max(0.0, *points)
-    slot, room = _HTML_WIDTH / len(rows), _HEIGHT - _FOOT - 8.0
+    slot, room = _WIDE / len(rows), _HEIGHT - _FOOT - 8.0
 
     def y(value: float) -> float:
         return 4.0 + room * (high - value) / ((high - low) or 1.0)
@@ -525,29 +387,25 @@ def _picture(block: ColumnBlock) -> str:
         if most > 0:
             tall = _FOOT * row.rows / most
             shapes.append(_bar(left, _HEIGHT - tall, slot, tall, _GREY))
-        if _ordered(row, block.n_ordered):
+        if 1 <= row.cells[0] <= block.n_ordered:
             steps += f"{'V' if steps else f'M{left:.1f} '}{y(row.points):.1f}H{right:.1f}"
         else:
             top, bottom = sorted((y(row.points), y(0.0)))
             shapes.append(_bar(left + 0.2 * slot, top, 0.6 * slot, bottom - top, _BLUE))
-        about = f"<title>{escape(row.bin)}: {escape(block.texts[k][0])}</title>"
+        about = f"<title>{escape(row.bin)}: {escape(block.texts[k][1])}</title>"
         shapes.append(
             f'<rect x="{left:.1f}" y="0" width="{slot:.1f}" height="{_HEIGHT:.0f}" '
             f'fill="transparent">{about}</rect>'
         )
-    zero = f'<path d="M0 {y(0.0):.1f}H{_HTML_WIDTH:.0f}" stroke="{_GREY}" stroke-dasharray="2 2"/>'
+    zero = f'<path d="M0 {y(0.0):.1f}H{_WIDE:.0f}" stroke="{_GREY}" stroke-dasharray="2 2"/>'
     path = (
         f'<path d="{steps}" stroke="{_VERMILION}" stroke-width="2" fill="none"/>' if steps else ""
     )
     return (
-        f'<svg role="img" aria-label="{escape(block.title)}" width="{_HTML_WIDTH:.0f}" '
-        f'height="{_HEIGHT:.0f}" viewBox="0 0 {_HTML_WIDTH:.0f} {_HEIGHT:.0f}" '
+        f'<svg role="img" aria-label="{escape(block.title)}" width="{_WIDE:.0f}" '
+        f'height="{_HEIGHT:.0f}" viewBox="0 0 {_WIDE:.0f} {_HEIGHT:.0f}" '
         f'xmlns="http://www.w3.org/2000/svg">{zero}{path}{"".join(shapes)}</svg>'
     )
-
-
-def _ordered(row: CardRow, n_ordered: int) -> bool:
-    return 1 <= row.cells[0] <= n_ordered
 
 
 def _bar(x: float, y: float, width: float, height: float, colour: str) -> str:

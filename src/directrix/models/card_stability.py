@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.models.card_printing import aligned_lines
+from directrix.models.card_printing import named_lines
 from directrix.tables import Stability, stability
 from directrix.tables.counts.stability import LATER, compare_cells
 
@@ -108,7 +108,7 @@ class CardStability:
                 f"{round(column.shift, 2) + 0.0:+.2f}",
             )
             rows.append((*numbers, column.reading, where))
-        lines += aligned_lines(rows)
+        lines += named_lines(rows)
         if len(self.columns) > _PRINTED:
             lines.append(f"  and {len(self.columns) - _PRINTED} more in .columns")
         lines += map(_score_text, self.scores)

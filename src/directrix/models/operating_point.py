@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from directrix._normal import cdf, z_value
+from directrix._printing import html_table, text_table
 from directrix.metrics import FromRates
 from directrix.metrics.curve import precision_of
 from directrix.models.intervals import (
@@ -19,8 +19,6 @@ from directrix.models.intervals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
     from directrix.moments.projection import ScoreMoments
@@ -96,7 +94,7 @@ class OperatingPoint:
         return table
 
     def __str__(self) -> str:
-        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *aligned(self.table())]
+        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *text_table(self.table())]
         return "\n".join([*lines, *self.notes])
 
 
@@ -106,18 +104,6 @@ def _number_or_interval(value: float | tuple[float, float]) -> str:
         low, high = value
         return "" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
     return "" if np.isnan(value) else f"{value:.4f}"
-
-
-def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows of a table as lines, the first column aligned left and all others right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            text.ljust(width) if k == 0 else text.rjust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
 
 
 class OperatingPoints(tuple[OperatingPoint, ...]):
@@ -139,17 +125,11 @@ class OperatingPoints(tuple[OperatingPoint, ...]):
         return texts
 
     def __str__(self) -> str:
-        return "\n".join(["expected on new rows", *aligned([self._HEADER, *self._texts()])])
+        return "\n".join(["expected on new rows", *text_table([self._HEADER, *self._texts()])])
 
     def _repr_html_(self) -> str:
         """Return the table as HTML for notebooks."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self._HEADER)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
-            for row in self._texts()
-        )
-        caption = "<caption>expected on new rows</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(self._HEADER, self._texts(), "expected on new rows")
 
 
 @dataclass(frozen=True)

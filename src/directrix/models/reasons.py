@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.exceptions.columns import ColumnNotFoundError
-from directrix.models.card_printing import aligned_lines, points_text
+from directrix.models.card_printing import named_lines, points_text
 from directrix.tables import LevelBins
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Reasons:
             found = np.flatnonzero(self.losses[row] > 0).tolist()
             lines.append(f"row {row}" if found else f"row {row}: no column costs points")
             lost = [(points_text(self.losses[row, k], decimals), self.texts[row, k]) for k in found]
-            lines += aligned_lines(lost) if lost else []
+            lines += named_lines(lost) if lost else []
         if len(self) > _PRINTED:
             lines.append(f"and {len(self) - _PRINTED:,} more rows")
         return "\n".join(lines)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import stats
 
+from directrix._printing import html_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -398,11 +400,11 @@ class DirectReport:
 
     def _repr_html_(self) -> str:
         """Return the report as HTML for notebooks."""
-        rows = "".join(
-            f"<tr><td>{'<b>' * (tried.name == self.chosen)}{escape(tried.name)}"
-            f"{'</b>' * (tried.name == self.chosen)}</td><td>{tried.metric:.4f}</td>"
-            f"<td>{_error_text(tried)}</td></tr>"
-            for tried in self._shown
+        rows = [(tried.name, f"{tried.metric:.4f}", _error_text(tried)) for tried in self._shown]
+        table = html_table(
+            ["candidate", "metric", "standard error"],
+            rows,
+            cell=lambda text: f"<b>{escape(text)}</b>" if text == self.chosen else escape(text),
         )
         weighted = f"rates are weighted by {self.weighted_by}" if self.weighted_by else ""
         return (
@@ -416,9 +418,7 @@ class DirectReport:
             + (f" {escape(self._suspects_text)}" if self.suspects else "")
             + f"{escape(self._skipped_text)}"
             + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
-            + "</p>"
-            "<table><thead><tr><th>candidate</th><th>metric</th><th>standard error</th></tr>"
-            f"</thead><tbody>{rows}</tbody></table>"
+            + f"</p>{table}"
         )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._printing import html_table
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError, LabelNotFoundError
 from directrix.files.layout import (
@@ -87,17 +87,8 @@ def _html(moments: Moments) -> str:
     header, *body = zip(*columns, strict=True)
     left_out = moments.n_features - shown
     note = f"; {left_out:,} more features" if left_out else ""
-    return (
-        f"<table><caption>{escape(repr(moments)[1:-1])}. "
-        f"Mean ± standard deviation{note}.</caption>"
-        f"<thead>{_row('th', header)}</thead>"
-        f"<tbody>{''.join(_row('td', row) for row in body)}</tbody></table>"
-    )
-
-
-def _row(tag: str, cells: tuple[str, ...]) -> str:
-    style = ' style="white-space: nowrap"'
-    return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    caption = f"{repr(moments)[1:-1]}. Mean ± standard deviation{note}."
+    return html_table(header, body, caption, css=lambda _: "white-space: nowrap")
 
 
 # ── The file of Moments: safetensors with a JSON header (``docs/file-format.md``) ─────────────────

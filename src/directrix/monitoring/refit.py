@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from directrix._printing import text_table
 from directrix.classifiers import MomentClassifier, ScorecardClassifier
 from directrix.classifiers.evaluation.measures import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve
 from directrix.models.intervals import Rates, Sizes
-from directrix.models.operating_point import OnRows, aligned, predicted_rates
+from directrix.models.operating_point import OnRows, predicted_rates
 from directrix.models.report import Gap
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
@@ -151,7 +152,7 @@ class Refit:
         table += [["weight of", "", ""]]
         for change in self.changes[:_PRINTED]:
             table.append([change.name, f"{change.before:+.3f}", f"{change.after:+.3f}"])
-        lines = aligned(table)
+        lines = text_table(table)
         if len(self.changes) > _PRINTED:
             lines.append(f"and {len(self.changes) - _PRINTED} more in .changes")
         return "\n".join(lines)

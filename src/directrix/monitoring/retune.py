@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix._printing import text_table
 from directrix.classifiers import OperatingPoint
 from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
@@ -15,7 +16,7 @@ from directrix.metrics.curve import Curve, precision_of
 from directrix.metrics.table import resolve
 from directrix.models.calibration import calibration_from_scores
 from directrix.models.intervals import Rates, Sizes
-from directrix.models.operating_point import OnRows, aligned, predicted_rates
+from directrix.models.operating_point import OnRows, predicted_rates
 from directrix.moments import ScoreHistogram
 from directrix.moments.projection import ScoreMoments
 from directrix.monitoring.day_summaries import require_scores_of
@@ -62,7 +63,7 @@ class Retuning:
             table.append([name, f"{old:.4f}", f"{new:.4f}"])
         table.append(["alerts", f"{self.alerts_before:.4f}", f"{self.alerts_after:.4f}"])
         title = f"{metric} at a prevalence of {100 * self.prevalence:.2f} %"
-        return "\n".join([title, *aligned(table)])
+        return "\n".join([title, *text_table(table)])
 
 
 def retune(

@@ -6,7 +6,7 @@ import pytest
 
 from directrix import BetaBernoulliClassifier, MomentClassifier
 from directrix.classifiers.evaluation.score_histogram import score_histogram
-from directrix.classifiers.scoring import LinearFormula
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve
@@ -133,7 +133,7 @@ def test_what_cannot_be_counted_is_refused(model):
         model.score_histogram(rows.drop(columns="b c"), target="y")
     with pytest.raises(TypeError, match="unexpected keyword argument 'fold'"):
         model.score_histogram(rows, target="y", fold="w")
-    three = LinearFormula(
+    three = ScoringFormula(
         classes=(0, 1, 2), features=None, coefficients=((1.0,),) * 3, intercepts=(0.0,) * 3
     )
     with pytest.raises(TypeError, match="for linear classifiers of two classes"):

@@ -34,11 +34,7 @@ from directrix.models.intervals import (
     slope_on_area,
     wilson,
 )
-from directrix.models.operating_point import (
-    OnRows,
-    OperatingPoint,
-    predicted_rates,
-)
+from directrix.models.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.export import Float32PrecisionWarning, to_onnx
-from directrix.export.onnx.card import Segments
+from directrix.export.expressions import Segments
 from directrix.tables import BinCounts, LevelBins, NumberBins
 
 onnx = pytest.importorskip("onnx")

@@ -18,9 +18,8 @@ from sklearn.preprocessing import (
 
 from directrix import Binner, MomentClassifier, ScorecardClassifier
 from directrix.export import to_onnx
-from directrix.export.onnx.features import FeatureGraph
-from directrix.export.onnx.graph import Graph
-from directrix.export.pipelines.expressions import Calculated, Filled, Lookup, RawColumn
+from directrix.export.expressions import Calculated, Filled, Lookup, RawColumn
+from directrix.export.onnx_writer import OnnxWriter
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -194,7 +193,7 @@ X = RawColumn(0)
 
 
 def test_a_column_has_one_kind():
-    features = FeatureGraph(Graph("a"), ["a"], "")
+    features = OnnxWriter(["a"])
     features.numbers([Calculated(X, "-", 1.0)])
     with pytest.raises(ValueError, match="column 'a' is read as number by one step, and as text"):
         features.numbers([Lookup(X, ("x", "y"), (0.0, 1.0), None, None)])
@@ -202,22 +201,22 @@ def test_a_column_has_one_kind():
 
 def test_texts_must_be_encoded_and_numbers_are_not_texts():
     with pytest.raises(TypeError, match="texts that a SimpleImputer has filled are to be encoded"):
-        FeatureGraph(Graph("a"), ["a"], "").numbers([Filled(X, "none")])
+        OnnxWriter(["a"]).numbers([Filled(X, "none")])
     of_numbers = Lookup(Calculated(X, "-", 1.0), ("x",), (0.0,), None, None)
     with pytest.raises(TypeError, match="reads the numbers that another has made as texts"):
-        FeatureGraph(Graph("a"), ["a"], "").numbers([of_numbers])
+        OnnxWriter(["a"]).numbers([of_numbers])
 
 
 def test_what_is_missing_is_filled_once():
     twice = Lookup(Filled(Filled(X, "none"), "other"), ("none", "other"), (1.0, 2.0), None, None)
-    graph = Graph("a")
-    FeatureGraph(graph, ["a"], "").numbers([twice])
+    graph = OnnxWriter(["a"])
+    graph.numbers([twice])
     assert [node.op_type for node in graph.nodes].count("Where") == 1
 
 
 def test_features_that_are_made_in_the_same_way_are_made_together():
     columns = [RawColumn(k) for k in range(50)]
     scaled = [Calculated(Filled(column, 0.0), "/", 2.0) for column in columns]
-    graph, names = Graph(), [f"x{k}" for k in range(50)]
-    FeatureGraph(graph, names, "").numbers(scaled)
+    graph = OnnxWriter([f"x{k}" for k in range(50)])
+    graph.numbers(scaled)
     assert [node.op_type for node in graph.nodes] == ["Concat", "IsNaN", "Where", "Div"]

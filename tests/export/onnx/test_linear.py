@@ -1,22 +1,20 @@
 import numpy as np
 import pytest
 
-from directrix.export.onnx.graph import Graph
-from directrix.export.onnx.linear import add_linear_scores
-from directrix.export.scoring_formula import linear_formula
+from directrix.export import to_onnx
+from directrix.export.onnx_writer import OnnxWriter
 
 pytest.importorskip("onnx")
 
 
 def test_scores_are_one_product(fitted):
-    graph = Graph(["X"])
-    name = add_linear_scores(graph, linear_formula(fitted("direct")), "X")
-    assert [node.op_type for node in graph.nodes] == ["MatMul", "Add"]
-    assert graph.nodes[-1].output[0] == name
+    nodes = to_onnx(fitted("direct")).graph.node
+    assert [node.op_type for node in nodes[:2]] == ["MatMul", "Add"]
+    assert [name for node in nodes[:2] for name in node.input if name == "X"] == ["X"]
 
 
 def test_names_are_free():
-    graph = Graph(["constant_0", "add_0"])
+    graph = OnnxWriter(["constant_0", "add_0"])
     assert graph.constant(np.zeros(1)) == "constant_0_"
-    assert graph.add_node("Add", ["a", "b"]) == "add_0_"
+    assert graph.node("Add", ["a", "b"]) == "add_0_"
     assert graph.free_name("add_0") == "add_0__"

@@ -4,8 +4,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from directrix import MomentClassifier
-from directrix.export.pipelines.expressions import Filled, RawColumn
-from directrix.export.pipelines.raw_formula import raw_formula
+from directrix.export.expressions import Filled, RawColumn
+from directrix.export.pipelines import raw_formula
 
 X = np.random.default_rng(1).normal(size=(40, 2))
 

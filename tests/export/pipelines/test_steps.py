@@ -20,7 +20,7 @@ pd = pytest.importorskip("pandas")
 import pipeline_samples as samples  # noqa: E402
 
 from directrix import Binner  # noqa: E402
-from directrix.export.pipelines.expressions import (  # noqa: E402
+from directrix.export.expressions import (  # noqa: E402
     Binned,
     Calculated,
     Clipped,
@@ -29,7 +29,7 @@ from directrix.export.pipelines.expressions import (  # noqa: E402
     RawColumn,
     raw_position,
 )
-from directrix.export.pipelines.steps import step_features  # noqa: E402
+from directrix.export.pipelines import step_features  # noqa: E402
 
 
 def is_missing(value):

@@ -2,7 +2,7 @@ import card_problems
 import numpy as np
 import pytest
 
-from directrix.export.pmml.characteristics import characteristics, free_name, reasons_by_name
+from directrix.export.pmml import characteristics, free_name, reasons_by_name
 
 
 def test_points_of_all_cells_are_in_characteristics():
@@ -25,7 +25,7 @@ def test_a_derived_field_has_a_name_of_its_own():
     classifier = card_problems.with_random_points(card_problems.fitted_card(), 0, whole=False)
     names = ["a", "b", "cell of a x b", "d", "cell of a x b_"]
     *_, cross, _ = characteristics(classifier.card_, names)
-    assert cross.field == cross.derived[0].get("name") == "cell of a x b__"
+    assert cross.field.name == cross.derived[0].get("name") == "cell of a x b__"
 
 
 def test_free_names_are_noted():

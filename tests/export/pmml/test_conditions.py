@@ -7,7 +7,8 @@ import card_problems
 import numpy as np
 import pytest
 
-from directrix.export.pmml.conditions import OneOf, conditions_by_cell
+from directrix.export.expressions import OneOf, cases
+from directrix.export.pmml import Field
 from directrix.tables import LevelBins, NumberBins
 
 _COMPARE = {
@@ -75,21 +76,24 @@ def bins_and_values():
 def test_the_first_condition_that_holds_is_that_of_the_cell(column, merged):
     bins, values, cells = list(bins_and_values())[column]
     results = np.random.default_rng(1).integers(0, 3 if merged else 10**6, bins.n_cells).tolist()
-    cases = conditions_by_cell(bins, results)
+    made = cases(bins, results)
     types = {"text": str, "boolean": _READ["boolean"], "date": datetime.fromisoformat}
     read = types.get(bins.kind, float)
+    data_types = {"text": "string", "boolean": "boolean", "date": "dateTime"}
+    field = Field("x", data_types.get(bins.kind, "double"))
     for value, cell in zip(values, cells, strict=True):
         ways = (
-            [result for case, result in cases if holds(case.predicate("x"), value, read)],
-            [result for case, result in cases if value_of(case.expression("x"), value)],
+            [result for case, result in made if holds(field.predicate(case), value, read)],
+            [result for case, result in made if value_of(field.holds(case), value)],
         )
         assert [found[0] for found in ways] == [results[cell]] * 2
     if merged:
-        assert len(cases) < bins.n_cells or bins.n_cells < 4
+        assert len(made) < bins.n_cells or bins.n_cells < 4
 
 
 def test_texts_that_an_array_would_misread_have_a_predicate_of_their_own():
-    predicate = OneOf(("a", "b c", 'd"', "e  f", " g", "\\", "", "h\n"), "string").predicate("x")
+    texts = OneOf(("a", "b c", 'd"', "e  f", " g", "\\", "", "h\n"))
+    predicate = Field("x", "string").predicate(texts)
     own = [part.get("value") for part in predicate if part.tag == "SimplePredicate"]
     assert own == ['d"', "e  f", " g", "\\", "", "h\n"]
     assert predicate[-1][0].text == '"a" "b c"'
@@ -98,10 +102,11 @@ def test_texts_that_an_array_would_misread_have_a_predicate_of_their_own():
 def test_numbers_keep_every_digit():
     cut = 0.1 + 0.2
     bins = NumberBins("x", "number", (cut,), (0.0, 1.0), (1e22,))
-    predicates = [case.predicate("x") for case, _ in conditions_by_cell(bins, [0, 1, 2, 3])]
+    field = Field("x", "double")
+    predicates = [field.predicate(case) for case, _ in cases(bins, [0, 1, 2, 3])]
     assert [float(part.get("value")) for part in predicates[1:]] == [1e22, cut, cut]
 
 
 def test_a_level_with_the_points_of_other_texts_needs_no_condition():
-    cases = conditions_by_cell(LevelBins("x", ("a", "b")), [0.0, 1.0, 1.0, 2.0])
-    assert [result for _, result in cases] == [0.0, 2.0, 1.0]
+    made = cases(LevelBins("x", ("a", "b")), [0.0, 1.0, 1.0, 2.0])
+    assert [result for _, result in made] == [0.0, 2.0, 1.0]

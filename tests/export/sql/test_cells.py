@@ -11,7 +11,8 @@ import spark_cluster
 from directrix import Binner
 from directrix.exceptions import SqlNameError
 from directrix.export import cells_to_sql
-from directrix.export.sql.cells import case_by_cell, last_microsecond
+from directrix.export.expressions import last_microsecond
+from directrix.export.sql_writer import SqlWriter
 from directrix.tables import BinCounts, LevelBins, NumberBins, Table
 from directrix.tables.table import days_of
 
@@ -161,14 +162,14 @@ def test_many_levels():
 
 def test_neighbours_with_the_same_result_share_a_condition():
     bins = NumberBins("x", "number", (1.0, 2.0, 3.0), (0.0,) * 4)
-    case = case_by_cell(bins, ["0", "7", "7", "8", "8"], "x", "duckdb")
+    case = SqlWriter("duckdb").case(bins, ["0", "7", "7", "8", "8"], "x")
     assert case.count("<=") == 1
     with duckdb.connect() as connection:
         for value, expected in [("1", 7), ("2", 7), ("3", 8), ("4", 8), ("NULL", 0), ("'nan'", 0)]:
             statement = f"SELECT {case} FROM (SELECT CAST({value} AS DOUBLE) AS x)"  # noqa: S608
             assert connection.execute(statement).fetchall() == [(expected,)]
     text = LevelBins("t", ("a", "b"))
-    assert case_by_cell(text, ["0", "1", "1", "1"], "t", "duckdb").count("WHEN") == 1
+    assert SqlWriter("duckdb").case(text, ["0", "1", "1", "1"], "t").count("WHEN") == 1
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -18,8 +18,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import MomentClassifier
 from directrix.export import to_sql
-from directrix.export.pipelines.expressions import Binned, Clipped, Filled, Lookup, RawColumn
-from directrix.export.sql.features import FeatureWriter
+from directrix.export.expressions import Binned, Clipped, Filled, Lookup, RawColumn
+from directrix.export.sql_writer import SqlWriter
 from directrix.tables import NumberBins
 
 KEY = "key"
@@ -106,7 +106,7 @@ def test_other_dialects_say_the_same(dialect, name):
 
 
 def value(expression, given, dialect="duckdb"):
-    text = FeatureWriter(["x"], dialect).write(expression)
+    text = SqlWriter(dialect, ["x"]).feature(expression)
     with duckdb.connect() as connection:
         return connection.execute(f"SELECT {text} FROM (SELECT {given} AS x)").fetchone()[0]  # noqa: S608
 

@@ -16,9 +16,11 @@ from benchmarks.studies.card_exports.compare import difference
 from benchmarks.studies.card_exports.samples import CARDS, raw_rows
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers.labels import class_names
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
-from directrix.export.sql.points import has_integer_points, points_sql, terms, used_columns
+from directrix.export.expressions import terms, used_features
+from directrix.export.sql_writer import SqlWriter, has_integer_points
 from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
@@ -96,6 +98,10 @@ def test_a_line_has_no_points(fitted):
         to_sql(fitted("one_feature"), columns=["x"]).points  # noqa: B018
 
 
+def points_sql(card, values, dialect):
+    return SqlWriter(dialect).points(card, values)
+
+
 def card_of(columns, crosses=(), bins=(), intercept=0.0):
     return Card(intercept, tuple(map(np.array, columns)), crosses, bins)
 
@@ -107,7 +113,8 @@ def test_columns_that_do_not_matter_are_not_read():
     of_text = Cross((0, 2), merged, np.array([[1.0, 2.0], [5.0, 7.0]]))
     columns = ([5.0] * 4, [0.25, 1.0, 1.0, 1.0], [2.0] * 5)
     card = card_of(columns, (flat, of_text), (NUMBER, NUMBER, TEXT), 0.5)
-    assert used_columns([card]) == {1, 2}
+    formula = ScoringFormula(classes=(0, 1), features=None, cards=(card,))
+    assert used_features(formula) == {1, 2}
     assert [term.columns for term in terms(card)] == [(), (), (1,), (), (), (2,)]
     sql = points_sql(card, ["x0", "x1", "x2"], "duckdb")
     assert "x0" not in sql

@@ -5,14 +5,14 @@ import pytest
 
 duckdb = pytest.importorskip("duckdb")
 
-from directrix.classifiers.scoring import CardFormula, Sigmoid  # noqa: E402
-from directrix.export.sql.writer import FormulaWriter  # noqa: E402
+from directrix.classifiers.scoring import ScoringFormula, Sigmoid  # noqa: E402
+from directrix.export.sql_writer import SqlWriter, sum_sql  # noqa: E402
 from directrix.models.card import Card  # noqa: E402
 from directrix.tables import NumberBins  # noqa: E402
 
 BINS = (NumberBins("x", "number", (1.0,), (0.0, 2.0)),)
 CARD = Card(1.0, (np.array([0.0, -2.0, 4.0]),), bins=BINS)
-FORMULA = CardFormula(
+FORMULA = ScoringFormula(
     classes=("no", "yes"), features=("x",), response=Sigmoid(0.5, 1.0, 2.0), cards=(CARD,)
 )
 
@@ -28,12 +28,33 @@ def value(expression, x):
 @pytest.mark.parametrize(("x", "cell"), [("NULL", 0), ("0.0", 1), ("'inf'", 2)])
 def test_the_score_is_the_distance_of_the_points_from_the_cutoff(x, cell, cutoff, higher):
     card = replace(CARD, cutoff=cutoff, higher_is_positive=higher)
-    writer = FormulaWriter(replace(FORMULA, cards=(card,)), "duckdb")
-    points = writer.points(["x"])
-    scores = writer.scores(points)
+    writer, formula = SqlWriter("duckdb"), replace(FORMULA, cards=(card,))
+    scores = writer.scores(formula, [writer.points(card, ["x"])])
     expected = card.scores(np.array([[cell]]))[0]
     assert value(scores[0], x) == expected
-    assert value(writer.prediction(scores), x) == ("yes" if expected > 0 else "no")
+    assert value(writer.prediction(formula, scores), x) == ("yes" if expected > 0 else "no")
     slope = 1.0 if expected < 0 else 2.0
     probability = 1.0 / (1.0 + np.exp(-(0.5 + slope * expected)))
-    assert value(writer.probabilities(scores)[0], x) == pytest.approx(probability, rel=1e-12)
+    assert value(writer.probabilities(formula, scores)[0], x) == pytest.approx(
+        probability, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("n", [1, 50, 51, 2_500, 2_501])
+def test_all_terms_are_added_once_in_their_order_and_no_bracket_holds_many(n):
+    text = sum_sql([f"t[{k}]" for k in range(n)])
+    added = []
+
+    class Terms:
+        def __getitem__(self, k):
+            added.append(k)
+            return k
+
+    assert eval(text, {"t": Terms()}) == n * (n - 1) // 2  # noqa: S307 - our own text
+    assert added == list(range(n))
+    flat = text
+    while "(" in flat:  # innermost brackets first
+        start = flat.rindex("(")
+        end = flat.index(")", start)
+        assert flat.count("+", start, end) < 50
+        flat = f"{flat[:start]}s{flat[end + 1 :]}"

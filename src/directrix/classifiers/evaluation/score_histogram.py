@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.classifiers.scoring import LinearFormula
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Scored
@@ -34,7 +33,7 @@ def score_histogram(
     **options
         ``features``, ``weight``, ``transform``, ``engine`` and ``progress``, as in `summarize`.
     """
-    if not isinstance(formula, LinearFormula) or not formula.two_classes:
+    if formula.cards or not formula.two_classes:
         msg = (
             "score_histogram is for linear classifiers of two classes: for others, use "
             "ScoreHistogram.of_scores(y, scores) on the rows of each part"
@@ -59,7 +58,7 @@ def score_histogram(
     )
 
 
-def _identity(formula: LinearFormula, line: Any) -> str:
+def _identity(formula: ScoringFormula, line: Any) -> str:
     """Return a checksum of the coefficients, the names of the features and the classes."""
     digest = hashlib.sha256(line.astype("<f8").tobytes())
     digest.update(repr((formula.features, formula.classes)).encode())

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
-from directrix.classifiers.scoring import CardFormula
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import Facts, StateArrays, require
 from directrix.exceptions import StateError
 from directrix.exceptions.files import BinnerFileError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import Facts, ModelState
     from directrix.fitting.finalize import FittedLine
     from directrix.models.card import Card
@@ -225,7 +224,7 @@ class CardModel(MetricClassifier):
         """Return what this classifier computes for a row, as numbers that an export writes."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        formula = CardFormula(
+        formula = ScoringFormula(
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
             cards=self.cards_,

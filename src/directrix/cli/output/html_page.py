@@ -8,6 +8,8 @@ from html import escape
 from io import BytesIO
 from typing import Any
 
+from directrix._printing import html_table
+
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.55 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1b1f24;
@@ -90,16 +92,7 @@ class Page:
         self, header: Sequence[str], rows: Sequence[Sequence[Any]], highlighted: int | None = None
     ) -> None:
         """Add a table; a cell is a text or a `Bar`."""
-        top = "".join(f"<th>{escape(text)}</th>" for text in header)
-        body = []
-        for index, row in enumerate(rows):
-            attribute = ' class="highlighted"' if index == highlighted else ""
-            cells = "".join(f"<td>{_cell(cell)}</td>" for cell in row)
-            body.append(f"<tr{attribute}>{cells}</tr>")
-        self._parts.append(
-            f'<div class="wide"><table><thead><tr>{top}</tr></thead>'
-            f"<tbody>{''.join(body)}</tbody></table></div>"
-        )
+        self.fragment(html_table(header, rows, highlighted=highlighted, css=None, cell=_cell))
 
     def figure(self, figure: Any, description: str) -> None:
         """Add a matplotlib figure as an embedded PNG, and close it."""

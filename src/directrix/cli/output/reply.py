@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 
+from directrix._printing import text_table
 from directrix.cli import INTERRUPTED, load_library
 from directrix.cli.output.errors import describe_error
 
@@ -123,15 +124,7 @@ def format_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], left_aligned: Sequence[int] = (0,)
 ) -> str:
     """Return a table as text; columns that are not left-aligned are right-aligned."""
-    lines = [list(header), *map(list, rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column in left_aligned else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    return "\n".join(text_table([header, *rows], left_aligned))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from random_cards import BINS, random_card
 
+from directrix._printing import printable
 from directrix.models.card_printing import (
     HEADINGS,
     CardDocument,
@@ -16,7 +17,6 @@ from directrix.models.card_printing import (
     card_text,
     count_text,
     escaped,
-    printable,
 )
 
 CARDS = {
@@ -105,7 +105,7 @@ def test_html_shows_every_number_and_no_name_becomes_a_tag(card):
     page = html_rows(card)
     safe = {"div", "p", "table", "caption", "b", "thead", "tbody", "tr", "th", "td"}
     assert page.tags <= safe | {"svg", "rect", "path", "title"}
-    columns = [row for table in page.tables for row in table[1:] if table[0][0] == HEADINGS[-1]]
+    columns = [row for table in page.tables for row in table[1:] if table[0][0] == HEADINGS[0]]
     assert columns == expected_rows(card)
     assert card._repr_html_() == card_html(CardDocument.of(card))
 
@@ -113,13 +113,13 @@ def test_html_shows_every_number_and_no_name_becomes_a_tag(card):
 @every_card
 def test_markdown_shows_every_number(card):
     tables = markdown_tables(card)
-    rows = [row for table in tables for row in table[1:] if table[0][0] == HEADINGS[-1]]
+    rows = [row for table in tables for row in table[1:] if table[0][0] == HEADINGS[0]]
     expected = [[escaped(text) for text in row] for row in expected_rows(card)]
     assert rows == expected
     assert card.to_markdown() == card_markdown(CardDocument.of(card))
     # The crosses have the same points as in HTML.
-    of_html = [t[1:] for t in html_rows(card).tables if t[0][0] != HEADINGS[-1]]
-    of_markdown = [t[1:] for t in tables if t[0][0] != HEADINGS[-1]]
+    of_html = [t[1:] for t in html_rows(card).tables if t[0][0] != HEADINGS[0]]
+    of_markdown = [t[1:] for t in tables if t[0][0] != HEADINGS[0]]
     points = [[row[1:] for row in table] for table in of_html]
     assert points == [[row[1:] for row in table] for table in of_markdown]
     assert len(points) == len(card.crosses)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from random_cards import AGE, BINS, JOB, MEMBER, SINCE, TOWN, random_card
 
-from directrix.models.card_printing import cells_label, column_rows, printable
+from directrix._printing import printable
+from directrix.models.card_printing import cells_label, column_rows
 from directrix.tables import LevelBins
 
 CARDS = [

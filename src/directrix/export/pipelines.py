@@ -1,11 +1,14 @@
-"""Steps of a pipeline: each maps expressions of its columns to expressions of its features."""
+"""Pipelines of scikit-learn as expressions of raw columns, in no language yet.
+
+A step maps expressions of its columns to expressions of its features.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections import UserList
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -22,8 +25,9 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.exceptions.columns import ColumnNotFoundError
-from directrix.export.pipelines.expressions import (
+from directrix.export.expressions import (
     Binned,
     Calculated,
     Category,
@@ -31,7 +35,11 @@ from directrix.export.pipelines.expressions import (
     Expression,
     Filled,
     Lookup,
+    RawColumn,
+    raw_position,
 )
+from directrix.export.scoring_formula import require_list, scoring_formula
+from directrix.rows.rows import checked_names
 from directrix.tables import Binner
 from directrix.tables.encoding import dense_features, onehot, thermometer
 
@@ -42,22 +50,10 @@ _UNKNOWN_TEXT, _UNKNOWN_NUMBER = "\x00 unknown", 1.234e300
 
 
 def step_features(step: Any, values: Expressions, path: str) -> list[Expression]:
-    """Return the features that a fitted step makes of its columns.
+    """Return the features that a fitted step makes of the expressions of its columns.
 
-    Parameters
-    ----------
-    step : transformer
-    values : sequence of Expression
-        Its columns.
-    path : str
-        Names of the step and of those it is in, for errors.
-
-    Raises
-    ------
-    TypeError
-        If the step is of a type that cannot be written.
-    ValueError
-        If one of its parameters cannot be.
+    `path` names the step and those it is in, for errors: TypeError if the step is of a type that
+    cannot be written, ValueError if one of its parameters cannot be.
     """
     if isinstance(step, str) and step == "passthrough":
         return list(values)
@@ -279,3 +275,43 @@ _STEPS: dict[type, _Write] = {
     ColumnTransformer: _column_transformer,
     Pipeline: _pipeline,
 }
+
+
+class RawFormula(NamedTuple):
+    """What a classifier or pipeline computes: its formula, with features of named raw columns."""
+
+    columns: tuple[str, ...] | None
+    features: tuple[Expression, ...]
+    formula: ScoringFormula
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether some feature is not a raw column."""
+        return not all(isinstance(feature, RawColumn) for feature in self.features)
+
+    def used_columns(self, used_features: set[int]) -> set[int]:
+        """Return the positions of the raw columns that some features depend on."""
+        return {raw_position(self.features[k]) for k in used_features}
+
+
+def raw_formula(estimator: Any, columns: Sequence[str] | None = None) -> RawFormula:
+    """Return what a fitted classifier, or a fitted Pipeline that ends with one, computes.
+
+    Raw columns have the given names, by default those of the fit, if any.
+    """
+    if not isinstance(estimator, Pipeline):
+        formula = scoring_formula(estimator, columns)
+        features = tuple(map(RawColumn, range(formula.n_features)))
+        return RawFormula(formula.features, features, formula)
+    require_list(columns)
+    formula = scoring_formula(estimator[-1])
+    n_columns: int = estimator.n_features_in_
+    names = getattr(estimator, "feature_names_in_", None) if columns is None else columns
+    made = tuple(step_features(estimator[:-1], list(map(RawColumn, range(n_columns))), ""))
+    if len(made) != formula.n_features:
+        msg = (
+            f"the steps of the pipeline make {len(made)} features, and its classifier has "
+            f"{formula.n_features}: fit the pipeline again as a whole"
+        )
+        raise ValueError(msg)
+    return RawFormula(None if names is None else checked_names(names, n_columns), made, formula)

@@ -1,4 +1,4 @@
-"""A fitted classifier as SQL expressions, so that a database can score its rows."""
+"""SQL that scores rows: a fitted classifier, or the cells of a fitted binner, as expressions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from directrix.classifiers.scoring import CardFormula
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
-from directrix.export.pipelines.raw_formula import raw_formula
-from directrix.export.scoring_formula import Formula
-from directrix.export.sql.features import FeatureWriter
-from directrix.export.sql.points import used_columns
-from directrix.export.sql.writer import FormulaWriter
+from directrix.export.expressions import used_features
+from directrix.export.pipelines import raw_formula
+from directrix.export.sql_writer import SqlWriter
+from directrix.tables import Binner
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class SqlExpressions:
     dialect : str
     values : tuple of str
         An expression for each feature of the formula; most often the quoted name of a column.
-    formula : LinearFormula or CardFormula
+    formula : ScoringFormula
         What the classifier computes.
     computed : bool
         Whether the features are computed from columns, by the steps of a pipeline before it.
@@ -33,28 +32,29 @@ class SqlExpressions:
 
     dialect: str
     values: tuple[str, ...] = field(repr=False)
-    formula: Formula = field(repr=False)
+    formula: ScoringFormula = field(repr=False)
     computed: bool = field(default=False, repr=False)
 
     @cached_property
     def card_points(self) -> tuple[str, ...]:
         """The total points of each card: with two classes one expression, for lines none."""
-        return self._writer.points(self.values)
+        writer = SqlWriter(self.dialect)
+        return tuple(writer.points(card, self.values) for card in self.formula.cards)
 
     @cached_property
     def scores(self) -> tuple[str, ...]:
         """With two classes one expression, otherwise one for each class."""
-        return self._writer.scores(self.card_points or self.values)
+        return SqlWriter(self.dialect).scores(self.formula, self.card_points or self.values)
 
     @cached_property
     def probabilities(self) -> tuple[str, ...]:
         """With two classes the probability of the positive one, otherwise one for each class."""
-        return self._writer.probabilities(self.scores)
+        return SqlWriter(self.dialect).probabilities(self.formula, self.scores)
 
     @cached_property
     def prediction(self) -> str:
         """The label."""
-        return self._writer.prediction(self.scores)
+        return SqlWriter(self.dialect).prediction(self.formula, self.scores)
 
     @property
     def points(self) -> str:
@@ -73,10 +73,6 @@ class SqlExpressions:
     def probability(self) -> str:
         """The probability of the positive one of two classes."""
         return self._only(self.probabilities, "probabilities")
-
-    @property
-    def _writer(self) -> FormulaWriter:
-        return FormulaWriter(self.formula, self.dialect)
 
     def _only(self, expressions: tuple[str, ...], name: str) -> str:
         if len(expressions) > 1:
@@ -121,7 +117,8 @@ class SqlExpressions:
 
     def _steps(self) -> list[Mapping[str, str]]:
         """Return columns by name, each step computed from the columns of the one before it."""
-        writer, formula, n = self._writer, self.formula, len(self.formula.responses)
+        writer, formula = SqlWriter(self.dialect), self.formula
+        n = len(formula.responses)
         scores, points = [f"dx_score_{k}" for k in range(n)], [f"dx_points_{k}" for k in range(n)]
         steps: list[Mapping[str, str]] = []
         last: dict[str, str] = {}
@@ -130,15 +127,17 @@ class SqlExpressions:
             features = {f"dx_feature_{k}": values[k] for k in sorted(used_features(formula))}
             steps += [features] if features else []
             values = [f"dx_feature_{k}" for k in range(len(values))]
-        if isinstance(formula, CardFormula):
-            steps.append(dict(zip(points, writer.points(values), strict=True)))
+        if formula.cards:
+            sums = [writer.points(card, values) for card in formula.cards]
+            steps.append(dict(zip(points, sums, strict=True)))
             last = dict(zip(formula.names_by_score("points"), points, strict=True))
             values = points
         carried = {} if self.dialect == "postgres" else {name: name for name in last.values()}
-        steps.append(carried | dict(zip(scores, writer.scores(values), strict=True)))
+        steps.append(carried | dict(zip(scores, writer.scores(formula, values), strict=True)))
         last |= dict(zip(formula.names_by_score("score"), scores, strict=True))
-        last |= dict(zip(formula.probability_names, writer.probabilities(scores), strict=True))
-        return [*steps, last | {"prediction": writer.prediction(scores)}]
+        probabilities = writer.probabilities(formula, scores)
+        last |= dict(zip(formula.probability_names, probabilities, strict=True))
+        return [*steps, last | {"prediction": writer.prediction(formula, scores)}]
 
 
 def to_sql(
@@ -176,9 +175,7 @@ def to_sql(
     >>> print(to_sql(classifier, dialect="bigquery", columns=["Age"]).score)
     (CAST(... AS FLOAT64) + CAST(... AS FLOAT64) * CAST(`Age` AS FLOAT64))
     """
-    if dialect not in DIALECTS:
-        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
-        raise ValueError(msg)
+    _require_dialect(dialect)
     raw = raw_formula(classifier, columns)
     if raw.columns is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
@@ -187,16 +184,66 @@ def to_sql(
     used_names = [name if k in used else None for k, name in enumerate(raw.columns)]
     remedy = "name the columns of the table with columns=[...], or --features of directrix export"
     DIALECTS[dialect].require_names(used_names, "feature", remedy)
-    values = tuple(map(FeatureWriter(raw.columns, dialect).write, raw.features))
+    values = tuple(map(SqlWriter(dialect, raw.columns).feature, raw.features))
     return SqlExpressions(dialect, values, raw.formula, raw.is_computed)
 
 
-def used_features(formula: Formula) -> set[int]:
-    """Return the positions of the features that some score depends on."""
-    if isinstance(formula, CardFormula):
-        return used_columns(formula.cards)
-    by_feature = zip(*formula.coefficients, strict=True)
-    return {k for k, coefficients in enumerate(by_feature) if any(coefficients)}
+def cells_to_sql(
+    binner: Any, *, dialect: str = "duckdb", columns: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Return a ``CASE`` expression for each column that gives the number of its cell.
+
+    In every row the expressions are equal to `Binner.cells`: NULL and NaN are cell 0, infinite
+    values are beyond the ends, and texts that training rows did not have are cell 1. Numbers are
+    compared as float64, and dates in whole microseconds; in Spark a date without a time zone is
+    taken in the time zone of the session. Durations must be numbers of days in the database.
+
+    Parameters
+    ----------
+    binner : Binner, fitted
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+    columns : sequence of str, optional
+        Columns of the database table, in the order of the columns of the binner; by default they
+        have the same names.
+
+    Returns
+    -------
+    dict of str
+        Expressions by the name of the column in the binner.
+
+    Examples
+    --------
+    >>> from directrix import Binner
+    >>> from directrix.export import cells_to_sql
+    >>> binner = Binner(min_rows=1, min_level_rows=1).fit([[1.0, "no"], [2.0, "yes"]])
+    >>> print(cells_to_sql(binner, columns=["age", "smoker"])["x1"])
+    CASE
+      WHEN "smoker" IS NULL THEN 0
+      WHEN CAST("smoker" AS VARCHAR) = 'no' THEN 2
+      WHEN CAST("smoker" AS VARCHAR) = 'yes' THEN 3
+      ELSE 1 END
+    """
+    if not isinstance(binner, Binner) or not hasattr(binner, "bins_"):
+        msg = f"cells_to_sql takes a fitted Binner, not {type(binner).__name__}"
+        raise TypeError(msg)
+    _require_dialect(dialect)
+    names = [bins.name for bins in binner.bins_] if columns is None else list(columns)
+    if len(names) != len(binner.bins_):
+        msg = f"columns must be {len(binner.bins_)} names, one for each column, not {len(names)}"
+        raise ValueError(msg)
+    remedy = "name the columns of the table with columns=[...]"
+    DIALECTS[dialect].require_names(names, "column", remedy)
+    writer, quoted = SqlWriter(dialect), DIALECTS[dialect].name
+    return {
+        bins.name: writer.case(bins, list(map(str, range(bins.n_cells))), quoted(name))
+        for bins, name in zip(binner.bins_, names, strict=True)
+    }
+
+
+def _require_dialect(dialect: str) -> None:
+    if dialect not in DIALECTS:
+        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
+        raise ValueError(msg)
 
 
 def _columns(step: Mapping[str, str], dialect: Dialect) -> list[str]:

@@ -1,7 +1,7 @@
 import numpy as np
 
-from directrix.classifiers.scoring import CardFormula, Sigmoid
-from directrix.export.cards.content import card_entry, column_entries
+from directrix.classifiers.scoring import ScoringFormula, Sigmoid
+from directrix.export.plain_json import card_entry, column_entries
 from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
@@ -33,7 +33,7 @@ def test_the_groups_of_a_cross_are_rows_and_columns_of_its_points():
 
 def test_columns_say_what_their_bins_are():
     card = Card(0.0, (np.zeros(5), np.zeros(4)), bins=(NUMBER, TEXT))
-    formula = CardFormula(
+    formula = ScoringFormula(
         classes=(0, 1), features=None, response=Sigmoid(0.0, 1.0, 1.0), cards=(card,)
     )
     assert column_entries(formula) == [

@@ -1,0 +1,93 @@
+"""Tables as text and as HTML, which every printed result uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from html import escape
+from textwrap import wrap
+
+_GAP = "  "
+
+
+def text_table(
+    rows: Sequence[Sequence[str]],
+    left: Container[int] = (0,),
+    *,
+    indent: str = "",
+    wrap_at: int | None = None,
+) -> list[str]:
+    r"""Return rows of texts as lines, each column aligned right unless it is one of `left`.
+
+    With `wrap_at`, long texts of the last column go on in the next lines.
+
+    Examples
+    --------
+    >>> print("\n".join(text_table([["", "rate"], ["recall", "0.9"]])))
+            rate
+    recall   0.9
+    """
+    lines = []
+    for *cells, last in rows:
+        first, *rest = [last] if wrap_at is None else wrapped(last, wrap_at) or [""]
+        lines += [[*cells, first], *([*[""] * len(cells), line] for line in rest)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = (
+        _GAP.join(
+            text.ljust(width) if k in left else text.rjust(width)
+            for k, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+    return [(indent + line).rstrip() for line in aligned]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a text as lines of at most so many characters; words stay whole."""
+    return wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)
+
+
+def printable(text: str) -> str:
+    """Return a text in one line, with escapes for characters that cannot be printed."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def html_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    caption: str = "",
+    *,
+    highlighted: int | None = None,
+    css: Callable[[int], str] | None = lambda k: f"text-align: {'right' if k else 'left'}",
+    cell: Callable[..., str] = escape,
+) -> str:
+    """Return a table as HTML, all texts escaped.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences of str
+    caption : str
+    highlighted : int, optional
+        Index of a row that gets the class "highlighted".
+    css : callable or None
+        Style of the cells of a column, by its index; None leaves it to a style sheet.
+    cell : callable
+        Returns a cell of `rows` as HTML.
+
+    Examples
+    --------
+    >>> html_table(["name", "n"], [["<a>", "1"]], css=None)
+    '<table><thead>...</thead><tbody><tr><td>&lt;a&gt;</td><td>1</td></tr></tbody></table>'
+    """
+    title = f'<caption style="text-align: left"><b>{escape(caption)}</b></caption>'
+    top = "".join(f"<th>{escape(text)}</th>" for text in header)
+    styles = ["" if css is None else f' style="{css(k)}"' for k in range(len(header))]
+    body = []
+    for index, row in enumerate(rows):
+        mark = ' class="highlighted"' if index == highlighted else ""
+        cells = zip(styles, row, strict=True)
+        body.append(f"<tr{mark}>{''.join(f'<td{s}>{cell(text)}</td>' for s, text in cells)}</tr>")
+    return (
+        f"<table>{title if caption else ''}<thead><tr>{top}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table>"
+    )

@@ -1,1 +1,0 @@
-"""Scorecards as plain content: what JSON and Python source are written from."""

@@ -1,0 +1,446 @@
+"""The writer of SQL: bins, features, points, scores and probabilities as text in a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from directrix.classifiers.scoring import ScoringFormula
+from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.export.expressions import (
+    Between,
+    Binned,
+    Calculated,
+    Clipped,
+    Condition,
+    Expression,
+    Filled,
+    Interval,
+    Lookup,
+    OneOf,
+    RawColumn,
+    Term,
+    cases,
+    is_unicode,
+    terms,
+)
+from directrix.models.card import Card
+from directrix.tables import LevelBins
+from directrix.tables.bins import Bins
+from directrix.tables.table import text_of
+
+_BOOLEANS = ("False", "True")
+#: Integers are added in 32 bits by some databases.
+_LARGEST_SUM = 2**31 - 1
+#: Log-odds beyond which a probability is 0 or 1 to 300 digits; PostgreSQL refuses to compute the
+#: exponential of twice as much.
+_MOST_LOG_ODDS = 700.0
+#: Greater scores are treated as missing: NaN is the greatest number in most databases.
+_LARGEST_SCORE = 1e100
+#: Terms in a pair of brackets: databases parse a long sum into a tree as deep as the sum is long,
+#: and some have a limit of a thousand.
+_MOST_TERMS = 50
+
+
+class _Reading(NamedTuple):
+    """How one dialect reads a column."""
+
+    is_nan: str  # template for a condition on a float
+    text_type: str
+    microseconds: str  # template for the microseconds since 1970-01-01 of a date or timestamp
+    text_number: str  # template for the number that a text is
+    is_number: str  # template for the condition that a value has a type with decimals
+    is_boolean: str
+
+
+_READING = {
+    "duckdb": _Reading(
+        "isnan({})",
+        "VARCHAR",
+        "epoch_us({})",
+        "TRY_CAST({} AS DOUBLE)",
+        "typeof({0}) IN ('DOUBLE', 'FLOAT') OR typeof({0}) LIKE 'DECIMAL%'",
+        "typeof({0}) = 'BOOLEAN'",
+    ),
+    "postgres": _Reading(
+        "{} = CAST('NaN' AS DOUBLE PRECISION)",
+        "TEXT",
+        "EXTRACT(EPOCH FROM {}) * 1000000",
+        "CAST({} AS DOUBLE PRECISION)",
+        "CAST(pg_typeof({0}) AS TEXT) IN ('double precision', 'real', 'numeric')",
+        "CAST(pg_typeof({0}) AS TEXT) = 'boolean'",
+    ),
+    "bigquery": _Reading(
+        "IS_NAN({})",
+        "STRING",
+        "UNIX_MICROS(CAST({} AS TIMESTAMP))",
+        "SAFE_CAST({} AS FLOAT64)",
+        # There is no function for the type; the JSON of a text has quotes.
+        "REGEXP_CONTAINS(TO_JSON_STRING({0}), '^-?[0-9]')",
+        "TO_JSON_STRING({0}) IN ('true', 'false')",
+    ),
+    "snowflake": _Reading(
+        "{} = CAST('NaN' AS DOUBLE)",
+        "VARCHAR",
+        "DATE_PART(EPOCH_MICROSECOND, {})",
+        "TRY_CAST({} AS DOUBLE)",
+        "SYSTEM$TYPEOF({0}) LIKE 'FLOAT%' OR (SYSTEM$TYPEOF({0}) LIKE 'NUMBER(%' "
+        "AND SYSTEM$TYPEOF({0}) NOT LIKE 'NUMBER(%,0)%')",
+        "SYSTEM$TYPEOF({0}) LIKE 'BOOLEAN%'",
+    ),
+    "spark": _Reading(
+        "isnan({})",
+        "STRING",
+        "unix_micros(CAST({} AS TIMESTAMP))",
+        "CAST({} AS DOUBLE)",
+        "typeof({0}) IN ('double', 'float') OR typeof({0}) LIKE 'decimal%'",
+        "typeof({0}) = 'boolean'",
+    ),
+    "clickhouse": _Reading(
+        "isNaN({})",
+        "Nullable(String)",
+        "toUnixTimestamp64Micro(CAST({} AS Nullable(DateTime64(6, 'UTC'))))",
+        "toFloat64OrNull({})",
+        "toTypeName({0}) LIKE '%Float%' OR toTypeName({0}) LIKE '%Decimal%'",
+        "toTypeName({0}) LIKE '%Bool%'",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class SqlWriter:
+    """Writes expressions and formulas in a dialect; as an `Arithmetic`, its values are SQL text.
+
+    Missing values are NULL or NaN. `columns` are the names of the raw columns of expressions;
+    otherwise a column is given as a value, an SQL expression such as its quoted name.
+    """
+
+    dialect: str
+    columns: Sequence[str] = ()
+
+    @property
+    def _syntax(self) -> Dialect:
+        return DIALECTS[self.dialect]
+
+    @property
+    def _reading(self) -> _Reading:
+        return _READING[self.dialect]
+
+    # ── Bins ──────────────────────────────────────────────────────────────────────────────────────
+
+    def case(self, bins: Bins, results: Sequence[str], value: str) -> str:
+        """Return a ``CASE`` expression that is one of several results, by the cell of a value.
+
+        Neighbouring bins with the same result share a condition, and so do levels.
+        """
+        (_, missing), *some, (_, otherwise) = cases(bins, results, self._can_hold)
+        if bins.kind == "boolean":
+            ((_, yes),) = some
+            null = f"WHEN {value} IS NULL THEN {missing}"
+            return f"CASE {null} WHEN {value} THEN {yes} ELSE {otherwise} END"
+        is_null, number = f"{value} IS NULL", self._syntax.cast(value)
+        if bins.kind == "date":
+            number = self._reading.microseconds.format(value)
+            is_null = f"{number} IS NULL"
+        lines = [f"WHEN {is_null} THEN {missing}"]
+        if isinstance(bins, LevelBins):
+            number = self._number_of_level(value)
+        if bins.kind == "number" or any(
+            _level_number(level) is not None for level in getattr(bins, "levels", ())
+        ):
+            lines.append(f"WHEN {self._is_nan(number)} THEN {missing}")
+        lines += [
+            f"WHEN {self._condition(condition, bins, value, number)} THEN {result}"
+            for condition, result in some
+        ]
+        return "\n  ".join(["CASE", *lines, f"ELSE {otherwise} END"])
+
+    def _condition(self, condition: Condition, bins: Bins, value: str, number: str) -> str:
+        """Return that a value is in a set, given also as a number; earlier ones do not hold."""
+        match condition:
+            case OneOf(levels) if bins.kind == "text":
+                return self._is_level(list(map(str, levels)), value, number)
+            case OneOf((special,)):
+                return f"{number} = {self._syntax.double(float(special))}"
+            case Between(first, last):
+                return f"{number} BETWEEN {first} AND {last}"
+            case Interval(_, float(bound)):
+                return f"{number} <= {self._syntax.double(bound)}"
+            case Interval(_, bound):
+                return f"{number} <= {bound}"  # microseconds
+        raise AssertionError(condition)
+
+    def _is_level(self, levels: Sequence[str], value: str, number: str) -> str:
+        """Return that a value is one of the levels; it may be a number or boolean instead of text.
+
+        Databases write these in several ways (2 as ``2.0``, true as ``true``), and Python as ``2``
+        and ``True``: levels that are numbers are also compared as numbers where the type of the
+        column has decimals, and levels that are booleans as booleans.
+        """
+        label, text = self._syntax.label, self._text(value)
+        conditions = [f"{text} {_is_one_of(list(map(label, levels)))}"]
+        numbers = [x for x in map(_level_number, levels) if x is not None]
+        if numbers:
+            conditions.append(f"{number} {_is_one_of(list(map(self._syntax.double, numbers)))}")
+        flags = [label(level.lower()) for level in levels if level in _BOOLEANS]
+        if flags:
+            is_boolean = self._reading.is_boolean.format(value)
+            conditions.append(f"({is_boolean} AND {text} {_is_one_of(flags)})")
+        return " OR ".join(conditions)
+
+    def _number_of_level(self, value: str) -> str:
+        """Return a value as a float if its type has decimals, otherwise NULL.
+
+        It is read from its text: of float32 that is the shortest, as in Python. A cast that is not
+        asked for a number is not evaluated in a CASE.
+        """
+        number = self._reading.text_number.format(self._text(value))
+        return f"CASE WHEN {self._reading.is_number.format(value)} THEN {number} END"
+
+    def _is_nan(self, number: str) -> str:
+        return self._reading.is_nan.format(number)
+
+    def _text(self, value: str) -> str:
+        return f"CAST({value} AS {self._reading.text_type})"
+
+    def _can_hold(self, text: str) -> bool:
+        """Return whether the database can hold a text at all: if not, no row needs a condition."""
+        return is_unicode(text) and not ("\0" in text and self.dialect == "postgres")
+
+    # ── Features ──────────────────────────────────────────────────────────────────────────────────
+
+    def feature(self, expression: Expression) -> str:  # noqa: PLR0911 - one for each kind
+        """Return an expression of raw columns as SQL."""
+        double = self._syntax.double
+        match expression:
+            case RawColumn(position):
+                return self._syntax.name(self.columns[position])
+            case Filled(value, str(fill)):
+                return f"COALESCE({self._text(self.feature(value))}, {self._syntax.label(fill)})"
+            case Filled(value, fill):
+                number, missing = self._number(value)
+                return f"CASE WHEN {missing} THEN {double(float(fill))} ELSE {number} END"
+            case Calculated(value, operator, constant):
+                return f"({self._number(value)[0]} {operator} {double(constant)})"
+            case Clipped(value, lower, upper):
+                (number, missing), low, high = self._number(value), double(lower), double(upper)
+                # LEAST and GREATEST would take a bound for NULL in some databases.
+                return (
+                    f"CASE WHEN {missing} THEN {self._result(None)} WHEN {number} < {low} "
+                    f"THEN {low} WHEN {number} > {high} THEN {high} ELSE {number} END"
+                )
+            case Binned(value, bins, numbers):
+                return self.case(bins, list(map(double, numbers)), self.feature(value))
+            case Lookup():
+                return self._lookup(expression)
+
+    def _lookup(self, lookup: Lookup) -> str:
+        kind = type(next(iter(lookup.categories), ""))
+        if kind is float:
+            value, missing = self._number(lookup.value)
+        else:
+            raw = self.feature(lookup.value)
+            value = raw if kind is bool else self._text(raw)
+            missing = f"{raw} IS NULL"
+        unknown = self._result(lookup.unknown)
+        by_result: dict[str, list[str]] = {}
+        for category, number in zip(lookup.categories, lookup.numbers, strict=True):
+            if not isinstance(category, str) or self._can_hold(category):
+                literals = by_result.setdefault(self._result(number), [])
+                literals.append(self._syntax.label(category))
+        by_result.pop(unknown, None)
+        known = [
+            f"WHEN {value} {_is_one_of(literals)} THEN {result}"
+            for result, literals in by_result.items()
+        ]
+        first = f"CASE WHEN {missing} THEN {self._result(lookup.missing)}"
+        return " ".join([first, *known, f"ELSE {unknown} END"])
+
+    def _number(self, value: Expression) -> tuple[str, str]:
+        """Return a value as a float, and the condition that it is missing."""
+        text = self.feature(value)
+        is_float = not isinstance(value, RawColumn) and not (
+            isinstance(value, Filled) and isinstance(value.fill, str)
+        )
+        number = text if is_float else self._syntax.cast(text)
+        return number, f"{text} IS NULL OR {self._is_nan(number)}"
+
+    def _result(self, number: float | None) -> str:
+        null = f"CAST(NULL AS {self._syntax.float_type})"
+        return null if number is None else self._syntax.double(number)
+
+    # ── Sums ──────────────────────────────────────────────────────────────────────────────────────
+
+    def points(self, card: Card, values: Sequence[str]) -> str:
+        """Return the total points of a row, of integers if all points are.
+
+        Numbers are added in the order of `Card.points`, up to fifty terms: sums are then equal to
+        those of Python in every digit.
+        """
+        literal = _integer if has_integer_points(card) else self._syntax.double
+        constant, written = 0.0, []
+        for term in terms(card):
+            if term.columns:
+                written.append(self._term(term, card.bins, values, literal))
+            elif not written:
+                constant += float(term.points)
+            elif term.points:  # added to the constant before it, the sum would be rounded otherwise
+                written.append(literal(float(term.points)))
+        return sum_sql([literal(constant), *written])
+
+    def _term(
+        self,
+        term: Term,
+        bins: Sequence[Bins],
+        values: Sequence[str],
+        literal: Callable[[float], str],
+    ) -> str:
+        """Return nested ``CASE`` expressions, the longest list of texts outside, written once."""
+        columns, points = term
+        if len(columns) == 2 and _n_levels(bins[columns[0]]) < _n_levels(bins[columns[1]]):
+            columns, points = (columns[1], columns[0]), points.T
+        last = columns[-1]
+        rows = np.atleast_2d(points).tolist()
+        inner = [self.case(bins[last], list(map(literal, row)), values[last]) for row in rows]
+        if len(columns) == 1:
+            return inner[0]
+        return self.case(bins[columns[0]], inner, values[columns[0]])
+
+    def scores(self, formula: ScoringFormula, values: Sequence[str]) -> tuple[str, ...]:
+        """Return the score, or with more than two classes the log-odds of each.
+
+        Values are the points of each card, or the features of linear scores.
+        """
+        if formula.cards:
+            scores = list(map(self._above_cutoff, formula.cards, values))
+        else:
+            numbers = [self._syntax.cast(value) for value in values]
+            lines = zip(formula.coefficients, formula.intercepts, strict=True)
+            scores = [self._line(coefficients, start, numbers) for coefficients, start in lines]
+        if formula.two_classes:
+            return tuple(scores)
+        pairs = zip(formula.one_vs_rest, scores, strict=True)
+        return tuple(sigmoid.log_odds(score, self) for sigmoid, score in pairs)
+
+    def _line(self, coefficients: Sequence[float], intercept: float, numbers: Sequence[str]) -> str:
+        weighted = zip(numbers, coefficients, strict=True)
+        products = [self.multiply(number, weight) for number, weight in weighted if weight]
+        return sum_sql([self._syntax.double(intercept), *products])
+
+    def _above_cutoff(self, card: Card, points: str) -> str:
+        number = self._syntax.cast(points) if has_integer_points(card) else points
+        cutoff = self._syntax.double(card.cutoff)
+        if not card.higher_is_last:
+            return f"({cutoff} - {number})"
+        return f"({number} - {cutoff})" if card.cutoff else number
+
+    # ── Probabilities and labels ──────────────────────────────────────────────────────────────────
+
+    def probabilities(self, formula: ScoringFormula, scores: Sequence[str]) -> tuple[str, ...]:
+        """Return the probability of the positive one of two classes, or of each of more."""
+        if formula.two_classes:
+            made = [formula.positive_probability(scores[0], self)]
+        else:
+            sigmoids = [self.sigmoid(score) for score in scores]
+            made = [f"{sigmoid} / {sum_sql(sigmoids)}" for sigmoid in sigmoids]
+        return tuple(self._if_known(formula, scores, probability) for probability in made)
+
+    def prediction(self, formula: ScoringFormula, scores: Sequence[str]) -> str:
+        """Return the label: the last class above zero, or the class of the greatest score."""
+        labels = [self._syntax.label(label) for label in formula.classes]
+        if formula.always is not None:
+            return self._if_known(formula, scores, labels[formula.always])
+        if formula.two_classes:
+            whens = [f"WHEN {scores[0]} > {self._syntax.double(0.0)} THEN {labels[1]}"]
+            labels.reverse()
+        else:
+            # The first of equal scores, as by `argmax`; a class is tested if no earlier one wins.
+            whens = []
+            for k, (score, label) in enumerate(zip(scores[:-1], labels, strict=False)):
+                wins = " AND ".join(f"{score} >= {other}" for other in scores[k + 1 :])
+                whens.append(f"WHEN {wins} THEN {label}")
+        return self._if_known(formula, scores, f"CASE {' '.join(whens)} ELSE {labels[-1]} END")
+
+    def add(self, value: str, number: float) -> str:
+        """Return the value plus a number."""
+        return f"({self._syntax.double(number)} + {value})"
+
+    def multiply(self, value: str, number: float) -> str:
+        """Return the value times a number."""
+        return f"{self._syntax.double(number)} * {value}"
+
+    def slopes(self, value: str, below: float, above: float) -> str:
+        """Return the value times one number where it is below zero, and times another elsewhere."""
+        double = self._syntax.double
+        if below == above:
+            return self.multiply(value, above)
+        negative = f"{value} < {double(0.0)}"
+        return f"CASE WHEN {negative} THEN {double(below)} ELSE {double(above)} END * {value}"
+
+    def at_most(self, value: str, number: float) -> str:
+        """Return the lesser of the value and a number."""
+        return f"LEAST({self._syntax.double(number)}, {value})"
+
+    def sigmoid(self, value: str) -> str:
+        """Return 1 / (1 + exp(-value)), which never overflows.
+
+        LEAST and GREATEST ignore NULL in some dialects: see `_if_known`.
+        """
+        one, far = self._syntax.double(1.0), self._syntax.double(_MOST_LOG_ODDS)
+        near = f"LEAST({far}, GREATEST(-{far}, {value}))"
+        return f"({one} / ({one} + EXP(-{near})))"
+
+    def _if_known(self, formula: ScoringFormula, scores: Sequence[str], expression: str) -> str:
+        """Return an expression that is NULL unless all scores are numbers; those of cards are."""
+        if formula.cards:
+            return expression
+        largest = self._syntax.double(_LARGEST_SCORE)
+        known = " AND ".join(f"{score} BETWEEN -{largest} AND {largest}" for score in scores)
+        return f"CASE WHEN {known} THEN {expression} END"
+
+
+def has_integer_points(card: Card) -> bool:
+    """Return whether all points are integers whose sums a database keeps in 32 bits."""
+    largest = sum(float(np.abs(points).max(initial=0.0)) for points in card.blocks)
+    return card.is_whole and abs(card.intercept) + largest <= _LARGEST_SUM
+
+
+def sum_sql(summands: list[str]) -> str:
+    """Return a sum with brackets that keep its parse tree shallow.
+
+    Examples
+    --------
+    >>> sum_sql(["1", "x", "y"])
+    '(1 + x + y)'
+    """
+    while len(summands) > _MOST_TERMS:
+        starts = range(0, len(summands), _MOST_TERMS)
+        groups = [summands[start : start + _MOST_TERMS] for start in starts]
+        summands = [f"({' + '.join(group)})" for group in groups]
+    return f"({' + '.join(summands)})"
+
+
+def _is_one_of(literals: Sequence[str]) -> str:
+    """Return the end of a condition that a value is one of some literals."""
+    return f"= {literals[0]}" if len(literals) == 1 else f"IN ({', '.join(literals)})"
+
+
+def _level_number(level: str) -> float | None:
+    """Return the number that has this text in a column of texts, None if there is none."""
+    try:
+        number = float(level)
+    except ValueError:
+        return None
+    return number if isfinite(number) and text_of(number, "") == level else None
+
+
+def _n_levels(bins: Bins) -> int:
+    return len(bins.levels) if isinstance(bins, LevelBins) else 0
+
+
+def _integer(number: float) -> str:
+    return str(int(number))

@@ -1,0 +1,43 @@
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from directrix._printing import html_table, printable, text_table, wrapped
+
+ROWS = [["", "rate", "bin"], ["recall", "0.9", "one two three"], ["x", "10", ""]]
+
+
+def test_columns_are_aligned_right_unless_they_are_to_be_left():
+    assert text_table(ROWS, left=(0, 2)) == [
+        "        rate  bin",
+        "recall   0.9  one two three",
+        "x         10",
+    ]
+    assert text_table(ROWS[1:], left=()) == ["recall  0.9  one two three", "     x   10"]
+
+
+def test_the_last_column_is_wrapped_below_itself():
+    lines = text_table(ROWS, left=(2,), indent="> ", wrap_at=7)
+    assert lines[1:] == ["> recall   0.9  one two", ">               three", ">      x    10"]
+
+
+def test_words_stay_whole_and_unprintable_characters_are_escaped():
+    assert printable("a\tb\u200b\n") == "a\\tb\\u200b\\n"
+    assert wrapped("a\nb long-winded", 3) == ["a\\nb", "long-winded"]
+
+
+@pytest.mark.parametrize("caption", ["", "<a> & b"])
+def test_html_is_well_formed_and_shows_every_text(caption):
+    made = html_table(["<", "n"], [["a&b", "1"], ["<i>", "2"]], caption, highlighted=1)
+    table = ET.fromstring(made)  # noqa: S314 - our own text
+    assert [[cell.text for cell in row] for row in table.iter("tr")] == [
+        ["<", "n"],
+        ["a&b", "1"],
+        ["<i>", "2"],
+    ]
+    assert [row.get("class") for row in table.iter("tr")] == [None, None, "highlighted"]
+    assert ["".join(part.itertext()) for part in table.iter("caption")] == [caption] * bool(caption)
+    assert {cell.get("style") for cell in table.iter("td")} == {
+        "text-align: left",
+        "text-align: right",
+    }
