@@ -175,7 +175,6 @@ class DirectClassifier(MetricClassifier):
         fold: Any = None,
         refine: int = 0,
         transform: Any = None,
-        where: Any = None,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
@@ -200,7 +199,7 @@ class DirectClassifier(MetricClassifier):
         refine : int
             Number of passes between both, each of which corrects the best two candidates of the
             sample by their gradients over all rows.
-        transform, where, engine, progress : as in `summarize`
+        transform, engine, progress : as in `summarize`
         """
         from directrix.classifiers.direct.fit_source import DirectSource
         from directrix.fitting.two_passes import TwoPasses, check_refine, source_folds
@@ -229,7 +228,6 @@ class DirectClassifier(MetricClassifier):
             weight=weight,
             fold=folds,
             transform=transform,
-            where=where,
             engine=engine,
             progress=progress,
         )

@@ -202,7 +202,6 @@ class ScorecardClassifier(CardModel):
         fold: Any = None,
         counts: BinCounts | None = None,
         refine: int = 1,
-        where: Any = None,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
@@ -234,8 +233,6 @@ class ScorecardClassifier(CardModel):
         refine : int
             Largest number of corrections by all rows, each of one pass; they end when held-out rows
             are scored no better.
-        where : sequence of conditions, optional
-            Rows that are read: ``[("year", ">=", 2024), ...]``, as in `summarize`.
         engine : str
         progress : bool
             As in `summarize`.
@@ -246,7 +243,6 @@ class ScorecardClassifier(CardModel):
         self._check_parameters([metric])
         progress_report = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
-        roles["where"] = where
         reading = {"engine": engine, "progress": progress}
         made = fit_source(self, metric, source, roles, reading, counts=counts, refine=refine)
         self._set_classes(made.classes)

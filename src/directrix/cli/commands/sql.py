@@ -42,9 +42,6 @@ def sql(
     features: Features = None,
     dialect: Annotated[str, typer.Option(help=f"SQL dialect: {', '.join(DIALECTS)}.")] = "duckdb",
     weight: Weight = None,
-    where: Annotated[
-        str | None, typer.Option(help="SQL condition that selects the rows, copied unchanged.")
-    ] = None,
     first: Annotated[
         str | None, typer.Option(help="Result of the first query, as CSV or JSON.")
     ] = None,
@@ -69,7 +66,7 @@ def sql(
     require(columns, "give the feature columns", "--features")
     require(first or not second, "the second result needs the first", "--first")
     require_output(output, [first, *(second or [])], force=force)
-    queries = moments_sql(table, target, columns, dialect=dialect, weight=weight, where=where)
+    queries = moments_sql(table, target, columns, dialect=dialect, weight=weight)
     if first is None:
         return _print_statements([queries.first], output, "first")
     first_result = _read_result(first)
@@ -100,9 +97,9 @@ def _read_result(path: str) -> list[dict[str, Any]]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        from directrix.engines import csv_encoding
+        from directrix.engines.readers.files import require_utf8
 
-        csv_encoding.require_utf8(path)
+        require_utf8(path)
         raise
     if text.lstrip().startswith("["):
         rows: list[dict[str, Any]] = json.loads(text)

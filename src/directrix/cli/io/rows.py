@@ -18,10 +18,11 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.cli.io.files import matching_paths
 from directrix.cli.io.options import check_choice, parse_columns, require
 from directrix.cli.output.errors import UsageError
-from directrix.engines import HashFolds, csv_encoding
+from directrix.engines import HashFolds
+from directrix.engines.arrow import open_source
 from directrix.engines.base import run
-from directrix.engines.doors.select import open_source
 from directrix.engines.plan import Plan
+from directrix.engines.readers.files import explain_encoding
 from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import ColumnNotFoundError, PandasIndexWarning
 from directrix.rows.labels import as_labels
@@ -331,5 +332,5 @@ def _column_names(paths: str | list[str]) -> list[str]:
     try:
         return open_source(paths).columns
     except ValueError as error:
-        csv_encoding.explain(paths, error)
+        explain_encoding(paths, error)
         raise

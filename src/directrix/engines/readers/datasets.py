@@ -1,23 +1,126 @@
-"""Columns of the files of a dataset: whether all files have them, and a common Arrow type."""
+"""Pyarrow datasets, read in order with little memory, with one type for a column of all files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from directrix.engines.plan import POSITION
 from directrix.exceptions.columns import ColumnNotInFileError
+from directrix.rows.keys import position_keys
+
+#: Largest number of rows and of values in a batch that is read; wide rows come in smaller batches.
+BATCH_ROWS = 1 << 16
+READ_VALUES = 1 << 23
+_FEWEST_ROWS = 1 << 12
+
+
+class Opened(NamedTuple):
+    """An opened source of Arrow batches: its columns, and functions that read it.
+
+    ``batches`` takes column names and returns an iterator of batches; ``positioned`` adds a column
+    of keys of the positions of rows in their files; ``n_rows`` counts the rows, if that is cheap.
+    """
+
+    columns: list[str]
+    batches: Callable[[list[str]], Iterator[Any]]
+    n_rows: Callable[[], int] | None = None
+    positioned: Callable[[list[str]], Iterator[Any]] | None = None
+
+
+def batch_rows(n_columns: int) -> int:
+    """Return the number of rows of a batch that is read."""
+    return min(max(READ_VALUES // max(n_columns, 1), _FEWEST_ROWS), BATCH_ROWS)
+
+
+def open_dataset(rows: Any, *, complete: bool = False) -> Opened:
+    """Open a dataset; rows of files are identified by their positions.
+
+    With ``complete`` each file must have the columns that are read. Otherwise the schema of the
+    dataset says what there is, as that of a Delta table does, and a file without a column has
+    missing values.
+    """
+    from pyarrow import dataset
+
+    is_parquet = isinstance(getattr(rows, "format", None), dataset.ParquetFileFormat)
+    is_files = isinstance(rows, dataset.FileSystemDataset)
+    # With its own threads a scan reads up to a gigabyte ahead of its consumer.
+    options: dict[str, Any] = {"use_threads": False, "batch_readahead": 2, "fragment_readahead": 1}
+    if is_parquet:
+        # By default everything read from a file is buffered until its end.
+        options["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True
+        )
+    if is_files:
+        rows, row_filter = _without_filter(rows)
+        options["filter"] = row_filter
+
+    def scanner(columns: list[str]) -> Any:
+        if complete:
+            require_columns(rows, columns)
+        typed = with_common_types(rows, columns)
+        return typed.scanner(columns=columns, batch_size=batch_rows(len(columns)), **options)
+
+    def batches(columns: list[str]) -> Iterator[Any]:
+        return read_ahead(scanner(columns).to_batches())
+
+    def positioned(columns: list[str]) -> Iterator[Any]:
+        scanned = scanner(columns).scan_batches()
+        return read_ahead(with_positions((batch, fragment.path) for batch, fragment in scanned))
+
+    # The footer of a Parquet file has its number of rows; other files would have to be read.
+    counted = is_parquet and options.get("filter") is None
+    names = names_in_files(rows) if complete else rows.schema.names
+    return Opened(
+        names, batches, rows.count_rows if counted else None, positioned if is_files else None
+    )
+
+
+def _without_filter(rows: Any) -> tuple[Any, Any]:
+    """Return a dataset of files without the filter that its user has set, and that filter.
+
+    Arrow does not list the files of a filtered dataset, and their types must be known.
+    """
+    row_filter = rows._scan_options.get("filter")  # noqa: SLF001 - there is no public way to ask
+    if row_filter is None:
+        return rows, None
+    plain = rows.replace_schema(rows.schema)
+    plain._scan_options = {}  # noqa: SLF001
+    return plain, row_filter
+
+
+def with_positions(batches_and_files: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches with a column of keys, from the number of the file and the row position.
+
+    It takes each batch with the path of its file. Rows that a scan skips are not counted; every
+    scan with the same filter skips the same rows.
+    """
+    import pyarrow as pa
+
+    files: dict[str, list[int]] = {}  # number of the file, and rows read from it
+    for batch, path in batches_and_files:
+        file_and_offset = files.setdefault(path, [len(files), 0])
+        keys = position_keys(batch.num_rows, *file_and_offset)
+        file_and_offset[1] += batch.num_rows
+        yield batch.append_column(POSITION, pa.array(keys))
+
+
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches; while one is in use, the next is read in a thread."""
+    with ThreadPoolExecutor(1) as reader:
+        pending = reader.submit(next, batches, None)
+        while (batch := pending.result()) is not None:
+            pending = reader.submit(next, batches, None)
+            yield batch
+            del batch
+
+
+# ── Columns of the files: whether all files have them, and a common Arrow type ────────────────────
 
 
 class _FileColumn(NamedTuple):
-    """Type of a column in one file.
-
-    Parameters
-    ----------
-    fragment : pyarrow.dataset.Fragment
-        The file.
-    type : pyarrow.DataType
-    category : str or None
-        Result of `_category`.
-    """
+    """A column of one file: the fragment, its Arrow type, and the result of `_category`."""
 
     fragment: Any
     type: Any
@@ -36,12 +139,6 @@ def require_columns(rows: Any, columns: list[str]) -> None:
     """Raise ColumnNotInFileError if a file with rows lacks a column that another file has.
 
     Columns that no file has are those of the folders of partitions.
-
-    Parameters
-    ----------
-    rows : pyarrow.dataset.Dataset
-    columns : list of str
-        The columns to be read.
     """
     fragments = _several_files(rows)
     schemas = [fragment.physical_schema for fragment in fragments]
@@ -62,18 +159,8 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
     files (booleans count as 0 and 1, as in memory) gets the widest of its types.
 
     The types are read from the footers of Parquet and Arrow files, and from the first block of CSV
-    files. A type that the schema of the dataset states is kept.
-
-    Parameters
-    ----------
-    rows : pyarrow.dataset.Dataset
-    columns : list of str
-        The columns to be read; the types of other columns are ignored.
-
-    Raises
-    ------
-    TypeError
-        If a column holds, for instance, text in one file and numbers in another.
+    files. A type that the schema of the dataset states is kept. TypeError is raised if a column
+    holds, for instance, text in one file and numbers in another.
     """
     from pyarrow import dataset
 
@@ -156,8 +243,8 @@ def _common_type(name: str, in_files: list[_FileColumn], *, inferred: bool) -> A
         if inferred and "text" in (first.category, other.category):
             return pa.string()
         msg = (
-            f"column {name!r} holds {first.type} in {_path(first)} and {other.type} in "
-            f"{_path(other)}: write it with one type in all files"
+            f"column {name!r} holds {first.type} in {first.fragment.path!r} and {other.type} in "
+            f"{other.fragment.path!r}: write it with one type in all files"
         )
         raise TypeError(msg)
     if first.category == "text":
@@ -181,7 +268,3 @@ def _widest(numeric: set[Any]) -> Any:
         return pa.float64()
     # Arrow raises an error for values beyond 63 bits.
     return pa.int64()
-
-
-def _path(column: _FileColumn) -> str:
-    return repr(column.fragment.path)

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from directrix import MomentClassifier, summarize
-from directrix.engines.csv_encoding import NotUtf8Error, require_utf8
+from directrix.engines.readers.files import NotUtf8Error, require_utf8
 
 ROWS = [(1, 2, "no"), (2, 1, "yes"), (3, 1, "yes"), (1, 5, "no")] * 5
 
