@@ -63,9 +63,9 @@ class Spy:
                 format = rows.format
                 count_rows = rows.count_rows
 
-                def to_batches(self, columns, **how):
+                def scanner(self, columns, **how):
                     spy.asked.append(columns)
-                    return rows.to_batches(columns=columns, **how)
+                    return rows.scanner(columns=columns, **how)
 
             return Wrapped()
 

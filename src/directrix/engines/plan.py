@@ -157,11 +157,7 @@ class Plan:
         fold = self.fold
         if fold is not None and not isinstance(fold, HashFolds):
             fold = _as_integers(table.values(fold)) if fold in table.columns else table.values(fold)
-        columns = self.features
-        if columns is None:
-            used = {POSITION, *(table.canonical(name) for name in self.roles())}
-            columns = tuple(name for name in table.columns if name not in used)
-        X, names = self.read_features(table, columns)
+        X, names = self.read_features(table, self.columns_of(table))
         hashes = keys = None
         if self.needs_row_keys:
             positioned = POSITION in table.columns
@@ -174,6 +170,13 @@ class Plan:
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
         return Block(X, y, weight, fold, group, names, hashes, keys)
+
+    def columns_of(self, table: Table) -> tuple[Any, ...]:
+        """Return the feature columns of a table in memory."""
+        if self.features is not None:
+            return self.features
+        used = {POSITION, *(table.canonical(name) for name in self.roles())}
+        return tuple(name for name in table.columns if name not in used)
 
     @property
     def takes_texts(self) -> bool:

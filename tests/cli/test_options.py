@@ -4,7 +4,7 @@ pytest.importorskip("typer")
 
 import typer
 
-from directrix.cli.io.options import DIALECTS, check_choice, parse_columns, parse_metric, require
+from directrix.cli.options import DIALECTS, check_choice, parse_columns, parse_metric, require
 from directrix.engines.sql_dialects import DIALECTS as ENGINE_DIALECTS
 from directrix.metrics import AUC, RecallAtFPR
 

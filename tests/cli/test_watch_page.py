@@ -9,7 +9,7 @@ pytest.importorskip("typer")
 
 
 def test_the_page_has_the_figures_of_the_check():
-    from directrix.cli.output.watch_page import watch_page
+    from directrix.cli.pages import watch_page
 
     day = Days(0)
     model = MomentClassifier("recall@fpr=0.05", positive="bad").fit(*day(2000, 0.2))

@@ -2,7 +2,7 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.cli.output.html_page import Bar, Page
+from directrix.cli.html_page import Bar, Page
 
 
 def test_text_is_escaped():

@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.cli.io.fit_record import Candidate, Estimate, read_fit_record
-from directrix.cli.output.errors import UsageError
+from directrix.cli.pages import Candidate, Estimate, read_fit_record
+from directrix.cli.reply import UsageError
 
 RIGHT = {
     "classifier": "DirectClassifier",

@@ -9,14 +9,14 @@ pytest.importorskip("pyarrow")
 import typer
 from scipy import sparse
 
-from directrix.cli.io.rows import (
-    ReadRows,
+from directrix.cli.reply import UsageError
+from directrix.cli.rows import (
     RowFiles,
     concatenate_weights,
     equals_label,
+    read_rows,
     require_finite,
 )
-from directrix.cli.output.errors import UsageError
 from directrix.exceptions.columns import (
     ColumnNotFoundError,
     InfiniteValuesError,
@@ -53,16 +53,16 @@ def test_libsvm_is_known_by_the_names_of_the_files(files, tmp_path):
         RowFiles.of([str(other)], None)
     with pytest.raises(typer.BadParameter, match="'csv' is not one of libsvm"):
         RowFiles.of([str(other)], None, file_format="csv")
-    in_memory = rows.read(ReadRows())
+    in_memory = read_rows(rows)
     assert in_memory.X.shape == (600, 3)
     assert np.unique(in_memory.y).tolist() == [-1, 1]
-    positive = RowFiles.of([str(compressed)], None, positive="-1").read(ReadRows())
+    positive = read_rows(RowFiles.of([str(compressed)], None, positive="-1"))
     assert positive.y.tolist() == (in_memory.y == -1).tolist()
 
 
 def test_rows_in_memory(files):
     days = [str(files / "monday.parquet"), str(files / "tuesday.parquet")]
-    rows = RowFiles.of(days, "fraud", features=["age", "amount"]).read(ReadRows())
+    rows = read_rows(RowFiles.of(days, "fraud", features=["age", "amount"]))
     assert rows.X.shape == (1200, 2)
     assert rows.names == ("age", "amount")
     assert rows.weight is None

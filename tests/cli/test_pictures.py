@@ -4,8 +4,8 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix.classifiers.evaluation.measures import ScoredRows
-from directrix.cli.output.errors import UsageError
-from directrix.cli.output.pictures import Reliability, frontier_figure, require_positive_rows
+from directrix.cli.pictures import Reliability, frontier_figure, require_positive_rows
+from directrix.cli.reply import UsageError
 from directrix.metrics import AUC
 
 

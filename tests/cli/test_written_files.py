@@ -2,8 +2,8 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.cli.io.files import file_type, load_model, load_summary, matching_paths
-from directrix.cli.output.errors import UsageError
+from directrix.cli.options import file_type, load_model, load_summary, matching_paths
+from directrix.cli.reply import UsageError
 
 
 def test_the_type_of_a_file_is_in_its_header(files, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix.classifiers import OperatingPoint
 from directrix.classifiers.labels import positive_of
-from directrix.cli.output.reply import format_table
+from directrix.cli.reply import format_table
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
@@ -23,23 +23,12 @@ def metric_of_model(model: Any) -> Metric:
     return resolve(getattr(model, "metric", "error"))
 
 
-def in_one_line(metric: Metric) -> str:
-    """Return the name of a metric as people write it, on one line."""
-    return metric.label
-
-
 def feature_names_of(model: Any) -> list[str]:
     """Return the names of the features, or x0, x1, ... if they have none."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return [f"x{index}" for index in range(int(model.n_features_in_))]
     return [str(name) for name in names]
-
-
-def operating_points_of(model: Any) -> Sequence[OperatingPoint]:
-    """Return the operating points: one, one for each of several classes, or none."""
-    points: Sequence[OperatingPoint] = getattr(model, "operating_points_", ())
-    return points
 
 
 def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
@@ -88,17 +77,17 @@ def model_json(model: Any) -> dict[str, Any]:
     if hasattr(model, "coef_"):
         values |= {"coefficients": model.coef_, "intercepts": model.intercept_}
     values["operating_points"] = [
-        operating_point_json(point) for point in operating_points_of(model)
+        operating_point_json(point) for point in getattr(model, "operating_points_", ())
     ]
     return values
 
 
 def describe_model(model: Any) -> str:
     """Return a model as text: its metric, its operating points and its largest coefficients."""
-    metric = in_one_line(metric_of_model(model))
+    metric = metric_of_model(model).label
     classes = ", ".join(map(str, model.classes_.tolist()))
     lines = [f"{type(model).__name__} for {metric}; classes {classes}"]
-    points = operating_points_of(model)
+    points = getattr(model, "operating_points_", ())
     cards: Sequence[Card] = getattr(model, "cards_", ())
     labels = one_vs_rest_labels(model, len(points))
     for k, (label, point) in enumerate(zip(labels, points, strict=True)):

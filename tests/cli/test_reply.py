@@ -8,8 +8,14 @@ pytest.importorskip("typer")
 
 import typer
 
-from directrix.cli.output.errors import UsageError
-from directrix.cli.output.reply import Reply, format_table, render_reply, show_status, to_json_value
+from directrix.cli.reply import (
+    Reply,
+    UsageError,
+    format_table,
+    render_reply,
+    show_status,
+    to_json_value,
+)
 
 
 def run(reply, **options):
@@ -74,7 +80,7 @@ def test_an_interrupt_of_a_command_is_one_line(call, files, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("directrix.cli.commands.show.file_type", interrupt)
+    monkeypatch.setattr("directrix.cli.commands.summaries.file_type", interrupt)
     result = call("show", files / "model.dx")
     assert (result.code, result.out, result.err) == (130, "", "Interrupted.\n")
 

@@ -6,12 +6,11 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import BetaBernoulliClassifier, MomentClassifier, Moments
-from directrix.cli.output.formatting import (
+from directrix.cli.formatting import (
     describe_model,
     feature_names_of,
     format_interval,
     format_rate,
-    in_one_line,
     metric_of_model,
     model_json,
     one_vs_rest_labels,
@@ -27,8 +26,8 @@ def rows(d=2):
 
 
 def test_a_metric_is_one_line():
-    assert in_one_line(RecallAtFPR(0.01)) == "recall at FPR 1 %"
-    assert "\n" not in in_one_line(Cost(fp=1, fn=20))
+    assert RecallAtFPR(0.01).label == "recall at FPR 1 %"
+    assert "\n" not in Cost(fp=1, fn=20).label
 
 
 def test_a_model_without_a_metric_counts_errors():

@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.evaluation.measures import ScoredRows
-from directrix.cli.output.errors import UsageError
+from directrix.cli.reply import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier

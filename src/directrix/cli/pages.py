@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -17,25 +20,292 @@ from directrix.classifiers.evaluation.measures import (
     ScoredRows,
     feature_importances,
 )
-from directrix.cli.io.fit_record import FitRecord
-from directrix.cli.output.formatting import (
+from directrix.cli.formatting import (
     caught_text,
     describe_threshold,
     feature_names_of,
     format_interval,
     format_rate,
-    in_one_line,
-    operating_points_of,
 )
-from directrix.cli.output.html_page import Bar, Page
-from directrix.cli.output.pictures import (
+from directrix.cli.html_page import Bar, Page
+from directrix.cli.pictures import (
     Reliability,
     margin_figure,
     roc_figure,
     tradeoff_figure,
 )
+from directrix.cli.reply import UsageError
+from directrix.displays import DaysDisplay
 from directrix.metrics.base import Metric
 from directrix.models.report import Gap, sentence
+
+if TYPE_CHECKING:
+    from directrix.monitoring import DayCheck
+
+# ── Record of a fit: the output of ``fit --json``, read back and checked
+
+
+class Estimate(NamedTuple):
+    """A value and its interval; None for what is unknown."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Candidate(NamedTuple):
+    """A candidate of the fit, its metric, and the standard error of the metric over folds."""
+
+    name: str
+    metric: float | None
+    error: float | None
+
+
+class FitRecord(NamedTuple):
+    """The candidates of a fit, and the choice among them.
+
+    Parameters
+    ----------
+    candidates : tuple of Candidate
+    compared_on : str
+        Rows that they were compared on.
+    chosen, why : str
+        Name of the chosen candidate, and the reason for the choice.
+    expected : Estimate
+        Expected metric of the chosen candidate on new rows.
+    gap : Estimate
+        How much better it is than the baseline.
+    baseline : str
+        What it is compared with, such as logistic regression.
+    no_better_than_constant : bool
+        Whether the interval of the expected metric reaches what a constant prediction gets.
+    """
+
+    candidates: tuple[Candidate, ...]
+    compared_on: str
+    chosen: str
+    why: str
+    expected: Estimate
+    gap: Estimate
+    baseline: str
+    no_better_than_constant: bool = False
+
+
+def read_fit_record(path: str) -> FitRecord | None:
+    """Read the output of ``fit --json`` from a file; return None if it lists no candidates.
+
+    Raises
+    ------
+    UsageError
+        If the file is something else; the message names the wrong field.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        msg = f"{path} is not JSON ({error}): give the output of directrix fit --json"
+        raise UsageError(msg) from None
+    fields = _Fields(path, "", content)
+    fields.text("classifier")
+    if "candidates" not in fields.values:
+        return None
+    candidates = tuple(
+        Candidate(entry.text("name"), entry.number("metric"), entry.number("error"))
+        for entry in fields.objects("candidates")
+    )
+    if not candidates:
+        return None
+    expected = fields.nested("expected_on_new_rows")
+    gap = fields.nested("better_than")
+    return FitRecord(
+        candidates,
+        fields.text("compared_on"),
+        fields.text("chosen"),
+        fields.text("why"),
+        expected.estimate("value"),
+        gap.estimate("mean"),
+        gap.text("baseline"),
+        fields.flag("no_better_than_constant"),
+    )
+
+
+class _Fields:
+    """Fields of a JSON object, checked when they are read.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    prefix : str
+        Names of the fields that lead to the object, followed by a dot; "" for the whole file.
+    values : object
+        The parsed JSON.
+    """
+
+    def __init__(self, path: str, prefix: str, values: Any) -> None:
+        self.path, self.prefix = path, prefix
+        if not isinstance(values, Mapping):
+            self._refuse(prefix.rstrip("."), "an object", values)
+        self.values: Mapping[str, Any] = values
+
+    def text(self, name: str) -> str:
+        value = self._get(name)
+        if not isinstance(value, str):
+            self._refuse(self.prefix + name, "text", value)
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self._get(name)
+        if not isinstance(value, bool):
+            self._refuse(self.prefix + name, "true or false", value)
+        return value
+
+    def estimate(self, name: str) -> Estimate:
+        return Estimate(self.number(name), self.number("low"), self.number("high"))
+
+    def nested(self, name: str) -> _Fields:
+        return _Fields(self.path, f"{self.prefix}{name}.", self._get(name))
+
+    def objects(self, name: str) -> list[_Fields]:
+        value = self._get(name)
+        if not isinstance(value, list):
+            self._refuse(self.prefix + name, "a list", value)
+        return [
+            _Fields(self.path, f"{self.prefix}{name}[{index}].", entry)
+            for index, entry in enumerate(value)
+        ]
+
+    def number(self, name: str) -> float | None:
+        """Return a number; None for null, and for NaN and infinity, which JSON does not have."""
+        value = self._get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._refuse(self.prefix + name, "a number or null", value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        return number if isfinite(number) else None
+
+    def _get(self, name: str) -> Any:
+        if name not in self.values:
+            self._fail(f"it lacks the field {self.prefix + name!r}")
+        return self.values[name]
+
+    def _refuse(self, name: str, wanted: str, value: Any) -> NoReturn:
+        text = json.dumps(value)
+        text = text if len(text) < 60 else f"{text[:57]}..."
+        subject = f"its field {name!r}" if name else "it"
+        self._fail(f"{subject} must be {wanted}, not {text}")
+
+    def _fail(self, reason: str) -> NoReturn:
+        msg = f"{self.path} is not what directrix fit --json prints: {reason}"
+        raise UsageError(msg)
+
+
+# ── HTML page about a day of a model in use
+
+
+_SHOWN_COLUMNS = 20
+
+
+def watch_page(model: str, history: Sequence[DayCheck], check: DayCheck) -> str:
+    """Return the page of a day as HTML.
+
+    Parameters
+    ----------
+    model : str
+        Path of the model.
+    history : sequence of DayCheck
+        Earlier days, in order.
+    check : DayCheck
+    """
+    state = "alarm" if check.alarm else "no alarm"
+    lead = (
+        f"{Path(model).name}; {check.n_rows:,.0f} rows of {check.day} against "
+        f"{check.n_reference:,.0f} reference rows"
+    )
+    page = Page(f"{check.day}: {check.verdict}, {state}", lead)
+    page.paragraph(check.explanation())
+    _figures(page, check)
+    page.heading("Days")
+    display = DaysDisplay.from_checks([*history, check])
+    page.figure(display.figure_, "prevalence, alerts and p-values by day")
+    page.paragraph(
+        "Intervals and expected alerts hold if only the share of positives has changed since the "
+        "reference. A small p-value says that more has changed.",
+        note=True,
+    )
+    if check.promises:
+        _promises(page, check)
+    if check.columns:
+        _columns(page, check)
+    return page.html()
+
+
+def _figures(page: Page, check: DayCheck) -> None:
+    prevalence, alerts, precision = check.prevalence, check.alerts, check.precision()
+    span = f"{100 * prevalence.low:.2f} to {100 * prevalence.high:.2f} %"
+    page.cards(
+        [
+            (
+                f"{100 * prevalence.share:.2f} %",
+                f"positives ({span}); reference {100 * prevalence.reference:.2f} %",
+            ),
+            (
+                f"{alerts.observed:,.0f}",
+                f"alerts; {alerts.low:,.0f} to {alerts.high:,.0f} expected",
+            ),
+            (
+                f"{precision[0]:.3f}",
+                f"precision expected ({precision[1]:.3f} to {precision[2]:.3f})",
+            ),
+            (
+                f"{check.score_stability.psi:.4f}",
+                f"PSI of the scores, {check.score_stability.reading}",
+            ),
+            (f"{check.p_value:.2g}", "p-value of no drift"),
+        ]
+    )
+
+
+def _promises(page: Page, check: DayCheck) -> None:
+    page.heading("Promised and realised")
+    rows = []
+    for each in check.promises:
+        promised = isfinite(each.promised)
+        rows.append(
+            [
+                each.name,
+                f"{each.promised:.4f}" if promised else "",
+                f"{each.promised_low:.4f} to {each.promised_high:.4f}" if promised else "",
+                f"{each.realised:.4f}",
+                f"{each.low:.4f} to {each.high:.4f}",
+                ("kept" if each.kept else "not kept") if promised else "nothing promised",
+            ]
+        )
+    page.table(["", "promised", "interval", "realised", "95 % interval", ""], rows)
+
+
+def _columns(page: Page, check: DayCheck) -> None:
+    page.heading("Columns")
+    rows = [
+        [
+            column.column,
+            f"{column.residual:+.1f}",
+            f"{column.psi:.4f}",
+            f"{column.noise:.4f}",
+            column.reading,
+        ]
+        for column in check.columns[:_SHOWN_COLUMNS]
+    ]
+    page.table(["column", "unexplained (standard errors)", "PSI", "noise below", "reading"], rows)
+    if len(check.columns) > _SHOWN_COLUMNS:
+        page.paragraph(f"{len(check.columns) - _SHOWN_COLUMNS} more columns.", note=True)
+
+
+# ── Sections of the report page
+
 
 #: Candidates of the fit that the table lists, the best first.
 _LISTED_CANDIDATES = 15
@@ -110,12 +380,12 @@ def _data(page: Page, data: ReportData) -> None:
 
 def _operating_point(page: Page, data: ReportData) -> None:
     page.heading("Operating point")
-    point = next(iter(operating_points_of(data.model)), None)
+    point = next(iter(getattr(data.model, "operating_points_", ())), None)
     trained: dict[str, float] = {}
     if point is not None:
         rates = point.expected or point.empirical or point.predicted
         trained = {"recall": rates.tpr, "FPR": rates.fpr, "precision": rates.precision}
-        trained[in_one_line(point.metric)] = rates.metric
+        trained[point.metric.label] = rates.metric
         basis = "from the moments"
         if point.expected is not None:
             basis = "expected on new rows"
@@ -197,7 +467,7 @@ def _normality(page: Page, data: ReportData) -> None:
         ],
     )
     interval = format_interval(diagnosis.interval)
-    name = in_one_line(data.metric)
+    name = data.metric.label
     name += f", {BEST_CUTOFF}," if data.metric.fixes_threshold else ""
     page.paragraph(
         f"If the scores were normal, {name} would be "
@@ -263,7 +533,7 @@ def _features(page: Page, data: ReportData) -> None:
     if retrained:
         note += (
             " The last two columns are predicted from means and covariances as if scores were "
-            f"normal, not measured: the best {in_one_line(data.metric)} of any linear model "
+            f"normal, not measured: the best {data.metric.label} of any linear model "
             f"without the feature; with all features it is predicted to be "
             f"{importances.with_all:.4f}. A gain above zero is better with the feature."
         )
@@ -292,7 +562,7 @@ def _candidates(page: Page, data: ReportData) -> None:
     listed = fit.candidates[:_LISTED_CANDIDATES]
     names = [candidate.name for candidate in listed]
     page.table(
-        ["candidate", in_one_line(data.metric), "standard error over folds"],
+        ["candidate", data.metric.label, "standard error over folds"],
         [
             [
                 candidate.name,

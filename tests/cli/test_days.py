@@ -10,9 +10,12 @@ from directrix.monitoring import summarize_day
 pytest.importorskip("pyarrow")
 typer = pytest.importorskip("typer")
 
-from directrix.cli.io.days import parse_day, read_day  # noqa: E402 - they need the libraries
-from directrix.cli.io.rows import RowFiles  # noqa: E402
-from directrix.cli.output.errors import UsageError  # noqa: E402
+from directrix.cli.reply import UsageError  # noqa: E402
+from directrix.cli.rows import (  # noqa: E402 - they need the libraries
+    RowFiles,
+    parse_day,
+    read_day,
+)
 
 
 def test_days_are_dates():

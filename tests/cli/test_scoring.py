@@ -7,9 +7,8 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet
 
 from directrix import MomentClassifier, Moments
-from directrix.cli.io.rows import RowFiles
-from directrix.cli.io.scoring import score_rows, scores_and_probabilities, select_features
-from directrix.cli.output.errors import UsageError
+from directrix.cli.reply import UsageError
+from directrix.cli.rows import RowFiles, score_rows, scores_and_probabilities
 from directrix.export import load
 
 
@@ -33,11 +32,11 @@ def test_rows_are_scored_in_one_pass(files):
 def test_features_of_the_model_are_selected(files):
     model = load(files / "model.dx")
     rows = RowFiles.of([str(files / "rich.parquet")], "fraud")
-    assert select_features(rows, model).features == ("amount", "age", "clock")
+    assert rows.for_model(model).features == ("amount", "age", "clock")
     chosen = RowFiles.of([str(files / "rich.parquet")], "fraud", features=["id,three,age"])
-    assert select_features(chosen, model).features == ("id", "three", "age")
+    assert chosen.for_model(model).features == ("id", "three", "age")
     libsvm = RowFiles.of([str(files / "tuesday.svm")], None)
-    assert select_features(libsvm, model).n_features == 3
+    assert libsvm.for_model(model).n_features == 3
 
 
 def test_a_different_number_of_features_is_refused():

@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import MomentClassifier, summarize
-from directrix.cli.io.options import parse_columns
-from directrix.cli.output.errors import (
+from directrix.cli.options import parse_columns
+from directrix.cli.reply import (
     CALL_ERROR,
     DATA_ERROR,
     UsageError,
