@@ -2,7 +2,7 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.cli.options import file_type, load_model, load_summary, matching_paths
+from directrix.cli.options import file_type, load_model, load_summary
 from directrix.cli.reply import UsageError
 
 
@@ -22,14 +22,3 @@ def test_summaries_and_models_are_told_apart(files):
         load_summary(model)
     with pytest.raises(UsageError, match="is a summary, and this needs a model"):
         load_model(summary)
-
-
-def test_patterns_match_data_files_only(tmp_path):
-    for name in ("b.csv", "a.csv", "_SUCCESS.csv", ".hidden.csv", "odd[1].csv"):
-        (tmp_path / name).touch()
-    matches = matching_paths(str(tmp_path / "?.csv"))
-    assert matches == [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    assert matching_paths(str(tmp_path / "*.csv"))[-1] == str(tmp_path / "odd[1].csv")
-    # A file whose name looks like a pattern is itself.
-    assert matching_paths(str(tmp_path / "odd[1].csv")) == [str(tmp_path / "odd[1].csv")]
-    assert matching_paths(str(tmp_path / "missing.csv")) == []

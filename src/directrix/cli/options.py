@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
 
-# ── Files that directrix wrote: telling summaries from models, and reading them
+# ── Files that directrix wrote: telling summaries from models, and reading them ───────────────────
 
 
 #: Bytes of a file in which the name of its format is searched.
@@ -60,35 +59,21 @@ def load_model(path: str) -> Any:
     return load(path)
 
 
-def matching_paths(given: str) -> list[str]:
-    """Return the path itself if it exists, else the files that it matches as a pattern."""
-    if Path(given).exists():
-        return [given]
-    matches = glob(given, recursive=True) if any(c in given for c in "*?[") else []  # noqa: PTH207
-    # By convention such names are not data, as Spark's _SUCCESS.
-    return sorted(path for path in matches if not Path(path).name.startswith(("_", ".")))
-
-
 def _require_file(path: str) -> None:
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the path of a file that directrix wrote"
         raise UsageError(msg)
 
 
-# ── Checks of output files: no input is overwritten, and other files only with ``--force``
+# ── Checks of output files: no input is overwritten, and other files only with ``--force`` ────────
 
 
 def require_output(output: str | None, reads: Iterable[str | None], *, force: bool) -> None:
     """Raise an error if a command must not write its output file; call this before any work.
 
-    Parameters
-    ----------
-    output : str or None
-        None if the command writes to stdout.
-    reads : iterable of str or None
-        Inputs of the command: files, folders, patterns or URLs; None entries are ignored.
-    force : bool
-        Whether an existing file may be overwritten. An input never is.
+    ``output``: None if the command writes to stdout. ``reads``: inputs of the command: files,
+    folders, patterns or URLs; None entries are ignored. ``force``: whether an existing file may be
+    overwritten. An input never is.
     """
     if output is None:
         return
@@ -117,7 +102,13 @@ def _is_read(output: Path, given: str) -> bool:
 
     A file may be reached by another path, a symbolic link or a hard link: the system knows.
     """
-    for path in matching_paths(_local(given)):
+    from directrix.engines.readers.files import matching_files
+
+    try:
+        paths = matching_files(_local(given))
+    except FileNotFoundError:  # said when it is read
+        return False
+    for path in paths:
         if Path(path).is_dir():
             inside = output.resolve().is_relative_to(Path(path).resolve())
             if inside or any(_same(output, file) for file in _files_under(path)):
@@ -157,7 +148,7 @@ def _files_under(folder: str) -> Iterator[str]:
             yield str(Path(root) / name)
 
 
-# ── Options that several commands share, and checks of their values
+# ── Options that several commands share, and checks of their values ───────────────────────────────
 
 
 #: SQL dialects, for help texts; `directrix.engines` would take long to import for them.

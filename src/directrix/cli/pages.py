@@ -1,9 +1,10 @@
-"""Sections of the report page."""
+"""The pages of ``report`` and ``watch``, and the record of a fit that the former may show."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -37,48 +38,37 @@ from directrix.cli.pictures import (
 from directrix.cli.reply import UsageError
 from directrix.displays import DaysDisplay
 from directrix.metrics.base import Metric
-from directrix.models.report import Gap, sentence
+from directrix.models.report import Estimate, Gap, sentence
 
 if TYPE_CHECKING:
     from directrix.monitoring import DayCheck
 
-# ── Record of a fit: the output of ``fit --json``, read back and checked
+# ── Record of a fit: the output of ``fit --json``, read back and checked ──────────────────────────
 
-
-class Estimate(NamedTuple):
-    """A value and its interval; None for what is unknown."""
-
-    value: float | None
-    low: float | None
-    high: float | None
+#: Types of fields in JSON, as messages name them.
+_JSON_TYPES = {
+    str: "text",
+    bool: "true or false",
+    float: "a number or null",
+    list: "a list",
+    dict: "an object",
+}
 
 
 class Candidate(NamedTuple):
     """A candidate of the fit, its metric, and the standard error of the metric over folds."""
 
     name: str
-    metric: float | None
-    error: float | None
+    metric: float
+    error: float
 
 
 class FitRecord(NamedTuple):
-    """The candidates of a fit, and the choice among them.
+    """The candidates of a fit, the rows they were compared on, and the choice among them.
 
-    Parameters
-    ----------
-    candidates : tuple of Candidate
-    compared_on : str
-        Rows that they were compared on.
-    chosen, why : str
-        Name of the chosen candidate, and the reason for the choice.
-    expected : Estimate
-        Expected metric of the chosen candidate on new rows.
-    gap : Estimate
-        How much better it is than the baseline.
-    baseline : str
-        What it is compared with, such as logistic regression.
-    no_better_than_constant : bool
-        Whether the interval of the expected metric reaches what a constant prediction gets.
+    ``expected`` is the metric of the chosen candidate on new rows, ``gap`` how much better it is
+    than the ``baseline``; unknown numbers are NaN. ``no_better_than_constant`` says whether the
+    interval of the expected metric reaches what a constant prediction gets.
     """
 
     candidates: tuple[Candidate, ...]
@@ -86,124 +76,89 @@ class FitRecord(NamedTuple):
     chosen: str
     why: str
     expected: Estimate
-    gap: Estimate
+    gap: Gap
     baseline: str
-    no_better_than_constant: bool = False
+    no_better_than_constant: bool
 
 
 def read_fit_record(path: str) -> FitRecord | None:
     """Read the output of ``fit --json`` from a file; return None if it lists no candidates.
 
-    Raises
-    ------
-    UsageError
-        If the file is something else; the message names the wrong field.
+    For any other file a UsageError names the wrong field.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         msg = f"{path} is not JSON ({error}): give the output of directrix fit --json"
         raise UsageError(msg) from None
-    fields = _Fields(path, "", content)
-    fields.text("classifier")
-    if "candidates" not in fields.values:
+    field = partial(_field, path, content)
+    field(str, "classifier")
+    if not ("candidates" in content and field(list, "candidates")):
         return None
-    candidates = tuple(
-        Candidate(entry.text("name"), entry.number("metric"), entry.number("error"))
-        for entry in fields.objects("candidates")
+    candidates = (
+        Candidate(
+            field(str, "candidates", k, "name"),
+            *(_number(field(float, "candidates", k, name)) for name in ("metric", "error")),
+        )
+        for k in range(len(content["candidates"]))
     )
-    if not candidates:
-        return None
-    expected = fields.nested("expected_on_new_rows")
-    gap = fields.nested("better_than")
+    expected, gap = (
+        [_number(field(float, name, end)) for end in (first, "low", "high")]
+        for name, first in (("expected_on_new_rows", "value"), ("better_than", "mean"))
+    )
     return FitRecord(
-        candidates,
-        fields.text("compared_on"),
-        fields.text("chosen"),
-        fields.text("why"),
-        expected.estimate("value"),
-        gap.estimate("mean"),
-        gap.text("baseline"),
-        fields.flag("no_better_than_constant"),
+        tuple(candidates),
+        field(str, "compared_on"),
+        field(str, "chosen"),
+        field(str, "why"),
+        Estimate(*expected),
+        Gap(*gap),
+        field(str, "better_than", "baseline"),
+        field(bool, "no_better_than_constant"),
     )
 
 
-class _Fields:
-    """Fields of a JSON object, checked when they are read.
+def _field(path: str, content: Any, wanted: type, *steps: str | int) -> Any:
+    """Return the field that names and indices lead to; refuse one of another type."""
+    name, value = "", content
+    for step in steps:
+        _require_type(path, name, value, dict if isinstance(step, str) else list)
+        dotted = f"{name}.{step}" if name else step
+        name = str(dotted if isinstance(step, str) else f"{name}[{step}]")
+        if isinstance(step, str) and step not in value:
+            _refuse(path, f"it lacks the field {name!r}")
+        value = value[step]
+    _require_type(path, name, value, wanted)
+    return value
 
-    Parameters
-    ----------
-    path : str
-        The file, for messages.
-    prefix : str
-        Names of the fields that lead to the object, followed by a dot; "" for the whole file.
-    values : object
-        The parsed JSON.
-    """
 
-    def __init__(self, path: str, prefix: str, values: Any) -> None:
-        self.path, self.prefix = path, prefix
-        if not isinstance(values, Mapping):
-            self._refuse(prefix.rstrip("."), "an object", values)
-        self.values: Mapping[str, Any] = values
-
-    def text(self, name: str) -> str:
-        value = self._get(name)
-        if not isinstance(value, str):
-            self._refuse(self.prefix + name, "text", value)
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self._get(name)
-        if not isinstance(value, bool):
-            self._refuse(self.prefix + name, "true or false", value)
-        return value
-
-    def estimate(self, name: str) -> Estimate:
-        return Estimate(self.number(name), self.number("low"), self.number("high"))
-
-    def nested(self, name: str) -> _Fields:
-        return _Fields(self.path, f"{self.prefix}{name}.", self._get(name))
-
-    def objects(self, name: str) -> list[_Fields]:
-        value = self._get(name)
-        if not isinstance(value, list):
-            self._refuse(self.prefix + name, "a list", value)
-        return [
-            _Fields(self.path, f"{self.prefix}{name}[{index}].", entry)
-            for index, entry in enumerate(value)
-        ]
-
-    def number(self, name: str) -> float | None:
-        """Return a number; None for null, and for NaN and infinity, which JSON does not have."""
-        value = self._get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self._refuse(self.prefix + name, "a number or null", value)
-        try:
-            number = float(value)
-        except OverflowError:
-            return None
-        return number if isfinite(number) else None
-
-    def _get(self, name: str) -> Any:
-        if name not in self.values:
-            self._fail(f"it lacks the field {self.prefix + name!r}")
-        return self.values[name]
-
-    def _refuse(self, name: str, wanted: str, value: Any) -> NoReturn:
+def _require_type(path: str, name: str, value: Any, wanted: type) -> None:
+    if wanted is float:
+        fits = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    else:
+        fits = isinstance(value, wanted)
+    if not fits:
         text = json.dumps(value)
         text = text if len(text) < 60 else f"{text[:57]}..."
         subject = f"its field {name!r}" if name else "it"
-        self._fail(f"{subject} must be {wanted}, not {text}")
-
-    def _fail(self, reason: str) -> NoReturn:
-        msg = f"{self.path} is not what directrix fit --json prints: {reason}"
-        raise UsageError(msg)
+        _refuse(path, f"{subject} must be {_JSON_TYPES[wanted]}, not {text}")
 
 
-# ── HTML page about a day of a model in use
+def _refuse(path: str, reason: str) -> NoReturn:
+    msg = f"{path} is not what directrix fit --json prints: {reason}"
+    raise UsageError(msg)
+
+
+def _number(value: float | None) -> float:
+    """Return a number; NaN for null, and for NaN and infinity, which JSON does not have."""
+    try:
+        number = np.nan if value is None else float(value)
+    except OverflowError:
+        return np.nan
+    return number if isfinite(number) else np.nan
+
+
+# ── HTML page about a day of a model in use ───────────────────────────────────────────────────────
 
 
 _SHOWN_COLUMNS = 20
@@ -212,13 +167,7 @@ _SHOWN_COLUMNS = 20
 def watch_page(model: str, history: Sequence[DayCheck], check: DayCheck) -> str:
     """Return the page of a day as HTML.
 
-    Parameters
-    ----------
-    model : str
-        Path of the model.
-    history : sequence of DayCheck
-        Earlier days, in order.
-    check : DayCheck
+    ``model``: path of the model. ``history``: earlier days, in order.
     """
     state = "alarm" if check.alarm else "no alarm"
     lead = (
@@ -304,7 +253,7 @@ def _columns(page: Page, check: DayCheck) -> None:
         page.paragraph(f"{len(check.columns) - _SHOWN_COLUMNS} more columns.", note=True)
 
 
-# ── Sections of the report page
+# ── Sections of the report page ───────────────────────────────────────────────────────────────────
 
 
 #: Candidates of the fit that the table lists, the best first.
@@ -314,19 +263,9 @@ _LISTED_CANDIDATES = 15
 class ReportData(NamedTuple):
     """Everything that the report page is written from.
 
-    Parameters
-    ----------
-    model : fitted classifier of two classes
-    labels : array of shape (2,)
-        The negative and the positive label.
-    metric : Metric
-    scored : ScoredRows
-        The rows, with their moments.
-    positive : array of bool of shape (n,)
-    measures : BinaryMeasures
-        Rates of the model on the rows.
-    fit : FitRecord or None
-        Candidates of the fit, if its JSON was given.
+    ``labels``: the negative and the positive label. ``scored``: the rows, with their moments.
+    ``measures``: rates of the model on the rows. ``fit``: candidates of the fit, if its JSON was
+    given.
     """
 
     model: Any
@@ -551,31 +490,22 @@ def _candidates(page: Page, data: ReportData) -> None:
         f"{len(fit.candidates)} candidates were compared on {fit.compared_on}. Chosen: "
         f"{fit.chosen}, because {fit.why}."
     )
-    if fit.expected.value is not None:
-        interval = format_interval((_or_nan(fit.expected.low), _or_nan(fit.expected.high)))
+    if isfinite(fit.expected.value):
+        interval = format_interval(fit.expected[1:])
         text += f" Expected on new rows: {fit.expected.value:.4f} ({interval})"
         text += ", no better than a constant." if fit.no_better_than_constant else "."
-    if fit.gap.value is not None:
-        ends = _or_nan(fit.gap.low), _or_nan(fit.gap.high)
-        text += f" {sentence(Gap(fit.gap.value, *ends).text(fit.baseline))}"
+    if isfinite(fit.gap.mean):
+        text += f" {sentence(fit.gap.text(fit.baseline))}"
     page.paragraph(text)
     listed = fit.candidates[:_LISTED_CANDIDATES]
     names = [candidate.name for candidate in listed]
     page.table(
         ["candidate", data.metric.label, "standard error over folds"],
         [
-            [
-                candidate.name,
-                format_rate(_or_nan(candidate.metric)),
-                format_rate(_or_nan(candidate.error)),
-            ]
+            [candidate.name, format_rate(candidate.metric), format_rate(candidate.error)]
             for candidate in listed
         ],
         highlighted=names.index(fit.chosen) if fit.chosen in names else None,
     )
     if len(fit.candidates) > len(listed):
         page.paragraph(f"And {len(fit.candidates) - len(listed)} more.", note=True)
-
-
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value

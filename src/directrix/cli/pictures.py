@@ -115,16 +115,8 @@ def tradeoff_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, agai
 class Bin(NamedTuple):
     """Rows of about the same predicted probability.
 
-    Parameters
-    ----------
-    predicted : float
-        Mean probability.
-    observed : float
-        Share of positives.
-    low, high : float
-        95 % interval of that share.
-    weight : float
-        Total weight of the rows.
+    ``predicted``: mean probability. ``observed``: share of positives. ``low``, ``high``: 95 %
+    interval of that share. ``weight``: total weight of the rows.
     """
 
     predicted: float
@@ -138,11 +130,7 @@ class Bin(NamedTuple):
 class Reliability:
     """Agreement of predicted probabilities with the share of positives, in bins.
 
-    Parameters
-    ----------
-    bins : tuple of Bin
-    error : float
-        Expected calibration error: mean absolute difference, weighted by rows.
+    ``error``: expected calibration error: mean absolute difference, weighted by rows.
     """
 
     bins: tuple[Bin, ...]

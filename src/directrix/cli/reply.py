@@ -30,7 +30,7 @@ from directrix.exceptions.columns import (
     suggest_names,
 )
 
-# ── Error messages of the command line: what is wrong, and what to do about it
+# ── Error messages of the command line: what is wrong, and what to do about it ────────────────────
 
 
 #: Exit codes: something about the data or the model, and how the command was called.
@@ -45,10 +45,7 @@ _AS_THEY_ARE = "; fit -c scorecard takes text and missing values as they are"
 class UsageError(Exception):
     """Data or a model that cannot be used as asked.
 
-    Parameters
-    ----------
-    message : str
-        What is wrong and what to do about it; it is printed as it is.
+    ``message``: what is wrong and what to do about it; it is printed as it is.
     """
 
 
@@ -157,23 +154,16 @@ def _(error: ImportError) -> str:
     return f"this needs {library}: pip install 'directrix[{EXTRAS[library]}]'"
 
 
-# ── Replies of commands: text or JSON on stdout, warnings and errors as text on stderr
+# ── Replies of commands: text or JSON on stdout, warnings and errors as text on stderr ────────────
 
 
 @dataclass(frozen=True)
 class Reply:
     """Result of a command.
 
-    Parameters
-    ----------
-    text : str
-        The result for people.
-    values : mapping
-        The same for programs, printed with ``--json``.
-    on_stderr : bool
-        Whether the text goes to stderr because stdout has the data that the command writes.
-    exit_code : int
-        Of the process; not zero tells a scheduler that something is to be done.
+    ``text``: the result for people. ``values``: the same for programs, printed with ``--json``.
+    ``on_stderr``: whether the text goes to stderr because stdout has the data that the command
+    writes. ``exit_code``: of the process; not zero tells a scheduler that something is to be done.
     """
 
     text: str

@@ -21,13 +21,13 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.evaluation.measures import ScoredRows
 from directrix.classifiers.labels import ending_with, positive_of
-from directrix.cli.options import check_choice, matching_paths, parse_columns, require
+from directrix.cli.options import check_choice, parse_columns, require
 from directrix.cli.reply import UsageError
 from directrix.engines import HashFolds
 from directrix.engines.arrow import open_source
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
-from directrix.engines.readers.files import explain_encoding
+from directrix.engines.readers.files import explain_encoding, matching_files
 from directrix.engines.tables import as_table
 from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import (
@@ -98,7 +98,8 @@ class RowFiles:
         require(files, "give files of rows", "ROWS")
         if file_format is not None:
             check_choice(file_format, ("libsvm",), "--format")
-        paths = tuple(path for given in files for path in _existing_paths(given))
+        matches = ([given] if "://" in given else matching_files(given) for given in files)
+        paths = tuple(path for matching in matches for path in matching)
         libsvm = file_format == "libsvm" or all(_is_libsvm(path) for path in paths)
         chosen, dropped = parse_columns(features), parse_columns(drop)
         if libsvm:
@@ -327,15 +328,6 @@ def require_finite(X: Any, names: Sequence[str] | None) -> None:
     error = not_finite_error(rows, partial=True)
     if error is not None:
         raise error
-
-
-def _existing_paths(given: str) -> list[str]:
-    """Return a path or URL, or the files that match a pattern; raise an error if there are none."""
-    paths = [given] if "://" in given else matching_paths(given)
-    if not paths:
-        msg = f"no file at {given!r}: give the path of a file or folder, or a pattern"
-        raise UsageError(msg)
-    return paths
 
 
 def _is_libsvm(path: str) -> bool:

@@ -142,7 +142,7 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
     return total.total()
 
 
-# ── Progress bar for passes over rows, shown only on a terminal ──────────────────────────────────
+# ── Progress bar for passes over rows, shown only on a terminal ───────────────────────────────────
 
 
 class Progress:

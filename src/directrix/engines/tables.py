@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray
 
-# ── Conversion of Arrow columns to NumPy values, and of vector columns to rows
+# ── Conversion of Arrow columns to NumPy values, and of vector columns to rows ────────────────────
 
 
 _DENSE = 1  # type code of a dense vector in Spark ML
@@ -143,7 +143,7 @@ def _lengths(lists: Any) -> AnyArray:
     return whole
 
 
-# ── Column access to tables in memory: arrays, sparse matrices, data frames and Arrow batches
+# ── Column access to tables in memory: arrays, sparse matrices, data frames and Arrow batches ─────
 
 
 class Table(ABC):

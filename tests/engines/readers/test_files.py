@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from directrix import MomentClassifier, summarize
-from directrix.engines.readers.files import NotUtf8Error, require_utf8
+from directrix.engines.readers.files import NotUtf8Error, matching_files, require_utf8
 
 ROWS = [(1, 2, "no"), (2, 1, "yes"), (3, 1, "yes"), (1, 5, "no")] * 5
 
@@ -78,3 +78,15 @@ def test_a_character_may_lie_across_two_blocks(tmp_path):
     with pytest.raises(NotUtf8Error) as caught:
         require_utf8(path)
     assert caught.value.line == 400_001
+
+
+def test_patterns_match_data_files_only(tmp_path):
+    for name in ("b.csv", "a.csv", "_SUCCESS.csv", ".hidden.csv", "odd[1].csv"):
+        (tmp_path / name).touch()
+    matches = matching_files(str(tmp_path / "?.csv"))
+    assert matches == [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert matching_files(str(tmp_path / "*.csv"))[-1] == str(tmp_path / "odd[1].csv")
+    # A file whose name looks like a pattern is itself.
+    assert matching_files(str(tmp_path / "odd[1].csv")) == [str(tmp_path / "odd[1].csv")]
+    with pytest.raises(FileNotFoundError, match="no file at"):
+        matching_files(str(tmp_path / "missing.csv"))

@@ -33,7 +33,7 @@ _STDOUT = "-"
 _FORMATS = ("sql", "onnx", "pmml", "json", "python")
 _DTYPES = ("float64", "float32")
 
-# ── The command ``evaluate``: rates and metrics of a model on labelled rows
+# ── The command ``evaluate``: rates and metrics of a model on labelled rows ───────────────────────
 
 
 def evaluate(
@@ -147,7 +147,7 @@ def _at_threshold_json(measures: Sequence[Measure]) -> dict[str, object]:
     return {"at_threshold": {measure.name: measure._asdict() for measure in measures}}
 
 
-# ── The command ``predict``: scores, probabilities and labels of rows, in batches
+# ── The command ``predict``: scores, probabilities and labels of rows, in batches ─────────────────
 
 
 def predict(
@@ -270,7 +270,7 @@ def _writer(output: str) -> Iterator[Any]:
         yield write
 
 
-# ── The command ``export``: a model as SQL, ONNX, PMML, JSON or Python
+# ── The command ``export``: a model as SQL, ONNX, PMML, JSON or Python ────────────────────────────
 
 
 def export(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from directrix.cli.rows import RowFiles
     from directrix.metrics.base import Metric
 
-# ── The command ``plot``: figures of a summary, or of a model and labelled rows
+# ── The command ``plot``: figures of a summary, or of a model and labelled rows ───────────────────
 
 
 _FIGURES = ("frontier", "margins", "tradeoff", "losses", "path")
@@ -160,7 +160,7 @@ def _path_figure(model: Any, files: RowFiles) -> Any:
     return PathDisplay.from_estimator(refitted, rows.X, y, sample_weight=rows.weight).figure_
 
 
-# ── The command ``report``: an HTML page about a model and labelled rows
+# ── The command ``report``: an HTML page about a model and labelled rows ──────────────────────────
 
 
 #: Files of rows that the page names.

@@ -28,7 +28,7 @@ from directrix.files.atomic import atomic_file
 if TYPE_CHECKING:
     from directrix.moments import Moments
 
-# ── The command ``sql``: queries that summarise a table in a database, and reading their resul
+# ── The command ``sql``: queries that summarise a table in a database, and reading their resul ────
 
 
 #: Spellings of Boolean labels in CSV.
@@ -129,7 +129,7 @@ def _parse_label(text: Any) -> Any:
     return text or None
 
 
-# ── The command ``show``: the content of a summary or a model
+# ── The command ``show``: the content of a summary or a model ─────────────────────────────────────
 
 
 #: Features of a summary that are listed.
@@ -198,7 +198,7 @@ def _show_summary(moments: Moments) -> Reply:
     return Reply(text, values)
 
 
-# ── The commands ``summarize``, ``merge`` and ``subtract``, which write summaries
+# ── The commands ``summarize``, ``merge`` and ``subtract``, which write summaries ─────────────────
 
 
 def summarize(

@@ -109,7 +109,7 @@ def file_format(path: Path) -> str:
     return _FORMATS.get(path.suffix.lstrip(".").lower(), "parquet")
 
 
-# ── Encoding of CSV files ────────────────────────────────────────────────────────────────────────
+# ── Encoding of CSV files ─────────────────────────────────────────────────────────────────────────
 
 
 def explain_encoding(source: Any, error: Exception) -> None:
