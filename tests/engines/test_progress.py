@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from directrix import MomentClassifier, summarize
-from directrix.engines.progress import Progress, progress_bar
+from directrix.engines.base import Progress, progress_bar
 
 RNG = np.random.default_rng(3)
 FRAME = pd.DataFrame(RNG.normal(size=(3000, 2)), columns=["a", "b"]).assign(y=np.arange(3000) % 2)

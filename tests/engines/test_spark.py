@@ -1,4 +1,3 @@
-import datetime as dt
 import os
 import signal
 import time
@@ -16,10 +15,9 @@ from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summa
 from directrix.engines import HashFolds
 from directrix.engines import spark as engine
 from directrix.engines.base import run
-from directrix.engines.block import Partition
+from directrix.engines.block import Partition, packed, unpacked
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Summaries
-from directrix.engines.tree import packed, unpacked
 from directrix.exceptions.columns import NotNumericError
 from directrix.rows.sums import tree_sum
 
@@ -223,46 +221,6 @@ def test_raw_columns_are_binned_where_the_rows_are(session):
     )
     assert moments.feature_names == expected.feature_names
     assert distance(moments, expected) < CLOSE
-
-
-WHERES = {
-    "numbers": [("a", ">", 0), ("number", "!=", 3), ("number", "not in", [5, 7])],
-    "fractions": [("number", "<", 20.5), ("single", ">", 0.1)],
-    "texts": [("te`xt.x", ">=", "b"), ("te`xt.x", "!=", "it's")],
-    "days": [("day", ">", dt.date(2024, 1, 10))],
-    "times": [("time", ">=", dt.datetime(2024, 1, 10, 12))],  # noqa: DTZ001
-    "instants": [("instant", "<", dt.datetime(2024, 1, 10, 12, tzinfo=dt.UTC))],
-}
-
-
-@pytest.mark.parametrize("where", WHERES.values(), ids=WHERES)
-def test_conditions_pass_the_rows_that_pass_in_memory(session, where):
-    rng, n = np.random.default_rng(2), 200
-    day = [dt.date(2024, 1, 1) + dt.timedelta(int(k)) for k in rng.integers(0, 20, n)]
-    times = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=int(k)) for k in rng.integers(0, 480, n)]  # noqa: DTZ001
-    columns = {
-        "a": rng.normal(size=n).tolist(),
-        "y": rng.integers(0, 2, n).tolist(),
-        "number": [None if k % 5 == 0 else int(k) for k in rng.integers(0, 40, n)],
-        "single": [0.1, None, float("nan"), 0.5] * (n // 4),
-        "te`xt.x": rng.choice(["a", "it's", "zürich", None], n).tolist(),
-        "day": [value if value.day % 4 else None for value in day],
-        "time": [value if value.day % 4 else None for value in times],
-        "instant": [value.replace(tzinfo=dt.UTC) for value in times],
-    }
-    schema = (
-        "a double, y long, number int, single float, `te``xt.x` string, day date, "
-        "time timestamp_ntz, instant timestamp"
-    )
-    frame = session.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
-    rows = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
-    rows = rows.astype({"a": float, "y": int, "single": "float32"})
-    roles = {"target": "y", "features": ["a"], "where": where}
-    expected = summarize(rows, **roles)
-    assert 0 < expected.count < n
-    assert distance(summarize(frame.repartition(3), **roles), expected) < CLOSE
-    with pytest.raises(TypeError, match=r"where= cannot compare column 'a' \(double\)"):
-        summarize(frame, target="y", features=["a"], where=[("a", ">", "x")])
 
 
 def test_names_may_hold_anything(session):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.engines.vectors import vector_rows
+from directrix.engines.tables import vector_rows
 
 pa = pytest.importorskip("pyarrow")
 

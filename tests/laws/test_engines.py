@@ -4,7 +4,6 @@ An engine enters the suite with a line in `ENGINES`.
 """
 
 from dataclasses import replace
-from datetime import date
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -294,9 +293,7 @@ def summary(engine, pieces, folders, features=FEATURES, **roles):
         pieces = [piece.drop(columns="town", errors="ignore") for piece in pieces]
         index_of = {name: index for index, name in enumerate(pieces[0].columns)}
         features = features and [index_of[name] for name in features]
-        where = roles.pop("where", None)
         roles = {role: in_array(given, index_of) for role, given in roles.items()}
-        roles["where"] = where and [(index_of[name], *compared) for name, *compared in where]
     source = engine.source(pieces, folders.new())
     return summarize(source, features=features, progress=False, **roles)
 
@@ -445,93 +442,6 @@ def test_all_columns_without_a_role_are_features(engine, folders):
         assert moments.n_features == 7
         moments = moments.select(slice(0, 6))
     assert_the_same(moments, by_hand(engine, pieces, features=None, target="y", weight="w"))
-
-
-# ── which rows ────────────────────────────────────────────────────────────────────────────────────
-
-
-def frame_with_gaps():
-    """Return rows whose further columns hold missing values: numbers, texts and days."""
-    rng, rows = np.random.default_rng(5), frame()
-    rows["score"] = np.where(rng.random(N) < 0.2, np.nan, rng.normal(size=N))
-    rows["note"] = rng.choice(["it's", 'say "no"', "zürich", None], N)
-    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 60, N), unit="D")
-    rows["day"] = days.where(rng.random(N) < 0.8)
-    return rows
-
-
-NUMBERS = {
-    "whole numbers": (
-        [("group", ">=", 5), ("part", "in", [0, 2, 7])],
-        lambda rows: (rows["group"] >= 5) & rows["part"].isin([0, 2]),
-    ),
-    "a fraction": ([("group", "<", 5.5)], lambda rows: rows["group"] <= 5),
-    "a feature": ([("a", ">", 0.25)], lambda rows: rows["a"] > 0.25),
-    "missing numbers above": ([("score", ">", 0)], lambda rows: rows["score"] > 0),
-    "missing numbers below": ([("score", "<=", 0)], lambda rows: rows["score"] <= 0),
-    "missing numbers differ from nothing": (
-        [("score", "!=", 99), ("score", "not in", [7, 8])],
-        lambda rows: rows["score"].notna(),
-    ),
-}
-OTHERS = {
-    "a text": ([("note", "==", "it's")], lambda rows: rows["note"] == "it's"),
-    "texts": (
-        [("note", "in", ['say "no"', "zürich"])],
-        lambda rows: rows["note"].isin(['say "no"', "zürich"]),
-    ),
-    "missing texts differ from nothing": (
-        [("note", "!=", "it's")],
-        lambda rows: rows["note"].notna() & (rows["note"] != "it's"),
-    ),
-    "texts in order": ([("note", ">", "k")], lambda rows: rows["note"].fillna("") > "k"),
-    "days": (
-        [("day", ">=", date(2024, 1, 15)), ("day", "<", pd.Timestamp("2024-02-10"))],
-        lambda rows: rows["day"].between("2024-01-15", "2024-02-09"),
-    ),
-    "no such day": (
-        [("day", "not in", [date(2024, 1, 15)])],
-        lambda rows: rows["day"].notna() & (rows["day"] != "2024-01-15"),
-    ),
-}
-
-
-def assert_filtered(engine, folders, rows, where, passes, **roles):
-    """Assert that the rows that pass are summarised, and no others."""
-    kept = rows[passes(rows)]
-    assert 0 < len(kept) < len(rows)
-    moments = summary(engine, cut(rows, 5), folders, target="y", where=where, **roles)
-    assert_the_same(moments, by_hand(engine, [kept], target="y", **roles))
-
-
-@pytest.mark.parametrize(("where", "passes"), NUMBERS.values(), ids=NUMBERS)
-def test_rows_that_fail_a_condition_do_not_count(engine, folders, where, passes):
-    rows = frame_with_gaps().drop(columns=["note", "day"])
-    assert_filtered(engine, folders, rows, where, passes)
-
-
-@pytest.mark.parametrize(("where", "passes"), OTHERS.values(), ids=OTHERS)
-def test_texts_and_days_are_compared_on_every_engine(named_engine, folders, where, passes):
-    roles = {"weight": "w", "fold": HashFolds(3, key="customer")}
-    assert_filtered(named_engine, folders, frame_with_gaps(), where, passes, **roles)
-
-
-def test_conditions_leave_folds_of_single_rows_as_they_are_whenever_rows_are_read(engine, folders):
-    rows = frame_with_gaps().drop(columns=["note", "day"])
-    roles = {"target": "y", "where": [("score", ">", 0)]}
-    first, again = (
-        summary(engine, cut(rows, 5), folders, fold=HashFolds(4), **roles) for _ in range(2)
-    )
-    assert first == again
-    assert len(first.parts) == 4
-    assert_the_same(first.unfolded(), summary(engine, cut(rows, 5), folders, **roles))
-
-
-def test_a_text_compared_with_a_number_is_an_error(named_engine, folders):
-    with pytest.raises(TypeError, match=r"where= cannot compare column 'note'"):
-        summary(
-            named_engine, cut(frame_with_gaps(), 5), folders, target="y", where=[("note", ">", 3)]
-        )
 
 
 def test_features_are_taken_in_the_order_given(engine, folders):

@@ -28,10 +28,9 @@ from benchmarks.harness.record import Record, commit
 from benchmarks.studies.scale.survey_job import peak
 from directrix.designs.number_source import NumberSource
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition
+from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
-from directrix.engines.tree import group_counts, group_sums, packed, unpacked
 
 ROWS, FAN_IN, POOL = 10_000, 64, 8
 COUNTS, QUICK = (100, 1_000, 10_000), (20, 100)

@@ -154,7 +154,6 @@ class DirectClassifier(MetricClassifier):
         fold: Any = None,
         refine: int = 0,
         transform: Any = None,
-        where: Any = None,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
@@ -179,7 +178,7 @@ class DirectClassifier(MetricClassifier):
         refine : int
             Number of passes between both, each of which corrects the best two candidates of the
             sample by their gradients over all rows.
-        transform, where, engine, progress : as in `summarize`
+        transform, engine, progress : as in `summarize`
         """
         from directrix.designs.number_source import NumberSource, fit_lines
         from directrix.engines.plan import Plan
@@ -190,7 +189,7 @@ class DirectClassifier(MetricClassifier):
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
-        roles |= {"transform": transform, "where": where}
+        roles |= {"transform": transform}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, Plan)
         surveyed = fit.passes.survey(NumberSource.most_rows, fit.apart)

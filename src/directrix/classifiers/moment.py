@@ -354,7 +354,6 @@ class MomentClassifier(ThresholdClassifier):
         weight: Any = None,
         fold: Any = None,
         transform: Any = None,
-        where: Any = None,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
@@ -372,14 +371,14 @@ class MomentClassifier(ThresholdClassifier):
         weight : str, int or array, optional
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in five folds.
-        transform, where, engine, progress : as in `summarize`
+        transform, engine, progress : as in `summarize`
         """
         from directrix.fitting.histogram_choice import select_from_histograms
         from directrix.fitting.source_passes import SourcePasses, source_folds
 
         metric = checked_metric(self)
         log = Progress(self)
-        roles = {"target": target, "features": features, "weight": weight, "where": where}
+        roles = {"target": target, "features": features, "weight": weight}
         roles |= {"fold": source_folds(fold, _FOLDS), "transform": transform}
         passes = SourcePasses.of(source, engine=engine, progress=progress, **roles)
         surveyed = passes.survey()

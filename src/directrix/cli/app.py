@@ -6,17 +6,12 @@ from typing import Annotated
 
 import typer
 
-from directrix.cli.commands.evaluate import evaluate
-from directrix.cli.commands.export import export
 from directrix.cli.commands.fit import fit
-from directrix.cli.commands.plot import plot
-from directrix.cli.commands.predict import predict
-from directrix.cli.commands.report import report
-from directrix.cli.commands.show import show
-from directrix.cli.commands.sql import sql
-from directrix.cli.commands.summaries import merge, subtract, summarize
+from directrix.cli.commands.models import evaluate, export, predict
+from directrix.cli.commands.reports import plot, report
+from directrix.cli.commands.summaries import merge, show, sql, subtract, summarize
 from directrix.cli.commands.watch import collect, watch
-from directrix.cli.output.reply import render_reply
+from directrix.cli.reply import render_reply
 
 #: Help is plain text: boxes and colours would clutter pipes and logs.
 app = typer.Typer(

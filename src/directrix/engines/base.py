@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from directrix.engines import csv_encoding
 from directrix.engines.plan import Grouped, Plan
-from directrix.engines.progress import progress_bar
+from directrix.engines.readers.files import explain_encoding
 from directrix.engines.tasks import Summaries
 from directrix.rows.sums import TreeSum
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from directrix.moments import Moments
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ENGINES = ("spark", "dask", "arrow", "memory")
 
 
-def summarize(  # noqa: PLR0913 - all roles of columns
+def summarize(
     source: Any,
     *,
     target: Any,
@@ -32,7 +32,6 @@ def summarize(  # noqa: PLR0913 - all roles of columns
     by: Any = None,
     transform: Any = None,
     classes: Any = None,
-    where: Any = None,
     engine: str = "auto",
     progress: bool = True,
 ) -> Moments | dict[Any, Moments]:
@@ -66,11 +65,6 @@ def summarize(  # noqa: PLR0913 - all roles of columns
         fitted `Binner` takes raw columns: texts, dates, missing values.
     classes : array, optional
         All possible labels; by default those that occur.
-    where : list of tuples, optional
-        Conditions that rows must meet, all of them: ``[("year", ">=", 2024), ("country", "in",
-        ["DE", "FR"])]``, by ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in`` and ``not in``.
-        Missing values meet none. Sources that can skip rows before they are read do so. A column
-        that is compared is a feature only if ``features`` names it.
     engine : str
         "auto" selects by the type of the source; or the name of an engine: "memory", "arrow",
         "spark" or "dask".
@@ -98,11 +92,13 @@ def summarize(  # noqa: PLR0913 - all roles of columns
         by=by,
         classes=classes,
         transform=transform,
-        where=where,
     )
     grouped: Grouped = run(source, plan, Summaries(), engine=engine, progress=progress)
     if by is not None:
-        return dict(sorted(grouped.aligned().items(), key=lambda item: _order(item[0])))
+        by_type = sorted(
+            grouped.aligned().items(), key=lambda item: (type(item[0]).__name__, item[0])
+        )
+        return dict(by_type)
     if None not in grouped.by_group:
         msg = "there are no rows to summarise"
         raise ValueError(msg)
@@ -114,21 +110,17 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
 
     Results are numbered by partition and added by a fixed tree over these numbers, so neither the
     order in which workers finish nor a task that runs twice can change a bit. Engines with workers
-    add there; at most `directrix.engines.tree.MOST_PARTS` sums come back.
+    add there; at most `directrix.engines.block.MOST_PARTS` sums come back.
 
-    Parameters
-    ----------
-    source : source of rows
-    plan : Plan
-    task : callable
-        Takes a plan and a partition; its results support ``+``.
-    engine, progress
-        As in `summarize`.
+    The task takes a plan and a partition; its results support ``+``.
     """
     # Delayed values of Dask are callable too.
     if callable(source) and not type(source).__module__.startswith("dask."):
-        with _opened(source) as rows:
-            return run(rows, plan, task, engine=engine, progress=progress)
+        rows = source()
+        # What a function opens, such as a cursor, is closed at the end of the pass.
+        context = rows if isinstance(rows, AbstractContextManager) else nullcontext(rows)
+        with context as opened:
+            return run(opened, plan, task, engine=engine, progress=progress)
     if engine != "auto" and engine not in _ENGINES:
         msg = f"no engine named {engine!r}: give 'auto' or one of {', '.join(map(repr, _ENGINES))}"
         raise ValueError(msg)
@@ -142,7 +134,7 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
         try:
             parts = dict(engine_module.partials(source, plan, task, counter))
         except (TypeError, ValueError) as error:
-            csv_encoding.explain(source, error)
+            explain_encoding(source, error)
             raise
     total: TreeSum[Any] = TreeSum()
     for number in sorted(parts):
@@ -150,12 +142,64 @@ def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: b
     return total.total()
 
 
-def _opened(source: Callable[[], Any]) -> AbstractContextManager[Any]:
-    """Return the context of what a function opens, such as a cursor, which is closed at its end."""
-    rows = source()
-    return rows if isinstance(rows, AbstractContextManager) else nullcontext(rows)
+# ── Progress bar for passes over rows, shown only on a terminal ───────────────────────────────────
 
 
-def _order(group: Any) -> tuple[str, Any]:
-    """Return the sort key of a group, which orders by type first."""
-    return (type(group).__name__, group)
+class Progress:
+    """Counter of rows, with an optional progress bar of rich and the task that it shows."""
+
+    def __init__(self, bar: Any = None, task: Any = None) -> None:
+        self._bar, self._task = bar, task
+        self.rows = 0
+
+    def expect(self, count: Callable[[], int] | None) -> None:
+        """Set the total number of rows; ``count`` is called only if a bar is shown."""
+        if self._bar is not None and count is not None:
+            self._bar.update(self._task, total=count())
+
+    def counted(self, tables: Iterable[Any]) -> Iterator[Any]:
+        """Yield the tables, and count the rows of each after it was used."""
+        for table in tables:
+            data = getattr(table, "data", table)
+            n_rows = data.num_rows if hasattr(data, "num_rows") else data.shape[0]
+            del data
+            yield table
+            del table
+            self.add(n_rows)
+
+    def add(self, rows: int) -> None:
+        """Add to the number of rows."""
+        self.rows += rows
+        if self._bar is not None:
+            self._bar.update(self._task, advance=rows, rate=self._speed())
+
+    def _speed(self) -> str:
+        task = self._bar.tasks[0]
+        elapsed = task.elapsed or 0.0
+        return f"{self.rows / elapsed:,.0f} rows/s" if elapsed else ""
+
+
+@contextmanager
+def progress_bar(*, wanted: bool, label: str) -> Iterator[Progress]:
+    """Context of a `Progress`, with a bar if it is wanted, on a terminal, and rich is installed.
+
+    The bar shows the number of rows, rows per second and the remaining time.
+    """
+    if not (wanted and sys.stderr.isatty()):
+        yield Progress()
+        return
+    try:
+        from rich import progress as bars
+        from rich.console import Console
+    except ImportError:  # rich is installed with the command line
+        yield Progress()
+        return
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TextColumn("{task.completed:,.0f} rows"),
+        bars.TextColumn("{task.fields[rate]}"),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Progress(bar, bar.add_task(label, total=None, rate=""))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.block import Partition
+from directrix.engines.block import Partition, group_counts
 from directrix.engines.memory import IN_CHUNKS, chunk_table
 from directrix.engines.plan import names_a_column
 from directrix.engines.tables import as_table
-from directrix.engines.tree import group_counts
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from directrix.engines.block import Block, Partition
-from directrix.engines.filters.row_filter import RowFilter
 from directrix.engines.tables import as_table
 from directrix.exceptions.columns import (
     USE_SCORECARD,
@@ -79,14 +78,7 @@ class HashFolds:
         return folds_by_key(key_hash(chosen, self.seed), self.n_folds)
 
     def of_rows(self, X: Any, y: Any) -> IntArray:
-        """Return the fold of each row of an array or sparse matrix, without key columns.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of shape (n,)
-            Labels.
-        """
+        """Return the fold of each row of an array or sparse matrix, without key columns."""
         keys = CopyCounter().keys(hash_with_label(row_hash(as_rows(X)), as_labels(y)))
         return folds_by_key(key_hash([keys], self.seed), self.n_folds)
 
@@ -95,26 +87,8 @@ class HashFolds:
 class Plan:
     """Roles of the columns. It is sent to workers, so it holds only names and settings.
 
-    Parameters
-    ----------
-    target : str or int
-        Column of the labels.
-    features : tuple, optional
-        Feature columns; by default all columns that have no other role.
-    weight : str or int, optional
-        Column of sample weights.
-    fold : str, int or HashFolds, optional
-        Column of fold numbers, or how to compute them.
-    by : str or int, optional
-        Column of groups; each group gets its own summary.
-    classes : array, optional
-        All possible labels; by default those that occur.
-    transform : fitted transformer, optional
-        Applied to the feature columns of each block, as a pandas data frame.
-    identified : bool
-        Whether blocks have row hashes and row keys even if the folds do not need them.
-    where : RowFilter, optional
-        Conditions that rows must meet; others are skipped.
+    The roles are those of `directrix.summarize`. With ``identified``, blocks have row hashes and
+    row keys even if the folds do not need them.
     """
 
     target: Any
@@ -125,20 +99,18 @@ class Plan:
     classes: Any = field(default=None, compare=False)
     transform: Any = field(default=None, compare=False)
     identified: Any = False
-    where: Any = None
 
     @classmethod
-    def of(cls, *, features: Any = None, where: Any = None, **roles: Any) -> Self:
+    def of(cls, *, features: Any = None, **roles: Any) -> Self:
         """Return a plan; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
-        return cls(features=features, where=RowFilter.of(where), **roles)
+        return cls(features=features, **roles)
 
     def roles(self) -> list[Any]:
         """Return the columns that have a role other than feature."""
         given = [self.target, self.weight, self.by]
         given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
-        given += () if self.where is None else self.where.columns
         return [name for name in given if name is not None]
 
     def feature_columns(self, names: Any) -> tuple[Any, ...]:
@@ -170,23 +142,13 @@ class Plan:
         return drawn or self.identified
 
     def blocks(self, partition: Partition) -> Iterator[Block]:
-        """Yield a block for each table of a partition, of the rows that ``where`` lets pass."""
+        """Yield a block for each table of a partition."""
         copies = CopyCounter(partition.number)
         for data in partition:
-            table = data if self.where is None else as_table(data).where(self.where)
-            if table is not None:
-                yield self.block(table, copies)
+            yield self.block(data, copies)
 
     def block(self, data: Any, copies: CopyCounter | None = None) -> Block:
-        """Return a table as a block.
-
-        Parameters
-        ----------
-        data : table
-            Anything that `as_table` accepts.
-        copies : CopyCounter, optional
-            Counter of the earlier rows of the same partition.
-        """
+        """Return a table as a block; ``copies`` counts earlier rows of the same partition."""
         table = as_table(data)
         y = table.values(self.target)
         weight, group = (
@@ -195,11 +157,7 @@ class Plan:
         fold = self.fold
         if fold is not None and not isinstance(fold, HashFolds):
             fold = _as_integers(table.values(fold)) if fold in table.columns else table.values(fold)
-        columns = self.features
-        if columns is None:
-            used = {POSITION, *(table.canonical(name) for name in self.roles())}
-            columns = tuple(name for name in table.columns if name not in used)
-        X, names = self.read_features(table, columns)
+        X, names = self.read_features(table, self.columns_of(table))
         hashes = keys = None
         if self.needs_row_keys:
             positioned = POSITION in table.columns
@@ -212,6 +170,13 @@ class Plan:
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
         return Block(X, y, weight, fold, group, names, hashes, keys)
+
+    def columns_of(self, table: Table) -> tuple[Any, ...]:
+        """Return the feature columns of a table in memory."""
+        if self.features is not None:
+            return self.features
+        used = {POSITION, *(table.canonical(name) for name in self.roles())}
+        return tuple(name for name in table.columns if name not in used)
 
     @property
     def takes_texts(self) -> bool:

@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.arrow import rebatched
-from directrix.engines.block import Partition
+from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
 from directrix.engines.plan import ENCODE
-from directrix.engines.tree import group_counts, group_sums, packed, unpacked
 from directrix.exceptions.columns import NotNumericError
 
 if TYPE_CHECKING:
@@ -54,8 +53,6 @@ def partials(
     needed = plan.needed(source.columns)
     if not plan.takes_texts:
         _require_numbers(source, plan.feature_columns(source.columns))
-    if plan.where is not None:
-        source = source.where(plan.where.spark(dict(source.dtypes)))
     chosen = source.select(*(f"`{name.replace('`', '``')}`" for name in needed))
     # Spark parses dots and backticks in names, so columns are sent under their numbers.
     numbered = chosen.toDF(*map(str, range(len(needed))))
@@ -136,10 +133,7 @@ def _records(batches: Iterator[Any]) -> Iterator[tuple[int, int, bytes]]:
 def _whole_parts(records: Iterable[tuple[int, int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Yield the number of each part and the part, from pieces in order, each of which counts once.
 
-    Parameters
-    ----------
-    records : iterable of tuple
-        Number of the part, number of the piece, and the piece.
+    A record is the number of the part, the number of the piece, and the piece.
     """
     for number, pieces in groupby(records, key=lambda record: record[0]):
         yield number, b"".join({piece: bytes(part) for _, piece, part in pieces}.values())

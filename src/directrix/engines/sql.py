@@ -17,21 +17,7 @@ from directrix.rows.rows import checked_names
 
 @dataclass(frozen=True)
 class SqlQueries:
-    """The queries that summarise one table; see `moments_sql`.
-
-    Parameters
-    ----------
-    table : tuple of str
-        Name of the table, with the schemas it is in.
-    target : str
-        Column of the labels.
-    features : tuple of str
-        Columns of the features.
-    dialect : str
-        A key of `DIALECTS`.
-    weight, where : str, optional
-        Column of weights, and a condition that rows must meet.
-    """
+    """The queries that summarise one table; see `moments_sql` for the fields."""
 
     table: tuple[str, ...]
     target: str

@@ -12,26 +12,144 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from directrix.engines.filters.row_filter import RowFilter
-from directrix.engines.vectors import arrow_values, vector_rows
 from directrix.exceptions.columns import ColumnNotFoundError, NotNumericError
-from directrix.rows.rows import ColumnRows, FrameRows, Rows, as_rows, is_frame
+from directrix.rows.rows import (
+    ColumnRows,
+    FrameRows,
+    Rows,
+    SparseRows,
+    as_rows,
+    canonical_csr,
+    is_frame,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray
 
+# ── Conversion of Arrow columns to NumPy values, and of vector columns to rows ────────────────────
+
+
+_DENSE = 1  # type code of a dense vector in Spark ML
+_UNEQUAL_LENGTHS = "the vectors of features are not all of one length"
+
+
+_TEXTS = {"string", "large_string", "string_view"}
+#: Number and length of texts up to which a column of them, such as labels, is an array of texts.
+_FEW_TEXTS, _SHORT_TEXT = 100, 40
+
+
+def arrow_values(column: Any) -> AnyArray:
+    """Return the values of an Arrow array; nulls become NaN, or None in text."""
+    if hasattr(column, "chunks"):
+        parts = [arrow_values(chunk) for chunk in column.chunks]
+        return np.concatenate(parts) if parts else np.empty(0)
+    array, type_name = column, str(column.type)
+    if type_name in _TEXTS and not column.null_count:
+        return _texts(column)
+    if type_name == "bool":
+        array = array.cast("int8")
+    elif type_name.startswith("decimal"):
+        array = array.cast("float64")
+    values: AnyArray = array.to_numpy(zero_copy_only=False)
+    return values.astype(bool) if type_name == "bool" and values.dtype.kind == "i" else values
+
+
+def _texts(column: Any) -> AnyArray:
+    """Return texts as an array of NumPy's, which knows their type, if there are only a few."""
+    encoded = column.dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    if len(distinct) > _FEW_TEXTS or max(map(len, distinct), default=0) > _SHORT_TEXT:
+        objects: AnyArray = column.to_numpy(zero_copy_only=False)
+        return objects
+    texts: AnyArray = np.array(distinct, dtype=str)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return texts
+
+
+def vector_rows(column: Any) -> Rows | None:
+    """Return the rows of a column of vectors, or None if it holds plain values.
+
+    Vectors are lists of numbers, or the vector type of Spark ML: a structure of type, size, indices
+    and values.
+    """
+    array = _combine_chunks(column)
+    type_name = str(array.type)
+    is_list = type_name.startswith(("list", "large_list", "fixed_size_list"))
+    is_ml = type_name.startswith("struct") and "indices" in type_name and "values" in type_name
+    if not (is_list or is_ml):
+        return None
+    if array.null_count:
+        msg = f"{array.null_count} rows have no vector of features; fill or drop them first"
+        raise ValueError(msg)
+    if is_list:
+        return as_rows(_matrix(array))
+    vector_types = array.field("type").to_numpy(zero_copy_only=False)
+    values = array.field("values")
+    if (vector_types == _DENSE).all():
+        return as_rows(_matrix(values))
+    return _mixed_vectors(array, vector_types == _DENSE)
+
+
+def vector_length(column: Any) -> int:
+    """Return the number of values in the first row of a non-empty column."""
+    type_name = str(column.type)
+    if type_name.startswith("struct"):
+        names = [field.name for field in column.type]
+        return vector_length(column.field("values")) if "values" in names else 1
+    if not type_name.startswith(("list", "large_list", "fixed_size_list")):
+        return 1
+    return int(_lengths(column.slice(0, 1))[0])
+
+
+def _combine_chunks(column: Any) -> Any:
+    if not hasattr(column, "chunks"):
+        return column
+    combined = column.combine_chunks()
+    # Some releases of pyarrow return a chunked array with one chunk.
+    return combined.chunk(0) if hasattr(combined, "chunks") else combined
+
+
+def _matrix(lists: Any) -> AnyArray:
+    lengths = _lengths(lists)
+    if (lengths != lengths[:1]).any():
+        raise ValueError(_UNEQUAL_LENGTHS)
+    values: AnyArray = lists.flatten().to_numpy(zero_copy_only=False)
+    return values.reshape(len(lists), -1) if len(lists) else np.empty((0, 0))
+
+
+def _mixed_vectors(array: Any, dense: AnyArray) -> Rows:
+    """Return Spark ML vectors, dense and sparse, as rows of a CSR matrix."""
+    values = array.field("values")
+    lengths = _lengths(values)
+    starts = np.append(0, np.cumsum(lengths))
+    data = values.flatten().to_numpy(zero_copy_only=False)
+    sizes = np.nan_to_num(array.field("size").to_numpy(zero_copy_only=False))
+    widths = np.where(dense, lengths, sizes).astype(np.int64)
+    if widths.min() != widths.max():
+        raise ValueError(_UNEQUAL_LENGTHS)
+    width = int(widths[0])
+    column = np.arange(len(data)) - np.repeat(starts[:-1], lengths)
+    column[np.repeat(~dense, lengths)] = (
+        array.field("indices").flatten().to_numpy(zero_copy_only=False)
+    )
+    matrix = sparse.csr_array((data, column, starts), shape=(len(dense), width))
+    return SparseRows(canonical_csr(matrix))
+
+
+def _lengths(lists: Any) -> AnyArray:
+    lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+    whole: AnyArray = np.nan_to_num(lengths).astype(np.int64)
+    return whole
+
+
+# ── Column access to tables in memory: arrays, sparse matrices, data frames and Arrow batches ─────
+
 
 class Table(ABC):
     """Base class for tables with named columns.
 
-    Parameters
-    ----------
-    data : array, sparse matrix, data frame or Arrow batch
-        The rows.
-    beside : mapping, optional
-        Extra columns by name, such as labels; they are not among ``columns``.
+    ``beside`` holds extra columns by name, such as labels; they are not among ``columns``.
     """
 
     def __init__(self, data: Any, beside: Mapping[Any, Any] | None = None) -> None:
@@ -50,9 +168,10 @@ class Table(ABC):
     def features(self, names: Sequence[Any]) -> Rows:
         """Return some columns as ``Rows``, without a copy of the whole table."""
 
-    @abstractmethod
     def in_pandas(self, names: Sequence[Any]) -> Any:
         """Return some columns as input of a transformer: a pandas data frame, or an array."""
+        chosen = self.raw(names)
+        return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
 
     def require(self, names: Sequence[Any]) -> None:
         """Raise ColumnNotFoundError if a column is missing."""
@@ -76,20 +195,6 @@ class Table(ABC):
             raise ColumnNotFoundError(name, self.columns)
         return self._values(name)
 
-    def where(self, row_filter: RowFilter) -> Table | None:
-        """Return a table of the rows that pass a filter; None if no row does."""
-        passes = self._mask(row_filter)
-        if passes.all() or not passes.any():
-            return self if passes.any() else None
-        beside = {name: _passing(name, values, passes) for name, values in self.beside.items()}
-        return type(self)(self._passing(passes), beside)
-
-    def _mask(self, row_filter: RowFilter) -> AnyArray:
-        return row_filter.mask(self.values)
-
-    def _passing(self, passes: AnyArray) -> Any:
-        return self.data[passes]
-
 
 class FrameTable(Table):
     """Table of a pandas or polars data frame."""
@@ -108,28 +213,6 @@ class FrameTable(Table):
     def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
         self.require(names)
         return self.data[list(names)]
-
-    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
-        chosen = self.raw(names)
-        return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
-
-    def _mask(self, row_filter: RowFilter) -> AnyArray:
-        self.require(row_filter.columns)
-        if not hasattr(self.data, "get_column"):
-            return row_filter.mask(self._exact)
-        # NumPy has no missing whole numbers, so polars compares its columns itself.
-        passes: AnyArray = self.data.select(row_filter.polars(self.data.schema)).to_numpy()[:, 0]
-        return passes
-
-    def _exact(self, name: Any) -> AnyArray:
-        """Return a column; whole numbers with missing values become objects, not floats."""
-        column = self.data[name]
-        kinds = {} if isinstance(column.dtype, np.dtype) else {"dtype": object}
-        values: AnyArray = column.to_numpy(**kinds)
-        return values
-
-    def _passing(self, passes: AnyArray) -> Any:
-        return self.data.filter(passes) if hasattr(self.data, "get_column") else self.data[passes]
 
 
 class ArrowTable(Table):
@@ -153,19 +236,6 @@ class ArrowTable(Table):
     def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
         self.require(names)
         return self.data.select(list(names))
-
-    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
-        return self.raw(names).to_pandas()
-
-    def _mask(self, row_filter: RowFilter) -> AnyArray:
-        self.require(row_filter.columns)
-        passes = row_filter.arrow(self.data.schema, self.data.column).fill_null(False)  # noqa: FBT003
-        return np.asarray(passes, dtype=bool)
-
-    def _passing(self, passes: AnyArray) -> Any:
-        import pyarrow as pa
-
-        return self.data.filter(pa.array(passes))
 
 
 class ArrayTable(Table):
@@ -211,9 +281,6 @@ class ArrayTable(Table):
     def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
         return self.data[:, list(names)]
 
-    def in_pandas(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
-        return self.raw(names)
-
 
 class ArrowRows(Rows):
     """Columns of an Arrow table or batch; blocks are copies, and chunks are not concatenated."""
@@ -256,16 +323,6 @@ class ArrowRows(Rows):
                 for column, values in enumerate(self.chunks[chunk]):
                     rows[low:high, column] = values[within]
         return rows
-
-
-def _passing(name: Any, values: Any, passes: AnyArray) -> Any:
-    """Return the values of an extra column in the rows that pass."""
-    if values is None:
-        return None
-    if len(values) != len(passes):
-        msg = f"{name[0]}= has {len(values):,} values, but there are {len(passes):,} rows"
-        raise ValueError(msg)
-    return np.asarray(values)[passes]
 
 
 def is_arrow(data: Any) -> bool:

@@ -17,8 +17,7 @@ Public names
 from directrix.monitoring.day_check import DayCheck
 from directrix.monitoring.day_summaries import DaySummaries, summarize_day
 from directrix.monitoring.monitor import Monitor
-from directrix.monitoring.refit import Challenge, Refit, compare_models, refit
-from directrix.monitoring.retune import Retuning, retune
+from directrix.monitoring.repair import Challenge, Refit, Retuning, compare_models, refit, retune
 from directrix.monitoring.store import SummaryStore, decayed
 
 __all__ = [

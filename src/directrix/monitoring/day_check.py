@@ -34,18 +34,12 @@ _LONGEST = 0.95
 class DayEffects(NamedTuple):
     """Variance between days, in units of that of one row, and how it is known.
 
-    Parameters
-    ----------
-    excess : float
-        The mean of a day of n rows has 1 + n times it the variance that independent rows have,
-        about the mean of the reference.
-    autocorrelation : float
-        Of the effects of two days in a row; zero if days are independent or too few to tell.
-    days : float
-        Number of independent days that would tell as much; infinite without effects.
-    spread : float
-        Variance of chi-squared per degree of freedom among reference days of mean one; 2 over the
-        degrees of freedom if effects are alike in all directions.
+    ``excess``: the mean of a day of n rows has 1 + n times it the variance that independent rows
+    have, about the mean of the reference. ``autocorrelation``: of the effects of two days in a row;
+    zero if days are independent or too few to tell. ``days``: number of independent days that would
+    tell as much; infinite without effects. ``spread``: variance of chi-squared per degree of
+    freedom among reference days of mean one; 2 over the degrees of freedom if effects are alike in
+    all directions.
     """
 
     excess: float = 0.0
@@ -56,12 +50,7 @@ class DayEffects(NamedTuple):
     def p_value(self, statistic: float, freedom: int, n_rows: float) -> float:
         """Return the probability of a chi-squared that has been divided by the dispersion.
 
-        Parameters
-        ----------
-        statistic : float
-        freedom : int
-        n_rows : float
-            Rows of the day.
+        ``n_rows``: rows of the day.
         """
         if not freedom:
             return 1.0
@@ -80,14 +69,9 @@ def effects_of_days(
 ) -> DayEffects:
     """Return the effects that reference days show.
 
-    Parameters
-    ----------
-    ratios : sequence of float
-        Chi-squared of each day over its degrees of freedom: one if days differ by chance only.
-    n_rows : sequence of float
-        Rows of each day.
-    residuals : sequence of arrays of shape (d,), optional
-        What no share of positives explains of each day, in order, in standard errors.
+    ``ratios``: chi-squared of each day over its degrees of freedom: one if days differ by chance
+    only. ``n_rows``: rows of each day. ``residuals``: what no share of positives explains of each
+    day, in order, in standard errors.
     """
     ratio, rows = np.asarray(ratios, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
     # Sums, not a mean of ratios: chi-squared of a day of few rows is as noisy as any other.
@@ -135,18 +119,10 @@ _RATES = (("recall", "tpr", True), ("FPR", "fpr", False), ("precision", "precisi
 class PromiseCheck(NamedTuple):
     """A rate or metric that a model promised, and what it was on labelled rows.
 
-    Parameters
-    ----------
-    name : str
-    promised : float
-        Expected on new rows when the model was fitted; NaN if it promised nothing.
-    promised_low, promised_high : float
-        Interval of the promise.
-    realised : float
-    low, high : float
-        95 % interval of what was realised: exact for rates (Clopper and Pearson 1934).
-    kept : bool
-        False if the whole interval is worse than the whole interval of the promise.
+    ``promised``: expected on new rows when the model was fitted; NaN if it promised nothing.
+    ``promised_low``, ``promised_high``: interval of the promise. ``low``, ``high``: 95 % interval
+    of what was realised: exact for rates (Clopper and Pearson 1934). ``kept``: False if the whole
+    interval is worse than the whole interval of the promise.
     """
 
     name: str
@@ -166,13 +142,8 @@ def check_promises(
 
     Rates are those of all rows together, and so is a ranking metric: it is not averaged over days.
 
-    Parameters
-    ----------
-    point : OperatingPoint or None
-    scores : ScoreHistogram
-        Labelled, in favour of the positive label.
-    threshold : float
-        Rows with scores above it are predicted positive.
+    ``scores``: labelled, in favour of the positive label. ``threshold``: rows with scores above it
+    are predicted positive.
     """
     negative, positive = scores.weight.tolist()
     below_size, above_size = (scores.weight**2 / scores.weight_sq).tolist()
@@ -214,12 +185,7 @@ def check_promises(
 def exact_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Return the interval of Clopper and Pearson for a share of n rows.
 
-    Parameters
-    ----------
-    share : float
-    n : float
-        Effective number of rows, which need not be whole.
-    level : float
+    ``n``: effective number of rows, which need not be whole.
     """
     tail, hits = (1.0 - level) / 2.0, share * n
     low = float(betaincinv(hits, n - hits + 1.0, tail)) if hits > 0 else 0.0
@@ -262,12 +228,7 @@ UNCHANGED, PRIOR_SHIFT, DRIFT = "unchanged", "prior shift", "drift"
 class Prevalence(NamedTuple):
     """Share of positives among the rows of a day, if the classes have not changed.
 
-    Parameters
-    ----------
-    share, low, high : float
-        Estimate and 95 % interval.
-    reference : float
-        Share in the reference.
+    ``share``, ``low``, ``high``: estimate and 95 % interval. ``reference``: share in the reference.
     """
 
     share: float
@@ -279,13 +240,8 @@ class Prevalence(NamedTuple):
 class Alerts(NamedTuple):
     """Rows above the threshold, and how many were to be expected.
 
-    Parameters
-    ----------
-    observed : float
-    expected, low, high : float
-        At the estimated prevalence, if the classes have not changed, with a 95 % interval.
-    reference : float
-        At the prevalence of the reference.
+    ``expected``, ``low``, ``high``: at the estimated prevalence, if the classes have not changed,
+    with a 95 % interval. ``reference``: at the prevalence of the reference.
     """
 
     observed: float
@@ -298,13 +254,8 @@ class Alerts(NamedTuple):
 class ScoreStability(NamedTuple):
     """Population stability index of the scores.
 
-    Parameters
-    ----------
-    psi : float
-    noise : float
-        Level that it stays below in 19 of 20 days if nothing has changed.
-    reading : str
-        As in `directrix.tables.stability`.
+    ``noise``: level that it stays below in 19 of 20 days if nothing has changed. ``reading``: as in
+    `directrix.tables.stability`.
     """
 
     psi: float
@@ -315,16 +266,9 @@ class ScoreStability(NamedTuple):
 class ColumnCheck(NamedTuple):
     """Change of a column.
 
-    Parameters
-    ----------
-    column : str
-    psi : float
-        Stability index: of bins, or as if the column were normal.
-    noise : float
-    reading : str
-    residual : float
-        Change of its mean, or of the share of one of its bins, that no share of positives
-        explains, in standard errors.
+    ``psi``: stability index: of bins, or as if the column were normal. ``residual``: change of its
+    mean, or of the share of one of its bins, that no share of positives explains, in standard
+    errors.
     """
 
     column: str
@@ -337,15 +281,7 @@ class ColumnCheck(NamedTuple):
 class DriftTest(NamedTuple):
     """Test that only the share of positives has changed.
 
-    Parameters
-    ----------
-    rows_of : str
-        "scores" or "columns".
-    statistic : float
-        Chi-squared.
-    freedom : int
-        Degrees of freedom.
-    p_value : float
+    ``rows_of``: "scores" or "columns". ``statistic``: chi-squared. ``freedom``: degrees of freedom.
     """
 
     rows_of: str

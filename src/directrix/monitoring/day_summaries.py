@@ -110,13 +110,7 @@ def _known_labels(model: Any, y: Any) -> AnyArray:
 
 
 def positive_scores(model: Any, X: Any) -> FloatArray:
-    """Return scores in favour of the positive label, above zero where it is predicted.
-
-    Parameters
-    ----------
-    model : fitted classifier of two classes
-    X : rows
-    """
+    """Return scores in favour of the positive label, above zero where it is predicted."""
     if hasattr(model, "decision_function"):
         scores: FloatArray = np.asarray(model.decision_function(X), dtype=np.float64)
     else:
@@ -132,10 +126,6 @@ def score_scale(model: Any) -> float:
     """Return the scale of a model's scores as a power of two: the unit of histogram bins.
 
     It depends on nothing but the model, so that the histograms of all days can be added.
-
-    Parameters
-    ----------
-    model : fitted classifier
     """
     variance = 0.0
     if isinstance(model, ScorecardClassifier):
@@ -151,12 +141,7 @@ def score_scale(model: Any) -> float:
 
 
 def model_identity(model: Any) -> str | None:
-    """Return a checksum of all that scores rows; None for models of other libraries.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    """
+    """Return a checksum of all that scores rows; None for models of other libraries."""
     if not isinstance(model, LinearClassifier | ScorecardClassifier):
         return None
     with TemporaryDirectory() as folder:
@@ -166,13 +151,7 @@ def model_identity(model: Any) -> str | None:
 
 
 def require_scores_of(model: Any, scores: ScoreHistogram) -> None:
-    """Raise ValueError for scores of another model.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    scores : ScoreHistogram
-    """
+    """Raise ValueError for scores of another model."""
     identity = model_identity(model)
     if scores.model != identity:
         msg = (

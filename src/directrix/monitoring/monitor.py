@@ -325,14 +325,8 @@ def _count_interval(share: float, error: float, total: float) -> tuple[float, fl
 
     A normal interval would be too short above if only few rows are expected.
 
-    Parameters
-    ----------
-    share : float
-        Expected share of the rows.
-    error : float
-        Standard error of the observed share.
-    total : float
-        Number of rows.
+    ``share``: expected share of the rows. ``error``: standard error of the observed share.
+    ``total``: number of rows.
     """
     if not (0 < share < 1 and error > 0):
         return total * share, total * share

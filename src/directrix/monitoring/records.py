@@ -34,13 +34,7 @@ _STREAM = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 class Change:
     """A summary that is added to a stream of a day, or subtracted from it.
 
-    Parameters
-    ----------
-    stream : str
-    sign : int
-        1 or −1.
-    digest : str
-        Hash of the summary.
+    ``sign``: 1 or −1. ``digest``: hash of the summary.
     """
 
     stream: str
@@ -55,20 +49,10 @@ class Record:
     The file name of a record holds the day, a hash of its key and a hash of its changes, so that
     these never change under its name.
 
-    Parameters
-    ----------
-    day : str
-        ISO date.
-    key : str
-        Identity of the step: a step that is repeated with the same key and changes counts once.
-    changes : tuple of Change
-    replaces : tuple of str
-        Names of records that no longer count.
-    keys : dict
-        Hashes of the changes by the keys of replaced records, so that a step which is repeated
-        after compaction still counts once.
-    note : str
-        Reason, for the audit trail.
+    ``day``: ISO date. ``key``: identity of the step: a step that is repeated with the same key and
+    changes counts once. ``replaces``: names of records that no longer count. ``keys``: hashes of
+    the changes by the keys of replaced records, so that a step which is repeated after compaction
+    still counts once. ``note``: reason, for the audit trail.
     """
 
     day: str
@@ -143,11 +127,7 @@ def checked_stream(stream: str) -> str:
 def parse(name: str, content: bytes) -> Record:
     """Return the record in a file, after checking all of it.
 
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    content : bytes
+    ``name``: name of the file.
     """
     try:
         record = _record(json.loads(content))
@@ -225,12 +205,7 @@ Summaries = Summary | Iterable[Summary] | Mapping[str, Summary]
 
 @dataclass(frozen=True)
 class Step:
-    """Summaries by stream that are added to a day and subtracted from it.
-
-    Parameters
-    ----------
-    added, subtracted : dict of summaries by stream
-    """
+    """Summaries by stream that are added to a day and subtracted from it."""
 
     added: dict[str, Summary]
     subtracted: dict[str, Summary] = field(default_factory=dict)
@@ -256,12 +231,7 @@ class Step:
 
 
 def by_stream(summaries: Summaries) -> dict[str, Summary]:
-    """Return summaries by stream, in the order of the streams' names.
-
-    Parameters
-    ----------
-    summaries : summary, list of summaries, or dict of summaries by stream
-    """
+    """Return summaries by stream, in the order of the streams' names."""
     if isinstance(summaries, Mapping):
         named = {checked_stream(stream): summary for stream, summary in summaries.items()}
     else:
@@ -276,12 +246,7 @@ def by_stream(summaries: Summaries) -> dict[str, Summary]:
 
 
 def stream_of(summary: Any) -> str:
-    """Return the name of the stream that a summary belongs to by its type and labels.
-
-    Parameters
-    ----------
-    summary : Moments, BinCounts or ScoreHistogram
-    """
+    """Return the name of the stream that a summary belongs to by its type and labels."""
     for summary_type, name in _TYPES.values():
         if isinstance(summary, summary_type):
             unlabelled = summary.classes.tolist() == [None]
@@ -293,11 +258,7 @@ def stream_of(summary: Any) -> str:
 def load_summary(path: Path, change: Change) -> Any:
     """Return the summary in the file of a change, or raise StoreFileError.
 
-    Parameters
-    ----------
-    path : Path
-    change : Change
-        The summary must have its hash.
+    ``change``: the summary must have its hash.
     """
     try:
         header, arrays, _ = read_parts(path, "summary")

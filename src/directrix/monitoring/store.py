@@ -42,11 +42,7 @@ def is_span(days: Any) -> bool:
 def expired(days: list[date], keep_days: int | None) -> list[date]:
     """Return the days that are too old.
 
-    Parameters
-    ----------
-    days : list of date
-        In order.
-    keep_days : int or None
+    ``days``: in order.
     """
     if keep_days is None:
         return []
@@ -56,13 +52,7 @@ def expired(days: list[date], keep_days: int | None) -> list[date]:
 def require_other_days_kept(day: date, days: list[date], keep_days: int | None) -> None:
     """Raise ValueError for a day that is mistyped, it seems, and would remove all others.
 
-    Parameters
-    ----------
-    day : date
-        To be added.
-    days : list of date
-        Of the store, in order.
-    keep_days : int or None
+    ``day``: to be added. ``days``: of the store, in order.
     """
     if keep_days is None or not days:
         return
@@ -83,12 +73,7 @@ S = TypeVar("S", bound=Summary)
 
 
 def as_day(day: Any) -> date:
-    """Return a day as a date.
-
-    Parameters
-    ----------
-    day : date, datetime, numpy.datetime64, or ISO text
-    """
+    """Return a day as a date."""
     given = day
     if isinstance(day, str):
         try:

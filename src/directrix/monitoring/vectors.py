@@ -27,16 +27,8 @@ _SCORE_CELLS = 16
 class Comparison(NamedTuple):
     """Means of a vector over the rows of a day, and in both classes of the reference rows.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Column of each component.
-    mean : array of shape (d,)
-    n_rows : float
-        Effective number of rows of the day.
-    reference : ClassMeans
-    combination : array of shape (d,), optional
-        Components that add up to the share of alerts.
+    ``names``: column of each component. ``n_rows``: effective number of rows of the day.
+    ``combination``: components that add up to the share of alerts.
     """
 
     names: tuple[str, ...]
@@ -64,12 +56,8 @@ class Comparison(NamedTuple):
 def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) -> Comparison:
     """Compare the columns of a day with those of the reference.
 
-    Parameters
-    ----------
-    day : Moments or BinCounts
-        Its labels do not matter.
-    reference : Moments or BinCounts
-        Of two classes, the positive one last; of the same type and columns as the day.
+    ``day``: its labels do not matter. ``reference``: of two classes, the positive one last; of the
+    same type and columns as the day.
     """
     if isinstance(day, Moments) and isinstance(reference, Moments):
         return _compare_moments(day.unlabelled(), reference)
@@ -185,14 +173,8 @@ def compare_scores(
 ) -> Comparison:
     """Compare the scores of a day with those of the reference, in cells that a threshold divides.
 
-    Parameters
-    ----------
-    day : ScoreHistogram
-        Its labels do not matter.
-    reference : ScoreHistogram
-        Of the same model and bins, of two classes.
-    threshold : float
-        Rows with scores above it are alerts.
+    ``day``: its labels do not matter. ``reference``: of the same model and bins, of two classes.
+    ``threshold``: rows with scores above it are alerts.
     """
     same = (day.center, day.scale, day.model) == (
         reference.center,
@@ -250,13 +232,7 @@ def _score_cells(
 
 
 def labelled_pair(summary: Any, positive: Any) -> Any:
-    """Return a summary of two classes with the positive label last.
-
-    Parameters
-    ----------
-    summary : Moments or BinCounts
-    positive : label
-    """
+    """Return a summary of two classes with the positive label last."""
     if isinstance(summary, Moments):
         return summary.with_positive(positive)
     if summary.classes.tolist()[-1] == positive:

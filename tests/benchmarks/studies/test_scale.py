@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="the Spark engine needs it")
 
 from benchmarks.studies.scale import cards, cluster, guarantee, partials, survey_job
-from directrix.engines.tree import unpacked
+from directrix.engines.block import unpacked
 from directrix.rows.sums import tree_sum
 
 

@@ -121,7 +121,7 @@ class Counted:
     """Counts how often the rows of a dataset are read."""
 
     def __init__(self, monkeypatch):
-        from directrix.engines.doors import files
+        from directrix.engines.readers import files
 
         self.scans, self.rows = 0, 0
         really = files.open_dataset

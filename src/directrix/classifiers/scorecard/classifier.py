@@ -181,7 +181,6 @@ class ScorecardClassifier(CardModel):
         fold: Any = None,
         counts: BinCounts | None = None,
         refine: int = 1,
-        where: Any = None,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
@@ -213,8 +212,6 @@ class ScorecardClassifier(CardModel):
         refine : int
             Largest number of corrections by all rows, each of one pass; they end when held-out rows
             are scored no better.
-        where : sequence of conditions, optional
-            Rows that are read: ``[("year", ">=", 2024), ...]``, as in `summarize`.
         engine : str
         progress : bool
             As in `summarize`.
@@ -228,7 +225,6 @@ class ScorecardClassifier(CardModel):
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
-        roles["where"] = where
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, TablePlan)
         n_folds = fit.passes.fold.n_folds

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from directrix.cli import options as opt
 from directrix.cli.commands.summaries import one_vs_rest
-from directrix.cli.io.files import file_type, load_summary
-from directrix.cli.io.options import (
-    Drop,
-    FeatureCount,
-    Features,
-    Force,
-    Format,
-    Json,
-    MetricText,
-    Output,
-    Positive,
-    Spark,
-    Target,
-    Weight,
+from directrix.cli.options import (
     check_choice,
+    file_type,
+    load_summary,
     parse_metric,
     require,
+    require_output,
 )
-from directrix.cli.io.output_file import require_output
-from directrix.cli.output.errors import UsageError
-from directrix.cli.output.reply import Reply, show_status
+from directrix.cli.reply import Reply, UsageError, show_status
 
 if TYPE_CHECKING:
-    from directrix.cli.io.rows import RowFiles
+    from directrix.cli.rows import RowFiles
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
 
@@ -51,9 +39,9 @@ def fit(
     data: Annotated[
         list[str], typer.Argument(metavar="ROWS|SUMMARY", help="Files of rows, or summaries.")
     ],
-    output: Output,
-    force: Force = False,
-    metric: MetricText = None,
+    output: opt.Output,
+    force: opt.Force = False,
+    metric: opt.MetricText = None,
     classifier: Annotated[
         str | None,
         typer.Option(
@@ -88,19 +76,19 @@ def fit(
         float | None,
         typer.Option(help="With a summary: share of the positive class among new rows."),
     ] = None,
-    target: Target = None,
-    features: Features = None,
-    drop: Drop = None,
-    weight: Weight = None,
-    positive: Positive = None,
-    spark: Spark = None,
-    file_format: Format = None,
-    n_features: FeatureCount = None,
-    as_json: Json = False,  # noqa: ARG001 - read where replies are printed
+    target: opt.Target = None,
+    features: opt.Features = None,
+    drop: opt.Drop = None,
+    weight: opt.Weight = None,
+    positive: opt.Positive = None,
+    spark: opt.Spark = None,
+    file_format: opt.Format = None,
+    n_features: opt.FeatureCount = None,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Train a classifier for a metric, on rows or on a summary of them."""
-    from directrix.cli.io.rows import RowFiles
-    from directrix.cli.output.formatting import describe_model, model_json
+    from directrix.cli.formatting import describe_model, model_json
+    from directrix.cli.rows import RowFiles
     from directrix.export import save
 
     require_output(output, data, force=force)
@@ -159,15 +147,16 @@ def _make_classifier(
 ) -> Any:
     from directrix import classifiers
 
-    if name == "direct":
-        return classifiers.DirectClassifier(metric, guarantee=guarantee, time_budget=time_budget)
-    if name == "scorecard":
-        return classifiers.ScorecardClassifier(metric, guarantee=guarantee, time_budget=time_budget)
-    if name == "moment":
-        return classifiers.MomentClassifier(metric)
-    if name == "smooth":
-        return classifiers.SmoothClassifier(metric)
-    return classifiers.BetaBernoulliClassifier()
+    searching = {
+        "direct": classifiers.DirectClassifier,
+        "scorecard": classifiers.ScorecardClassifier,
+    }
+    if name in searching:
+        return searching[name](metric, guarantee=guarantee, time_budget=time_budget)
+    if name == "beta-bernoulli":
+        return classifiers.BetaBernoulliClassifier()
+    plain = {"moment": classifiers.MomentClassifier, "smooth": classifiers.SmoothClassifier}
+    return plain[name](metric)
 
 
 def _fit_summaries(
@@ -175,7 +164,7 @@ def _fit_summaries(
 ) -> tuple[Any, str]:
     """Return a model of the sum of some summaries, and a description of its origin."""
     from directrix.classifiers import MomentClassifier
-    from directrix.cli.io.rows import matching_label
+    from directrix.cli.rows import matching_label
 
     moments: Moments = reduce(add, map(load_summary, paths))
     label = None
@@ -197,10 +186,10 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     import numpy as np
 
     from directrix.classifiers import DirectClassifier, ScorecardClassifier
-    from directrix.cli.io.rows import ReadRawRows, ReadRows, RowsInMemory, matching_label
+    from directrix.cli.rows import matching_label, read_rows
 
     raw = isinstance(model, ScorecardClassifier) and not files.libsvm
-    rows: RowsInMemory = files.read(ReadRawRows() if raw else ReadRows(), raw=raw)
+    rows = read_rows(files, raw=raw)
     y = files.labels(rows.y)
     if files.positive is not None and not files.libsvm and len(np.unique(rows.y)) == 2:
         # The model keeps the labels, so that other commands know them in other rows.
@@ -250,24 +239,19 @@ def _require_two_classes(classes: list[Any]) -> None:
         raise UsageError(msg)
 
 
-def _reports_of(model: Any) -> Sequence[Any]:
-    """Return the reports of a classifier that searches; other classifiers have none."""
-    reports: Sequence[Any] = getattr(model, "reports_", ())
-    return reports
+def _reports_by_class(model: Any) -> list[tuple[Any, Any]]:
+    """Return the reports of a classifier that searches, with their classes; None if only two."""
+    from directrix.cli.formatting import one_vs_rest_labels
+
+    reports = getattr(model, "reports_", ())
+    return list(zip(one_vs_rest_labels(model, len(reports)), reports, strict=True))
 
 
 def _reports_json(model: Any) -> dict[str, Any]:
     """Return the candidates and the choice for JSON; with several classes, a list of them."""
-    from directrix.cli.output.formatting import one_vs_rest_labels
-
-    reports = _reports_of(model)
-    if len(reports) == 1:
-        return _report_json(reports[0])
-    labels = one_vs_rest_labels(model, len(reports))
-    several = [
-        {"class": label, **_report_json(report)}
-        for label, report in zip(labels, reports, strict=True)
-    ]
+    several = [{"class": label, **_report_json(each)} for label, each in _reports_by_class(model)]
+    if len(several) == 1:
+        return {key: value for key, value in several[0].items() if key != "class"}
     return {"reports": several} if several else {}
 
 
@@ -290,35 +274,23 @@ def _report_json(report: Any) -> dict[str, Any]:
 
 def _verdicts(model: Any) -> list[str]:
     """Return which models are no better than a constant, the first lines of a reply."""
-    from directrix.cli.output.formatting import one_vs_rest_labels
-
-    reports = _reports_of(model)
-    labels = one_vs_rest_labels(model, len(reports))
     return [
         report.verdict if label is None else f"class {label} against the others: {report.verdict}"
-        for label, report in zip(labels, reports, strict=True)
+        for label, report in _reports_by_class(model)
         if report.verdict
     ]
 
 
 def _describe_reports(model: Any) -> list[str]:
     """Return the choice among the candidates as lines of text, for each class if several."""
-    from directrix.cli.output.formatting import one_vs_rest_labels
-
-    reports = _reports_of(model)
     lines = []
-    for label, report in zip(one_vs_rest_labels(model, len(reports)), reports, strict=True):
-        lines += ["", *([] if label is None else [f"class {label} against the others"])]
-        lines += _describe_report(report)
+    for label, report in _reports_by_class(model):
+        lines += [
+            "",
+            *([] if label is None else [f"class {label} against the others"]),
+            f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
+            f"because {report.why}",
+            f"{report.metric.label}: {report.expected_text}",
+            *report.comparisons,
+        ]
     return lines
-
-
-def _describe_report(report: Any) -> list[str]:
-    from directrix.cli.output.formatting import in_one_line
-
-    return [
-        f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
-        f"because {report.why}",
-        f"{in_one_line(report.metric)}: {report.expected_text}",
-        *report.comparisons,
-    ]

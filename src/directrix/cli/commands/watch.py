@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from directrix.cli.io.files import load_model
-from directrix.cli.io.options import Features, Force, Json, Model, Positive, Rows, Weight, require
-from directrix.cli.io.output_file import require_output
-from directrix.cli.output.reply import Reply, to_json_value
+from directrix.cli import options as opt
+from directrix.cli.options import load_model, require, require_output
+from directrix.cli.reply import Reply, to_json_value
 from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
-    from directrix.cli.io.rows import RowFiles
     from directrix.monitoring import DayCheck, SummaryStore
 
 #: Exit code of a check that raises an alarm, for schedulers; errors have 1 and 2.
@@ -35,8 +33,8 @@ Day = Annotated[str | None, typer.Option(help="Date of the rows. Default: today.
 
 def collect(
     *,
-    model: Model,
-    rows: Rows,
+    model: opt.Model,
+    rows: opt.Rows,
     reference: Reference,
     day: Day = None,
     target: Labels = None,
@@ -44,20 +42,26 @@ def collect(
         str | None,
         typer.Option(help="Name of this part of the day, if a day is added in parts."),
     ] = None,
-    features: Features = None,
-    weight: Weight = None,
-    positive: Positive = None,
-    as_json: Json = False,  # noqa: ARG001 - read where replies are printed
+    features: opt.Features = None,
+    weight: opt.Weight = None,
+    positive: opt.Positive = None,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Add the rows of a day to a summary store, as a model sees them.
 
     Rows that the store has without labels get those of --target.
     """
-    from directrix.cli.io.days import parse_day, read_day
+    from directrix.cli.rows import RowFiles, parse_day, read_day
     from directrix.monitoring import SummaryStore
 
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
-    files = _files(rows, target, features, weight, positive)
+    roles: dict[str, Any] = {
+        "features": features,
+        "weight": weight,
+        "positive": positive,
+        "labelled": False,
+    }
+    files = RowFiles.of(rows, target, **roles)
     store, summaries = SummaryStore(reference), read_day(load_model(model), files)
     waiting = target is not None and _is_waiting(store, chosen)
     if waiting:
@@ -72,8 +76,8 @@ def collect(
 
 def watch(
     *,
-    model: Model,
-    rows: Rows,
+    model: opt.Model,
+    rows: opt.Rows,
     reference: Reference,
     day: Day = None,
     target: Labels = None,
@@ -89,17 +93,17 @@ def watch(
         str | None, typer.Option("--output", "-o", help="HTML page to write, with charts.")
     ] = None,
     json_output: Annotated[str | None, typer.Option(help="JSON file to write.")] = None,
-    force: Force = False,
-    features: Features = None,
-    weight: Weight = None,
-    positive: Positive = None,
-    as_json: Json = False,  # noqa: ARG001 - read where replies are printed
+    force: opt.Force = False,
+    features: opt.Features = None,
+    weight: opt.Weight = None,
+    positive: opt.Positive = None,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Check the rows of a day against a store: prevalence, alerts, drift and promises.
 
     The exit code is 3 if there is an alarm.
     """
-    from directrix.cli.io.days import parse_day, read_day
+    from directrix.cli.rows import RowFiles, parse_day, read_day
     from directrix.monitoring import Monitor, SummaryStore
 
     require(0 < alarm_rate < 1, "it must lie between 0 and 1", "--alarm-rate")
@@ -107,10 +111,16 @@ def watch(
         require_output(path, [model, *rows], force=force)
     first, last = parse_day(since, "--since"), parse_day(until, "--until")
     classifier = load_model(model)
-    files = _files(rows, target, features, weight, positive)
+    roles: dict[str, Any] = {
+        "features": features,
+        "weight": weight,
+        "positive": positive,
+        "labelled": False,
+    }
+    files = RowFiles.of(rows, target, **roles)
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
     store, summaries = SummaryStore(reference), read_day(classifier, files)
-    last = _day_before(chosen) if last is None else last
+    last = chosen - timedelta(days=1) if last is None else last
     require(
         any((first or date.min) <= each <= last for each in store.days("scores")),
         f"it has no labelled days until {last}: add some with directrix collect and --target",
@@ -131,29 +141,10 @@ def watch(
     return Reply(text, check.to_dict(), exit_code=ALARM if check.alarm else 0)
 
 
-def _files(
-    rows: list[str],
-    target: str | None,
-    features: list[str] | None,
-    weight: str | None,
-    positive: str | None,
-) -> RowFiles:
-    """Return the files of a day, whose labels may not be known."""
-    from directrix.cli.io.rows import RowFiles
-
-    return RowFiles.of(
-        rows, target, features=features, weight=weight, positive=positive, labelled=False
-    )
-
-
 def _is_waiting(store: SummaryStore, day: date) -> bool:
     """Return whether a day has rows without labels."""
     stream = "unlabelled-scores"
     return day in store.days(stream) and bool(store.get(day, stream).weight.sum() > 0)
-
-
-def _day_before(day: date) -> date:
-    return date.fromordinal(day.toordinal() - 1)
 
 
 def _write(path: str, text: str) -> None:
@@ -162,11 +153,11 @@ def _write(path: str, text: str) -> None:
 
 
 def _page(model: str, monitor: Any, store: SummaryStore, check: DayCheck) -> str:
-    from directrix.cli.output.pictures import use_file_backend
-    from directrix.cli.output.watch_page import watch_page
+    from directrix.cli.pages import watch_page
+    from directrix.cli.pictures import use_file_backend
 
     use_file_backend()
-    earlier = date.fromordinal(date.fromisoformat(str(check.day)).toordinal() - _SHOWN_DAYS)
+    earlier = date.fromisoformat(str(check.day)) - timedelta(days=_SHOWN_DAYS)
     history = [
         each for each in monitor.check_days(store, since=earlier) if str(each.day) < str(check.day)
     ]

@@ -1,0 +1,159 @@
+"""Models, operating points and rates as text and as JSON, for replies and for the report page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from directrix.classifiers import OperatingPoint
+from directrix.classifiers.labels import positive_of
+from directrix.cli.reply import format_table
+from directrix.metrics.base import Metric
+from directrix.metrics.table import resolve
+from directrix.models.card import Card
+
+#: Coefficients that are listed, the largest first; the model file has all.
+_LISTED_COEFFICIENTS = 20
+
+
+def metric_of_model(model: Any) -> Metric:
+    """Return the metric that a model was trained for; the error rate if it has none."""
+    return resolve(getattr(model, "metric", "error"))
+
+
+def feature_names_of(model: Any) -> list[str]:
+    """Return the names of the features, or x0, x1, ... if they have none."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"x{index}" for index in range(int(model.n_features_in_))]
+    return [str(name) for name in names]
+
+
+def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
+    """Return an operating point for JSON."""
+    empirical, expected, intervals = point.empirical, point.expected, point.intervals
+    return {
+        "threshold": point.threshold,
+        "rows": point.rows,
+        "predicted": point.predicted._asdict(),
+        "measured": None if empirical is None else empirical._asdict(),
+        "expected": None if expected is None else expected._asdict(),
+        "intervals": None if intervals is None else intervals._asdict(),
+        "weighted_by": point.weighted_by or None,
+    }
+
+
+def operating_point_table(point: OperatingPoint) -> str:
+    """Return the rates at an operating point as a table: what to expect on new rows first."""
+    header, *table = point.table()
+    return "\n".join([format_table(header, table), *point.notes])
+
+
+def describe_threshold(model: Any, point: OperatingPoint, card: Card | None = None) -> str:
+    """Return the condition under which a row is predicted positive; the intercept implies it."""
+    if card is not None:
+        return f"points {'>' if card.higher_is_positive else '<'} {card.cutoff:.6g}"
+    turned = len(model.classes_) == 2 and positive_of(model) != model.classes_.tolist()[-1]
+    sign = "<" if turned else ">"
+    return f"coefficients · features {sign} {point.threshold:.6g}, which is score {sign} 0"
+
+
+def caught_text(model: Any) -> str:
+    """Return the label that is caught, if the labels are texts."""
+    label = positive_of(model) if len(model.classes_) == 2 else None
+    return repr(label) if isinstance(label, str) else "positive"
+
+
+def model_json(model: Any) -> dict[str, Any]:
+    """Return a model for JSON."""
+    values: dict[str, Any] = {
+        "classifier": type(model).__name__,
+        "metric": str(metric_of_model(model)),
+        "classes": model.classes_,
+        "features": feature_names_of(model),
+    }
+    if hasattr(model, "coef_"):
+        values |= {"coefficients": model.coef_, "intercepts": model.intercept_}
+    values["operating_points"] = [
+        operating_point_json(point) for point in getattr(model, "operating_points_", ())
+    ]
+    return values
+
+
+def describe_model(model: Any) -> str:
+    """Return a model as text: its metric, its operating points and its largest coefficients."""
+    metric = metric_of_model(model).label
+    classes = ", ".join(map(str, model.classes_.tolist()))
+    lines = [f"{type(model).__name__} for {metric}; classes {classes}"]
+    points = getattr(model, "operating_points_", ())
+    cards: Sequence[Card] = getattr(model, "cards_", ())
+    labels = one_vs_rest_labels(model, len(points))
+    for k, (label, point) in enumerate(zip(labels, points, strict=True)):
+        against = "" if label is None else f" for class {label} against the others"
+        card = cards[k] if cards else None
+        condition = f"{caught_text(model)} if {describe_threshold(model, point, card)}"
+        lines += ["", f"operating point{against}: {condition}"]
+        lines.append(operating_point_table(point))
+    if hasattr(model, "coef_"):
+        lines += ["", _coefficient_table(model)]
+    elif cards:
+        lines += [f"\n{_card_table(card)}" for card in cards]
+    else:
+        lines += ["", f"kernel expansion over {len(model.support_):,} rows"]
+    return "\n".join(lines)
+
+
+def _card_table(card: Card) -> str:
+    """Return a line for each column of a card: its bins and its points."""
+    table = [
+        [bins.name, f"{bins.n_cells}", f"{points.min():.3g}", f"{points.max():.3g}"]
+        for bins, points in zip(card.bins, card.columns, strict=True)
+    ]
+    for cross in card.crosses:
+        first, second = (card.bins[k].name for k in cross.columns)
+        lowest, highest = cross.points.min(), cross.points.max()
+        table.append(
+            [f"{first} and {second}", f"{cross.points.size}", f"{lowest:.3g}", f"{highest:.3g}"]
+        )
+    return format_table(["column", "bins", "lowest points", "highest points"], table)
+
+
+def one_vs_rest_labels(model: Any, n_entries: int) -> list[Any]:
+    """Return the class of each entry of a tuple such as ``reports_``; None with two classes."""
+    return model.classes_.tolist() if n_entries > 1 else [None] * n_entries
+
+
+def format_rate(value: float) -> str:
+    """Return a rate with four digits; an empty text for NaN, which stands for unknown."""
+    return "" if np.isnan(value) else f"{value:.4f}"
+
+
+def format_interval(bounds: Sequence[float]) -> str:
+    """Return an interval as text; empty if it is unknown."""
+    return "" if np.isnan(bounds[0]) else f"{bounds[0]:.4f} to {bounds[1]:.4f}"
+
+
+def _coefficient_table(model: Any) -> str:
+    """Return the coefficients, ranked by what a standard deviation of the feature does."""
+    names, coef = feature_names_of(model), model.coef_
+    scales = getattr(model, "feature_scales_", None)  # a file of the first version has none
+    effect = coef if scales is None else coef * scales
+    order = np.argsort(-np.abs(effect).max(axis=0), kind="stable")[:_LISTED_COEFFICIENTS]
+    labels = [None] if len(coef) == 1 else model.classes_.tolist()
+    columns = []
+    for k, label in enumerate(labels):
+        of_class = "" if label is None else f", class {label}"
+        columns.append((f"coefficient{of_class}", coef[k], model.intercept_[k]))
+        if scales is not None:
+            columns.append((f"per standard deviation{of_class}", effect[k], None))
+    table = [
+        [names[index], *(f"{values[index]:.6g}" for _, values, _ in columns)] for index in order
+    ]
+    left_out = len(names) - _LISTED_COEFFICIENTS
+    if left_out > 0:
+        table.append([f"and {left_out} more, smaller", *[""] * len(columns)])
+    last = ["" if intercept is None else f"{intercept:.6g}" for *_, intercept in columns]
+    table.append(["intercept", *last])
+    return format_table(["feature", *(name for name, *_ in columns)], table)

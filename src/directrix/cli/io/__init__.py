@@ -1,1 +1,0 @@
-"""Input of the command line: options, tables of rows, summaries and models."""

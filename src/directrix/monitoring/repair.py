@@ -1,0 +1,457 @@
+"""Repair of a model in use: another threshold, another fit, champion against challenger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from directrix._printing import text_table
+from directrix.classifiers import MomentClassifier, OperatingPoint, ScorecardClassifier
+from directrix.classifiers.evaluation.measures import BEST_CUTOFF
+from directrix.classifiers.labels import positive_of
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.table import resolve
+from directrix.models.calibration import calibration_from_scores
+from directrix.models.intervals import Rates, Sizes
+from directrix.models.operating_point import OnRows, predicted_rates
+from directrix.models.report import Gap
+from directrix.moments import Moments, ScoreHistogram
+from directrix.moments.projection import ScoreMoments, project
+from directrix.monitoring.day_summaries import require_scores_of
+from directrix.monitoring.vectors import labelled_pair
+from directrix.rows.sums import tree_sum
+from directrix.tables import BinCounts, DifferentBinsError
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray
+    from directrix.metrics.base import Metric
+    from directrix.models.calibration import Calibration
+    from directrix.models.intervals import Intervals
+    from directrix.moments import ScoreHistogram
+
+# ── Another threshold for a model, from labelled scores and for another prevalence ────────────────
+
+
+#: Groups of days that are held out in turn to tell what a new threshold gives on new rows.
+_GROUPS = 5
+#: Names of the rates in reports.
+RATE_NAMES = ("recall", "FPR", "precision")
+
+
+@dataclass(frozen=True)
+class Retuning:
+    """A model with another threshold, and what it changes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A copy of the model with the new threshold and calibration.
+    prevalence : float
+        Share of positives that the threshold is for.
+    before, after : Rates
+        On the labelled scores at this prevalence, with the old and the new threshold.
+    alerts_before, alerts_after : float
+        Share of all rows above the threshold.
+    """
+
+    model: Any
+    prevalence: float
+    before: Rates
+    after: Rates
+    alerts_before: float
+    alerts_after: float
+
+    def __str__(self) -> str:
+        metric = self.model.operating_point_.metric.label
+        table = [["", "old threshold", "new threshold"]]
+        for name, old, new in zip((*RATE_NAMES, metric), self.before, self.after, strict=True):
+            table.append([name, f"{old:.4f}", f"{new:.4f}"])
+        table.append(["alerts", f"{self.alerts_before:.4f}", f"{self.alerts_after:.4f}"])
+        title = f"{metric} at a prevalence of {100 * self.prevalence:.2f} %"
+        return "\n".join([title, *text_table(table)])
+
+
+def retune(
+    model: Any,
+    scores: ScoreHistogram | Mapping[Any, ScoreHistogram],
+    *,
+    prevalence: float | None = None,
+    metric: Any = None,
+) -> Retuning:
+    """Set the threshold of a model anew, from labelled scores and for a prevalence.
+
+    The order of the rows stays as it is, and so does the AUC.
+
+    Parameters
+    ----------
+    model : fitted classifier of this library, of two classes
+    scores : ScoreHistogram, or dict of them by day
+        Labelled scores of this model. Given by day, groups of days are held out in turn to tell
+        what to expect of the new threshold on new rows.
+    prevalence : float, optional
+        Share of positives to expect, such as the estimate of a `Monitor`; by default that of the
+        scores.
+    metric : str or Metric, optional
+        By default the one that the model was trained for.
+    """
+    if not isinstance(model, ThresholdClassifier):
+        msg = f"{type(model).__name__} has no threshold that could be moved"
+        raise TypeError(msg)
+    chosen = resolve(model.metric if metric is None else metric)
+    given: Any = scores
+    if not isinstance(given, ScoreHistogram | Mapping):
+        msg = (
+            "scores must be a ScoreHistogram, or a dict of them by day (the scores of "
+            f"summarize_day, or store.read('scores')), not {type(given).__name__}"
+        )
+        raise TypeError(msg)
+    days = dict(scores) if isinstance(scores, Mapping) else {}
+    if isinstance(scores, Mapping) and not days:
+        msg = "there are no scores: the dict of days is empty"
+        raise ValueError(msg)
+    total: Any = tree_sum(list(days.values())) if days else scores
+    if len(total.weight) != 2:
+        msg = "a threshold needs labelled scores, and these have no labels"
+        raise ValueError(msg)
+    if total.model is not None:  # a histogram that was made by hand may not name its model
+        require_scores_of(model, total)
+    curve = _at_prevalence(Curve.of_histogram(total), prevalence)
+    if not chosen.uses_threshold:
+        msg = f"{chosen.label} ranks rows and has no threshold: name a metric that has one"
+        raise ValueError(msg)
+    by = chosen.best(curve).threshold
+    if not np.isfinite(by):
+        msg = (
+            f"{chosen.label} is best if {'no row' if by > 0 else 'every row'} is predicted "
+            "positive: no threshold of this model helps at this prevalence"
+        )
+        raise ValueError(msg)
+    old = _OnCurve.of(chosen, curve, total, 0.0)
+    # A card of whole points has its threshold between two of them.
+    point = replace(model.operating_point_, threshold=model.threshold_above(by))
+    by = model.score_above(point)
+    new = _OnCurve.of(chosen, curve, total, by)
+    expected, intervals = _held_out_days(chosen, list(days.values()), prevalence)
+    moments = _score_moments(total, by, curve.prior)
+    retuned = OperatingPoint(
+        chosen,
+        point.threshold,
+        predicted_rates(moments, chosen, float(total.weight.sum())),
+        empirical=new.rates,
+        rows="labelled days" if days else "labelled scores",
+        expected=expected,
+        intervals=intervals,
+    )
+    calibration = _calibration(total, by, curve)
+    if positive_of(model) != model.classes_.tolist()[-1]:
+        calibration = calibration.turned()
+    return Retuning(
+        model.at_point(retuned, calibration),
+        curve.prior,
+        old.rates,
+        new.rates,
+        old.alerts,
+        new.alerts,
+    )
+
+
+class _OnCurve(NamedTuple):
+    """Rates and alerts at a threshold."""
+
+    rates: Rates
+    alerts: float
+
+    @classmethod
+    def of(cls, metric: Metric, curve: Curve, scores: ScoreHistogram, threshold: float) -> _OnCurve:
+        tpr, fpr = scores.rates(threshold)
+        prior = curve.prior
+        value = float(metric.at_rates(tpr, fpr, prior))
+        precision = float(precision_of(tpr, fpr, prior))
+        return cls(Rates(tpr, fpr, precision, value), prior * tpr + (1.0 - prior) * fpr)
+
+
+def _at_prevalence(curve: Curve, prevalence: float | None) -> Curve:
+    """Return a curve whose classes are weighted to have a share of positives."""
+    if prevalence is None:
+        return curve
+    if not 0 < prevalence < 1:
+        msg = f"the prevalence must lie strictly between 0 and 1, not {prevalence!r}"
+        raise ValueError(msg)
+    total = curve.positives + curve.negatives
+    return curve.scaled(
+        prevalence * total / curve.positives, (1.0 - prevalence) * total / curve.negatives
+    )
+
+
+def _held_out_days(
+    metric: Metric, days: list[ScoreHistogram], prevalence: float | None
+) -> tuple[Rates | None, Intervals | None]:
+    """Return rates on days that did not choose the threshold, and intervals."""
+    groups = [tree_sum(days[k::_GROUPS]) for k in range(_GROUPS)] if len(days) >= _GROUPS else []
+    if not groups or not all(group.weight.all() for group in groups):
+        return None, None
+    above = np.zeros(2)
+    for held_out in groups:
+        others = tree_sum([group for group in groups if group is not held_out])
+        curve = _at_prevalence(Curve.of_histogram(others), prevalence)
+        above += held_out.weight_above(metric.best(curve).threshold)
+    total = tree_sum(groups)
+    fpr, tpr = (above / total.weight).tolist()
+    curve = _at_prevalence(Curve.of_histogram(total), prevalence)
+    prior = curve.prior
+    value = float(metric.at_rates(tpr, fpr, prior))
+    rates = Rates(tpr, fpr, float(precision_of(tpr, fpr, prior)), value)
+    n_neg, n_pos = (total.weight**2 / total.weight_sq).tolist()
+    index = int(np.argmin(np.abs(curve.fpr - fpr)))
+    return rates, OnRows(curve, index, Sizes(n_pos, n_neg)).intervals(metric)
+
+
+def _score_moments(scores: ScoreHistogram, threshold: float, prior: float) -> ScoreMoments:
+    centers = scores.centers - threshold
+    shares = scores.counts / scores.weight[:, None]
+    mean_neg, mean_pos = (shares @ centers).tolist()
+    var_neg = float(shares[0] @ (centers - mean_neg) ** 2)
+    var_pos = float(shares[1] @ (centers - mean_pos) ** 2)
+    return ScoreMoments(mean_pos, var_pos, mean_neg, var_neg, prior)
+
+
+def _calibration(scores: ScoreHistogram, threshold: float, curve: Curve) -> Calibration:
+    """Return a calibration that is fitted to the bins of a histogram, as weighted rows."""
+    factors = np.array([curve.negatives, curve.positives]) / scores.weight
+    weights = scores.counts * factors[:, None]
+    filled = weights > 0
+    positive = np.broadcast_to(np.array([[False], [True]]), weights.shape)[filled]
+    centers = np.broadcast_to(scores.centers - threshold, weights.shape)[filled]
+    return calibration_from_scores(positive, centers, weights[filled], "labelled scores")
+
+
+# ── Another fit of a model, from a summary of recent rows, and what it changes ────────────────────
+
+
+# ── Champion against challenger: two models on the same rows, from their score histograms ─────────
+
+
+class Challenge(NamedTuple):
+    """A metric of two models on the same rows.
+
+    Parameters
+    ----------
+    metric : str
+        In words. A metric with a limit or a quota has its best cutoff on these rows, for both.
+    champion, challenger : float
+    gain : float
+        How much better the challenger is; negative if it is worse. It is clear only if the
+        interval excludes zero.
+    low, high : float
+        95 % interval of the gain. Histograms do not tell how the two models agree row by row, so
+        they are taken as independent: for models that mostly agree the interval is too wide.
+    """
+
+    metric: str
+    champion: float
+    challenger: float
+    gain: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        gap = Gap(self.gain, self.low, self.high).text("the champion")
+        values = f"challenger {self.challenger:.4f}, champion {self.champion:.4f}"
+        return f"{self.metric}: {values}; {gap}"
+
+
+def compare_models(
+    champion: ScoreHistogram, challenger: ScoreHistogram, metric: Any, threshold: float = 0.0
+) -> Challenge:
+    """Compare two models on the same labelled rows, from their score histograms.
+
+    Parameters
+    ----------
+    champion, challenger : ScoreHistogram
+        Scores in favour of the positive label, of the same rows.
+    metric : str or Metric
+    threshold : float
+        Rows with scores above it are predicted positive.
+    """
+    if not len(champion.weight) == len(challenger.weight) == 2:
+        msg = "models are compared on labelled rows, and these scores have no labels"
+        raise ValueError(msg)
+    if not (champion.weight.all() and challenger.weight.all()):
+        msg = "models are compared on rows of both classes, and one class has none"
+        raise ValueError(msg)
+    if not np.allclose(champion.weight, challenger.weight, rtol=1e-9):
+        msg = (
+            f"the histograms are not of the same rows: they have {champion.weight.tolist()} and "
+            f"{challenger.weight.tolist()} rows of the classes"
+        )
+        raise ValueError(msg)
+    chosen = resolve(metric)
+    values, ends = [], []
+    for scores in (champion, challenger):
+        curve = Curve.of_histogram(scores)
+        n_neg, n_pos = (scores.weight**2 / scores.weight_sq).tolist()
+        index = int((curve.levels > threshold).sum())
+        on_rows = OnRows(curve, index, Sizes(n_pos, n_neg))
+        interval = on_rows.intervals(chosen).metric
+        values.append(chosen.as_score(on_rows.rates(chosen).metric))
+        ends.append(sorted(chosen.as_score(end) for end in interval))
+    gain = values[1] - values[0]
+    # The method of variance estimates recovery (Zou and Donner 2008)
+    low = gain - float(np.hypot(values[1] - ends[1][0], ends[0][1] - values[0]))
+    high = gain + float(np.hypot(ends[1][1] - values[1], values[0] - ends[0][0]))
+    first, second = (chosen.as_score(value) for value in values)
+    label = f"{chosen.label}, {BEST_CUTOFF}" if chosen.fixes_threshold else chosen.label
+    return Challenge(label, first, second, gain, low, high)
+
+
+# ── Another fit of a model, from a summary of recent rows, and what it changes ────────────────────
+
+#: Changes of a model that are printed before the rest is only counted.
+_PRINTED = 8
+
+
+class Change(NamedTuple):
+    """A coefficient, or the points of a column, before and after.
+
+    ``before``, ``after``: coefficients times the standard deviation of the feature, in units of the
+    standard deviation of the scores; for a card, the range of the points of the column in such
+    units.
+    """
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A model that was fitted again to a summary, and what it changes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    before, after : Rates
+        Of the old and of the new model on the new summary, if scores are normal in each class.
+    changes : tuple of Change
+        Largest first.
+    """
+
+    model: Any
+    before: Rates
+    after: Rates
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        metric = self.model.operating_point_.metric.label
+        table = [["if scores are normal", "old model", "new model"]]
+        for name, old, new in zip((*RATE_NAMES, metric), self.before, self.after, strict=True):
+            table.append([name, f"{old:.4f}", f"{new:.4f}"])
+        table += [["weight of", "", ""]]
+        for change in self.changes[:_PRINTED]:
+            table.append([change.name, f"{change.before:+.3f}", f"{change.after:+.3f}"])
+        lines = text_table(table)
+        if len(self.changes) > _PRINTED:
+            lines.append(f"and {len(self.changes) - _PRINTED} more in .changes")
+        return "\n".join(lines)
+
+
+def refit(model: Any, summary: Moments | BinCounts) -> Refit:
+    """Fit a model again to a summary, such as that of a window or of decayed days.
+
+    A linear model becomes a `MomentClassifier` for the same metric, a card a card of the same bins
+    in closed form: no row is read.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes
+    summary : Moments or BinCounts
+        Labelled; from a `SummaryStore`: ``store.decayed("moments", half_life=30)``.
+    """
+    labelled = labelled_pair(summary, positive_of(model))
+    if isinstance(model, ScorecardClassifier):
+        if not isinstance(summary, BinCounts):
+            msg = "a card is fitted again to BinCounts, the stream 'counts' of a store"
+            raise TypeError(msg)
+        _require_bins_of(model, summary)
+        new = clone(model).fit_moments(summary)
+    else:
+        if not isinstance(summary, Moments):
+            msg = "a linear model is fitted again to Moments, the stream 'moments' of a store"
+            raise TypeError(msg)
+        _require_features_of(model, summary)
+        new = MomentClassifier(model.metric, positive=positive_of(model)).fit_moments(summary)
+    metric = new.operating_point_.metric
+    before, after = (
+        predicted_rates(_moments_of_scores(each, labelled), metric, float(labelled.weight))
+        for each in (model, new)
+    )
+    return Refit(new, before, after, _changes(model, new, labelled))
+
+
+def _require_bins_of(model: Any, summary: BinCounts) -> None:
+    """Raise DifferentBinsError for counts of other bins: the old points are not for them."""
+    for bins, other in zip_longest(model.binner_.bins_, summary.bins):
+        if bins != other:
+            raise DifferentBinsError((bins or other).name)
+
+
+def _require_features_of(model: Any, summary: Moments) -> None:
+    """Raise ValueError for moments of other features than those of the model."""
+    n_features = model.coef_.shape[1]
+    if summary.n_features != n_features:
+        msg = f"the moments have {summary.n_features} features and the model {n_features}"
+        raise ValueError(msg)
+    known = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    for name, other in zip(known, summary.feature_names or (), strict=False):
+        if name != other:
+            msg = f"the moments have feature {other!r} where the model has {name!r}"
+            raise ValueError(msg)
+
+
+def _moments_of_scores(model: Any, labelled: Any) -> ScoreMoments:
+    """Return the moments of a model's scores on the rows of a summary, the positive class last."""
+    sign = 1.0 if positive_of(model) == model.classes_.tolist()[-1] else -1.0
+    if isinstance(labelled, Moments):
+        return project(labelled, sign * np.append(model.coef_[0], model.intercept_[0]))
+    card = model.card_
+    sign = 1.0 if card.higher_is_positive else -1.0
+    points = sign * np.concatenate(card.columns)
+    means, variances, weights = [], [], []
+    for label in labelled.classes.tolist():
+        weight, mean, second = labelled.class_moments(label)
+        value = float(mean @ points)
+        means.append(value + sign * (card.intercept - card.cutoff))
+        variances.append(max(float(points @ (second @ points)) - value**2, 0.0))
+        weights.append(float(weight))
+    prior = weights[1] / sum(weights)
+    return ScoreMoments(means[1], variances[1], means[0], variances[0], prior)
+
+
+def _changes(old: Any, new: Any, labelled: Any) -> tuple[Change, ...]:
+    """Return the weight of each feature or column in both models, the largest change first."""
+    weights = [_weights(model, labelled) for model in (old, new)]
+    names = list(weights[0])
+    changes = [Change(name, weights[0][name], weights[1].get(name, 0.0)) for name in names]
+    return tuple(sorted(changes, key=lambda change: -abs(change.after - change.before)))
+
+
+def _weights(model: Any, labelled: Any) -> dict[str, float]:
+    scores = _moments_of_scores(model, labelled)
+    pooled = scores.prior * scores.var_pos + (1.0 - scores.prior) * scores.var_neg
+    deviation = float(np.sqrt(pooled)) or 1.0
+    if isinstance(labelled, Moments):
+        names = labelled.feature_names or tuple(f"x{k}" for k in range(labelled.n_features))
+        sign = 1.0 if positive_of(model) == model.classes_.tolist()[-1] else -1.0
+        sizes: FloatArray = sign * model.coef_[0] * labelled.feature_scales()
+        return dict(zip(names, (sizes / deviation).tolist(), strict=True))
+    card = model.card_
+    return {
+        bins.name: float(np.ptp(points)) / deviation
+        for bins, points in zip(card.bins, card.columns, strict=True)
+    }
