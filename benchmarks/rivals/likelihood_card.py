@@ -12,7 +12,7 @@ from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.trainers import RowTrainer
 from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.fitting.progress import Clock
-from directrix.frontier.fold_designs import design_without
+from directrix.frontier.compare import design_without
 from directrix.metrics.base import Metric
 from directrix.models.card import Card
 from directrix.tables.coding.prior import CellKinds

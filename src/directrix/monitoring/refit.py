@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix.classifiers import MomentClassifier, ScorecardClassifier
-from directrix.classifiers.evaluation.measures import BEST_CUTOFF
+from directrix.classifiers.evaluation import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.metrics.curve import Curve
 from directrix.metrics.table import resolve

@@ -16,7 +16,7 @@ from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.exceptions import DirectionWarning, find_stacklevel
 from directrix.fitting.directions import Signs
 from directrix.fitting.progress import Clock, Progress, with_callbacks
-from directrix.frontier.standard_space import require_rows_of_both
+from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.table import resolve
 from directrix.models.report import BASELINE
 

@@ -20,9 +20,8 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
-from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
-from directrix.frontier.ridge_candidates import ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES, Search
 from directrix.losses import Logistic
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from directrix.fitting.progress import Clock
     from directrix.fitting.standardization import Standardization
     from directrix.fitting.trials import Trials
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.compare import Comparison, Curves
+    from directrix.frontier.compare import Candidate, Comparison, Curves
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
 

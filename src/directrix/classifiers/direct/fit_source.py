@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from directrix.engines.tasks import Surveyed
     from directrix.fitting.guarantee import Guarantee
     from directrix.fitting.histogram_choice import HistogramChoice
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.corrected_candidate import CorrectedCandidate
+    from directrix.frontier.compare import Candidate
+    from directrix.frontier.row_frontier import CorrectedCandidate
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
     from directrix.rows.sample import RowSample

@@ -13,8 +13,7 @@ from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.designs.card import Direction
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.directions import DirectionPrices, column_position
-from directrix.frontier.compare import Curves
-from directrix.frontier.fold_designs import design_without
+from directrix.frontier.compare import Curves, design_without
 from directrix.tables import LevelBins
 
 if TYPE_CHECKING:

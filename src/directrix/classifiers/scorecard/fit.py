@@ -18,10 +18,9 @@ from directrix.classifiers.scorecard.structure import StructureSearch
 from directrix.classifiers.scorecard.structure_choice import Structure
 from directrix.classifiers.scorecard.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.designs.card import CardDesign, Direction
-from directrix.frontier.candidates import Candidate
-from directrix.frontier.compare import MOST_ROWS, Comparison, compare
+from directrix.frontier.compare import MOST_ROWS, Candidate, Comparison, compare
+from directrix.frontier.moment_candidates import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Sweep
-from directrix.frontier.ridge_candidates import RidgeCandidate, ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import Search
 from directrix.models.card import Card
@@ -374,7 +373,7 @@ class Candidates:
         return Compared(search.candidates, comparison, search.skipped)
 
     @cached_property
-    def _closed(self) -> list[RidgeCandidate]:
+    def _closed(self) -> list[SummaryCandidate]:
         counts = self.train_on == "counts"
         near: tuple[float, ...] = _NEAR if counts else _NEAR_CLOSED
         if counts and self.clock.is_over():  # they cannot be interrupted, and one is needed

@@ -18,8 +18,8 @@ from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.classifiers.scorecard.training_table import two_sides
 from directrix.designs.card import CardDesign, column_codings
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
-from directrix.frontier.ridge_candidates import ridge_settings
-from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.frontier.moment_candidates import ridge_settings
+from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
 from directrix.tables import BinCounts

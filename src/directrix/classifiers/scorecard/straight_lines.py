@@ -12,11 +12,9 @@ import numpy as np
 from directrix.classifiers.direct.fit import FALL
 from directrix.designs.card import CardDesign
 from directrix.fitting.choice import Choice, Selection
-from directrix.frontier.compare import compare
-from directrix.frontier.fold_designs import FoldDesigns
+from directrix.frontier.compare import FoldDesigns, compare
 from directrix.frontier.recipes import Recipe, Sweep
-from directrix.frontier.row_candidate import RowCandidate
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Logistic
 from directrix.models.report import Gap
 from directrix.tables.coding.coded_rows import Coding

@@ -20,7 +20,7 @@ from directrix.classifiers.scorecard.elimination import Elimination, numbers_to_
 from directrix.classifiers.scorecard.structure_choice import FALL, Structure, StructureRule
 from directrix.designs.card import CardDesign, column_codings
 from directrix.fitting.trials import HeldOutArea, Trials
-from directrix.frontier.fold_designs import FoldDesigns, design_without
+from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 from directrix.tables.coding.prior import CellKinds, cell_weights
 

@@ -22,7 +22,7 @@ from directrix.cli.io.options import (
 from directrix.cli.output.reply import Reply, format_table
 
 if TYPE_CHECKING:
-    from directrix.classifiers.evaluation.measures import BinaryMeasures, Measure
+    from directrix.classifiers.evaluation import BinaryMeasures, Measure
 
 
 def evaluate(
@@ -41,7 +41,7 @@ def evaluate(
     """Measure a model on labelled rows, with 95 % intervals."""
     import numpy as np
 
-    from directrix.classifiers.evaluation.measures import (
+    from directrix.classifiers.evaluation import (
         BEST_CUTOFF,
         measure_binary,
         measure_multiclass,

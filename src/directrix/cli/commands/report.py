@@ -56,7 +56,7 @@ def report(
     as_json: Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Write an HTML page about a model and labelled rows, with all figures in one file."""
-    from directrix.classifiers.evaluation.measures import measure_binary
+    from directrix.classifiers.evaluation import measure_binary
     from directrix.cli.io.rows import RowFiles
     from directrix.cli.io.scoring import labels_of, score_rows, takes_raw_rows
     from directrix.cli.output.formatting import in_one_line, metric_of_model

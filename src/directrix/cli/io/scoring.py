@@ -11,7 +11,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import ScorecardClassifier
-from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers.evaluation import ScoredRows
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.cli.io.rows import (
     RowFiles,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,13 +11,11 @@ from directrix.classifiers.direct.fit_source import require_all_folds
 from directrix.classifiers.scorecard.fit_counts import coded_moments, coding_of_counts
 from directrix.classifiers.scorecard.trainers import CountTrainer
 from directrix.designs.card import CardDesign
-from directrix.frontier.ridge_candidates import ridge_name, ridge_settings
-from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.frontier.moment_candidates import SummaryCandidate, ridge_settings, with_ridges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import FloatArray
     from directrix.designs.card import Direction
     from directrix.metrics.base import Metric
     from directrix.moments.score_histogram import LineHistograms
@@ -27,41 +25,17 @@ if TYPE_CHECKING:
 _MOST = 8
 
 
-@dataclass(frozen=True, eq=False)
-class CountedCandidate:
-    """A line of the class moments of all rows; see `Candidate`.
-
-    Parameters
-    ----------
-    ridge, angle : float
-    complexity : float
-    line : array of shape (d + 1,)
-    fold_lines : list of arrays of shape (d + 1,)
-    """
-
-    ridge: float
-    angle: float
-    complexity: float
-    line: FloatArray
-    fold_lines: list[FloatArray]
-
-    @property
-    def name(self) -> str:
-        """What a report calls the candidate."""
-        return ridge_name("bin counts of all rows", self.ridge, self.angle)
-
-
 class CountedCandidates(NamedTuple):
     """Candidates of additive cards, and their design.
 
     Parameters
     ----------
     design : CardDesign
-    candidates : list of CountedCandidate
+    candidates : list of SummaryCandidate
     """
 
     design: CardDesign
-    candidates: list[CountedCandidate]
+    candidates: list[SummaryCandidate]
 
 
 def counted_candidates(
@@ -100,16 +74,8 @@ def counted_candidates(
         fold_lines.append(others.lines(settings))
         held_out, prior = coded_moments(kept.folds[number], coding, label)
         risks += np.asarray(risk.profile(*held_out.line_scores(fold_lines[-1]), prior)[0])
-    candidates = [
-        CountedCandidate(
-            ridge,
-            angle,
-            0.0 if baseline and angle == RidgeMoments.equal_angle else 1.0,
-            lines[k],
-            [of_fold[k] for of_fold in fold_lines],
-        )
-        for k, (ridge, angle) in enumerate(settings)
-    ]
+    source = "bin counts of all rows"
+    candidates = with_ridges(source, settings, lines, fold_lines, baseline=baseline)
     order = np.argsort(risks, kind="stable")
     plain = [k for k in order if candidates[k].complexity == 0.0][:1]
     chosen = dict.fromkeys([*plain, *order[:_MOST]])
