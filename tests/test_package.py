@@ -180,7 +180,6 @@ def test_layers_are_those_of_import_linter():
 TESTED_THROUGH_OTHERS = {
     "_discovery.py",
     "_typing.py",
-    "classifiers/smooth/initialization.py",
     "displays/style.py",
     "fitting/choice.py",
     "fitting/folds.py",

@@ -12,7 +12,7 @@ from directrix.designs.structure import StructureSearch
 from directrix.designs.trainers import RowTrainer
 from directrix.fitting.fit_rows import FTOL
 from directrix.fitting.progress import Clock
-from directrix.frontier.fold_designs import design_without
+from directrix.frontier.compare import design_without
 from directrix.metrics.base import Metric
 from directrix.models.card import Card
 from directrix.tables.coding.prior import CellKinds

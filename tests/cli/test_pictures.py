@@ -3,7 +3,7 @@ import pytest
 
 pytest.importorskip("typer")
 
-from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers.evaluation import ScoredRows
 from directrix.cli.pictures import Reliability, frontier_figure, require_positive_rows
 from directrix.cli.reply import UsageError
 from directrix.metrics import AUC

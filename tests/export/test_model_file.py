@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import BetaBernoulliClassifier, MomentClassifier, SmoothClassifier
-from directrix.classifiers.kernels.expansion import intersection
+from directrix.classifiers.kernels import intersection
 from directrix.export import load, save
 from directrix.losses import Logistic
 from directrix.metrics import FromRates

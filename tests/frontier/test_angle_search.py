@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.studies.random_moments import random_moments
-from directrix.frontier._pencil import EigenPencil, SolvedPencil, angle_at
 from directrix.frontier.moment_frontier import best_angle
+from directrix.frontier.pencil import EigenPencil, SolvedPencil, angle_at
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.table import resolve
 

@@ -1,13 +1,13 @@
-"""The protocol of candidates: those of the moments and of the rows have the same interface."""
+"""The protocol of candidates: all have the same interface, whatever they are made from."""
 
 import numpy as np
 import pytest
 
 from directrix import Moments
-from directrix.frontier.candidates import Candidate
-from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.compare import Candidate
+from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates, with_ridges
 from directrix.frontier.recipes import logistic_path
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import CorrectedCandidate, RowFrontier
 
 FOLDS = 3
 
@@ -30,7 +30,22 @@ def from_rows():
     return candidate
 
 
-@pytest.fixture(params=[from_moments, from_rows], ids=["moments", "rows"])
+def from_ridges():
+    return ridge_candidates(*rows(), (0.1,), baseline=True)[0]
+
+
+def corrected():
+    X, y, weight, fold = rows()
+    candidate = CorrectedCandidate.of(from_rows())
+    gradients = {
+        left_out: candidate.recipe.objective(X[kept], y[kept], weight[kept])(coef)[1]
+        for left_out, coef in candidate.coefs.items()
+        for kept in [fold != left_out]
+    }
+    return candidate.corrected(gradients)
+
+
+@pytest.fixture(params=[from_moments, from_ridges, from_rows, corrected])
 def candidate(request):
     return request.param()
 
@@ -40,6 +55,19 @@ def test_a_candidate_has_every_member_of_the_protocol(candidate):
     scored = {"scores", "curves", "line", "fold_lines", "refit"}
     assert members == {"name", "complexity", "ridge"} | scored
     assert all(hasattr(candidate, name) for name in members)
+
+
+def test_a_candidate_of_counts_has_no_rows_to_score_but_can_be_refitted():
+    X, y, weight, _ = rows()
+    made = from_ridges()
+    settings = [(made.ridge, made.angle)]
+    (counted,) = with_ridges("bin counts", settings, made.line[None], [], baseline=True)
+    assert counted.name == made.name
+    assert counted.complexity == made.complexity == 0.0
+    for member in ("scores", "curves"):
+        with pytest.raises(ValueError, match="no rows to score"):
+            getattr(counted, member)
+    np.testing.assert_allclose(counted.refit(X, y, weight), made.line)
 
 
 def test_lines_have_the_intercept_last_and_there_is_one_for_each_fold(candidate):

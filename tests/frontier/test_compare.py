@@ -50,7 +50,7 @@ def test_the_choice_is_that_of_brute_force(row, seed):
     tried = np.array([brute_force(row.example, positive, column, weight) for column in scores.T])
     assert chosen.values == pytest.approx(tried, abs=1e-12)
     best = tried.max() if row.example.greater_is_better else tried.min()
-    assert chosen.index == np.flatnonzero(np.abs(tried - best) <= 1e-12)[0]
+    assert chosen.best == np.flatnonzero(np.abs(tried - best) <= 1e-12)[0]
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
@@ -60,7 +60,7 @@ def test_of_equals_the_first_is_chosen(row):
     thrice = np.concatenate([scores, 2.0 * scores, scores / 8.0], axis=1)
     once = choose(row.example, positive, scores, weight)
     chosen = choose(row.example, positive, thrice, weight)
-    assert chosen.index == once.index
+    assert chosen.best == once.best
     np.testing.assert_array_equal(chosen.values, np.tile(once.values, 3))
 
 
@@ -69,7 +69,7 @@ def test_a_better_metric_by_rounding_alone_is_no_better():
     good = scores[:, scores[positive].mean(axis=0).argmax()]
     noise = np.random.default_rng(1).normal(size=len(good)) * 1e-14
     for both in ([good, good + noise], [good + noise, good]):
-        assert choose(AUC(), positive, np.stack(both, axis=1), weight).index == 0
+        assert choose(AUC(), positive, np.stack(both, axis=1), weight).best == 0
 
 
 def test_scores_that_differ_in_their_last_digits_alone_are_rounded_to_ties():
@@ -85,7 +85,7 @@ def test_weight_is_repetition(row):
     weighted = choose(row.example, positive, scores, weight)
     repeated = choose(row.example, positive[index], scores[index], np.ones(len(index)))
     assert weighted.values == pytest.approx(repeated.values, abs=1e-13)
-    assert weighted.index == repeated.index
+    assert weighted.best == repeated.best
 
 
 @pytest.mark.parametrize("factors", [(1.0, 1.0), (3.0, 0.7), (0.2, 5.0)])
@@ -205,7 +205,7 @@ def test_few_rows_are_all_used():
     rng = np.random.default_rng(0)
     lines = np.append(rng.normal(size=(50, 4)), np.zeros((50, 1)), axis=1)
     chosen = choose(Error(), positive, scores_of(X, lines), np.ones(len(X)))
-    assert choose_line(Error(), X, positive, np.ones(len(X)), lines) == chosen.index
+    assert choose_line(Error(), X, positive, np.ones(len(X)), lines) == chosen.best
 
 
 @pytest.mark.parametrize("n", [1, 1000, 70_000])  # the last is more than a block
@@ -245,7 +245,7 @@ def test_with_folds_all_rows_and_the_mean_of_the_folds_count_alike(row, seed):
     mean = whole + np.mean(parts, axis=0)
     best = mean.max() if row.example.greater_is_better else mean.min()
     chosen = choose(row.example, positive, scores, weight, fold)
-    assert chosen.index == np.flatnonzero(np.abs(mean - best) <= 1e-9)[0]
+    assert chosen.best == np.flatnonzero(np.abs(mean - best) <= 1e-9)[0]
     assert chosen.values == pytest.approx(whole, abs=1e-12)  # the metric of all rows together
 
 
@@ -265,11 +265,11 @@ def test_neither_all_rows_nor_the_folds_decide_alone():
     folds = [
         choose(Error(), positive[fold == k], scores[fold == k], ones[fold == k]) for k in (0, 1)
     ]
-    assert whole.index == 0
-    assert [best.index for best in folds] == [1, 1]
+    assert whole.best == 0
+    assert [each.best for each in folds] == [1, 1]
     chosen = choose(Error(), positive, scores, ones, fold)
     mean = (whole.values + (folds[0].values + folds[1].values) / 2.0) / 2.0
-    assert chosen.index == mean.argmin()
+    assert chosen.best == mean.argmin()
     np.testing.assert_array_equal(chosen.values, whole.values)
 
 
@@ -281,7 +281,7 @@ def test_a_quota_that_is_a_count_is_one_of_all_rows_in_each_fold_too():
     fold = np.arange(200) % 5
     count = choose(PrecisionAtK(50), positive, scores, np.ones(200), fold)
     share = choose(PrecisionAtK(0.25), positive, scores, np.ones(200), fold)
-    assert count.index == share.index
+    assert count.best == share.best
     assert count.values == pytest.approx(share.values, abs=1e-12)
 
 
@@ -289,7 +289,7 @@ def test_folds_need_not_be_numbered_in_a_row():
     positive, scores, weight = labelled_scores(n=240)
     fold = np.arange(240) // 2 % 3
     first, other = (choose(AUC(), positive, scores, weight, f) for f in (fold, 7 * fold + 2))
-    assert first.index == other.index
+    assert first.best == other.best
 
 
 def test_less_than_one_row_in_ten_million_is_a_tie():
@@ -299,14 +299,14 @@ def test_less_than_one_row_in_ten_million_is_a_tie():
     worse = np.where(positive, -2.0, -1.0)
     chosen = choose(Error(), positive, np.stack([worse, better], axis=1), weight)
     assert chosen.values[0] > chosen.values[1]
-    assert chosen.index == 0
+    assert chosen.best == 0
 
 
 def test_a_tie_is_small_against_the_costs():
     positive = np.array([True, False] * 10)
     scores = np.stack([np.where(positive, -1.0, 1.0), np.where(positive, 1.0, -1.0)], axis=1)
     chosen = choose(Cost(fp=1e-9, fn=2e-9), positive, scores, np.ones(20))
-    assert chosen.index == 1
+    assert chosen.best == 1
 
 
 def weighted_rows(n=200, seed=0):

@@ -1,12 +1,13 @@
 """A line of a sample, corrected by gradients over all rows, is that of all rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from directrix.frontier.compare import scaled_lines, scores_of
-from directrix.frontier.corrected_candidate import CorrectedCandidate, TiltedObjective
 from directrix.frontier.recipes import Recipe, balance_factor
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import CorrectedCandidate, RowFrontier, TiltedObjective
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.solve import lbfgs
 
@@ -77,7 +78,7 @@ def test_corrections_lead_to_the_optimum_of_all_rows(recipe, figure):
 def test_the_optimum_of_all_rows_stays():
     candidate = sample_of(PLAIN)
     coefs = {fold: optimum(PLAIN, fold) for fold in candidate.coefs}
-    there = CorrectedCandidate(candidate.candidate, coefs)
+    there = replace(candidate, coefs=coefs)
     again = there.corrected(gradients(there))
     for fold, coef in coefs.items():
         np.testing.assert_allclose(again.coefs[fold], coef, atol=1e-3)
@@ -87,7 +88,7 @@ def test_the_gradient_of_the_sample_itself_changes_nothing():
     candidate = sample_of(PLAIN)
     own = {}
     for fold, coef in candidate.coefs.items():
-        objective = PLAIN.objective(*candidate.candidate.frontier.training_rows(fold))
+        objective = PLAIN.objective(*candidate.frontier.training_rows(fold))
         own[fold] = objective(coef)[1] - np.append(PLAIN.ridge * coef[:-1], 0.0)
     again = candidate.corrected(own)
     for fold, coef in candidate.coefs.items():
@@ -98,7 +99,7 @@ def test_lines_are_scaled_as_those_of_the_sample():
     candidate = sample_of(COSTLY)
     once = candidate.corrected(gradients(candidate))
     for fold, line in [(None, once.line), *enumerate(once.fold_lines)]:
-        X, positive, weight = once.candidate.frontier.training_rows(fold)
+        X, positive, weight = once.frontier.training_rows(fold)
         coef = once.coefs[fold][None]
         expected = scaled_lines(coef, scores_of(X, coef), positive, weight)[0]
         np.testing.assert_allclose(line, expected)

@@ -3,8 +3,7 @@ import pytest
 from scipy import sparse
 
 from directrix.frontier import batch_solver as _curvature
-from directrix.frontier._row_batch import RowBatch
-from directrix.frontier.batch_solver import Anchor, Curvature
+from directrix.frontier.batch_solver import Anchor, Curvature, RowBatch
 from tests.frontier.test_row_batch import rows
 from tests.frontier.test_sigmoid_problems import PLAIN, objective
 

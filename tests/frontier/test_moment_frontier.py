@@ -7,7 +7,7 @@ from benchmarks.studies.random_moments import random_moments
 from directrix import Moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
-from directrix.frontier.standard_space import TOLERANCE
+from directrix.frontier.pencil import TOLERANCE
 from directrix.metrics import Cost, PrecisionAtK, RecallAtFPR
 from directrix.moments.class_moments import DENSE_FEATURES
 from directrix.moments.projection import project

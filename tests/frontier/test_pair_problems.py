@@ -3,8 +3,7 @@ import pytest
 from scipy import sparse
 
 from directrix.frontier import batch_solver as _pair_problems
-from directrix.frontier._row_batch import RowBatch
-from directrix.frontier.batch_solver import PairProblems
+from directrix.frontier.batch_solver import PairProblems, RowBatch
 from directrix.frontier.recipes import Recipe
 from directrix.losses import Logistic, PairwiseHinge, PairwiseLogistic, Ramp
 from tests.frontier.test_row_batch import rows

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.frontier._pencil import EigenPencil, ProjectedPencil, SolvedPencil, angle_at
+from directrix.frontier.pencil import EigenPencil, ProjectedPencil, SolvedPencil, angle_at
 
 
 def covariances(d=5, seed=0):
@@ -17,8 +17,8 @@ def covariances(d=5, seed=0):
 def rotated(positive, negative, delta):
     """Return the family in other orthonormal coordinates of all features."""
     basis, _ = np.linalg.qr(np.random.default_rng(1).normal(size=positive.shape))
-    within = EigenPencil(basis.T @ positive @ basis, basis.T @ negative @ basis, basis.T @ delta)
-    return ProjectedPencil(within, basis)
+    within = basis.T @ positive @ basis, basis.T @ negative @ basis, basis.T @ delta
+    return ProjectedPencil(*within, basis)
 
 
 PENCILS = {"eigen": EigenPencil, "cholesky": SolvedPencil, "subspace": rotated}

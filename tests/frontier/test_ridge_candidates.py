@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.ridge_candidates import ridge_candidates
-from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.frontier.moment_candidates import ridge_candidates
+from directrix.frontier.pencil import RidgeMoments
 from directrix.metrics import AUC
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.frontier.pencil import RidgeMoments
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 80

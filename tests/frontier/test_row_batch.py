@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.frontier._row_batch import CACHED_NUMBERS, RowBatch, back, margins
+from directrix.frontier.batch_solver import CACHED_NUMBERS, RowBatch, back, margins
 
 
 def rows(n=300, d=4, seed=0, *, weighted=True, folds=3):

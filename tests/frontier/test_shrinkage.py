@@ -5,7 +5,7 @@ import pytest
 
 from directrix import Frontier, Moments
 from directrix.frontier import validated_shrinkage
-from directrix.frontier.shrinkage import SHARES, usable_folds
+from directrix.frontier.moment_frontier import SHARES, usable_folds
 from directrix.metrics import AUC, Error, RecallAtFPR
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project

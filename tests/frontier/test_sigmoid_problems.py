@@ -3,8 +3,7 @@ import pytest
 from scipy import sparse
 
 from directrix.frontier import batch_solver as _sigmoid_problems
-from directrix.frontier._row_batch import RowBatch
-from directrix.frontier.batch_solver import SigmoidProblems
+from directrix.frontier.batch_solver import RowBatch, SigmoidProblems
 from directrix.frontier.recipes import Recipe
 from directrix.losses import BetaBernoulli, Logistic
 from tests.frontier.test_row_batch import rows

@@ -5,8 +5,14 @@ import pytest
 
 from directrix import Moments
 from directrix.frontier import Frontier
-from directrix.frontier._pencil import EigenPencil, ProjectedPencil, SolvedPencil
-from directrix.frontier.standard_space import TOLERANCE, StandardSpace, require_rows_of_both
+from directrix.frontier.pencil import (
+    TOLERANCE,
+    EigenPencil,
+    ProjectedPencil,
+    SolvedPencil,
+    StandardSpace,
+    require_rows_of_both,
+)
 from directrix.moments.class_moments import oas, shrunk
 
 

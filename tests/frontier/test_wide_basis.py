@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
 
-from directrix.frontier import standard_space as _wide_basis
-from directrix.frontier.standard_space import MOST_DIRECTIONS, TOLERANCE, Shrunk, wide_basis
+from directrix.frontier import pencil as _wide_basis
+from directrix.frontier.pencil import MOST_DIRECTIONS, TOLERANCE, Shrunk, wide_basis
 
 D = 1000
 ANGLES = np.pi / 2 * np.array([0.0025, 0.1, 0.3, 0.5, 0.8, 0.95, 0.9975])

@@ -38,7 +38,7 @@ from directrix import (
     SmoothClassifier,
 )
 from directrix.classifiers import ScorecardClassifier
-from directrix.frontier._pencil import EigenPencil
+from directrix.frontier.pencil import EigenPencil
 from directrix.losses import ZeroOne
 from directrix.metrics import AUC, Cost, RecallAtFPR
 from directrix.metrics.table import TABLE, resolve

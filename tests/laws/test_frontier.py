@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from benchmarks.studies.random_moments import random_moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
-from directrix.frontier import standard_space as _standard_space
+from directrix.frontier import pencil as _standard_space
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project

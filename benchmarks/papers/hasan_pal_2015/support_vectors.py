@@ -44,7 +44,7 @@ from benchmarks.harness.record import Record
 from benchmarks.papers.hasan_pal_2015.forward_selection import select_forward
 from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.kernels.expansion import intersection
+from directrix.classifiers.kernels import intersection
 
 _KEY = ("method", "rows", "shuffle")
 RECORD = Record(

@@ -103,7 +103,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ScoreHistogram
         """
-        from directrix.classifiers.evaluation.score_histogram import (
+        from directrix.classifiers.evaluation import (
             score_histogram,
         )
 

@@ -13,7 +13,7 @@ from directrix.classifiers.metric_classifier import MetricClassifier, PreparedFi
 from directrix.designs.number import NumberDesign
 from directrix.fitting.directions import Signs
 from directrix.fitting.progress import Progress
-from directrix.frontier.standard_space import require_rows_of_both
+from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.table import resolve
 from directrix.models.report import BASELINE
 

@@ -19,19 +19,11 @@ from directrix.fitting.class_weights import checked_weight, class_factors, rewei
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import TrainingRows
-from directrix.frontier import Frontier, choose, validated_shrinkage
-from directrix.frontier.compare import (
-    MOST_ROWS,
-    Curves,
-    choose_line,
-    compare,
-    held_out_scores,
-    round_scores,
-    scores_of,
-)
+from directrix.frontier import Frontier, validated_shrinkage
+from directrix.frontier.compare import MOST_ROWS, Curves, choose_line, compare
 from directrix.frontier.moment_candidates import MomentLines
-from directrix.frontier.shrinkage import usable_folds
-from directrix.frontier.standard_space import require_rows_of_both
+from directrix.frontier.moment_frontier import usable_folds
+from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.table import resolve
 from directrix.models.calibration import Calibration
 from directrix.moments import Moments
@@ -43,10 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.progress import Progress
-    from directrix.frontier.moment_candidates import MomentLines
     from directrix.metrics.base import Metric
-    from directrix.moments import Moments
 
 # ── The line of least risk, from a summary alone ──────────────────────────────────────────────────
 
@@ -54,16 +43,7 @@ if TYPE_CHECKING:
 def best_by_risk(
     moments: Moments, metric: Metric, shrinkage: str | float, progress: Progress
 ) -> tuple[Frontier, FittedLine]:
-    """Return the line of least risk, and its frontier.
-
-    Parameters
-    ----------
-    moments : Moments
-        With the weights of the classes; the last class is the positive one.
-    metric : Metric
-    shrinkage : "oas", "cv" or float
-    progress : Progress
-    """
+    """Return the line of least risk, and its frontier; the last class is the positive one."""
     if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
         shrinkage = "oas"
         warn(
@@ -116,12 +96,7 @@ def checked_metric(classifier: MomentClassifier) -> Metric:
 
 
 def keeps_rows(X: Any) -> bool:
-    """Return whether the summary should keep the rows: it is then smaller, and faster to fit.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    """
+    """Return whether the summary should keep the rows: it is then smaller, and faster to fit."""
     d = X.shape[1]
     n_values = X.nnz if sparse.issparse(X) else X.shape[0] * d
     return d > WIDE_FEATURES and bool(n_values <= VALUES_PER_ELEMENT * d * d)
@@ -453,18 +428,14 @@ class MomentClassifier(ThresholdClassifier):
         rows, seen = given
         held_out = rows.fold is not None
         lines = self._lines(moments if held_out else moments.unfolded(), metric)
-        if rows.fold is None:
+        scores = lines.held_out(seen.X, seen.fold)
+        curves = [Curves(seen.positive, each, seen.weight, None) for each in scores.T]
+        candidates, comparison = lines.candidates(scores, curves), compare(metric, curves)
+        index = comparison.best
+        if not held_out:
             index = choose_line(metric, seen.X, seen.positive, seen.weight, lines.lines)
-            scores = scores_of(seen.X, lines.lines)
             # A ranking has no threshold that all rows would have to set.
             rows = rows if metric.uses_threshold else seen
-        else:
-            scores = held_out_scores(rows.X, rows.fold, lines.fold_lines)
-            index = choose(metric, rows.positive, scores, rows.weight).index
-        scores = round_scores(scores)
-        curves = [Curves(seen.positive, each, seen.weight, None) for each in scores.T]
-        candidates = lines.candidates(scores, curves, len(seen.positive))
-        comparison = compare(metric, curves)
         report_choice(progress, lines, metric, comparison.values, index)
         selection = Selection.of(seen, candidates, comparison, index)
         chosen = candidates[index]

@@ -13,7 +13,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import diagnose
-from directrix.classifiers.evaluation.measures import (
+from directrix.classifiers.evaluation import (
     BEST_CUTOFF,
     MAX_FEATURES,
     BinaryMeasures,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers.evaluation import ScoredRows
 from directrix.cli.reply import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc, boundary_of

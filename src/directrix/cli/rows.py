@@ -19,7 +19,7 @@ from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import ScorecardClassifier
-from directrix.classifiers.evaluation.measures import ScoredRows
+from directrix.classifiers.evaluation import ScoredRows
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.cli.options import check_choice, parse_columns, require
 from directrix.cli.reply import UsageError

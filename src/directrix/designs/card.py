@@ -17,12 +17,10 @@ from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft
-from directrix.frontier.compare import MOST_ROWS, compare
-from directrix.frontier.fold_designs import FoldDesigns
+from directrix.frontier.compare import MOST_ROWS, FoldDesigns, compare
+from directrix.frontier.moment_candidates import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
-from directrix.frontier.ridge_candidates import RidgeCandidate, ridge_candidates
-from directrix.frontier.row_candidate import RowCandidate
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Logistic
 from directrix.models.card import Card
 from directrix.models.report import Gap
@@ -272,7 +270,7 @@ class CardCandidates:
         return self._of_rows.compared(metric)
 
     @cached_property
-    def _closed(self) -> list[RidgeCandidate]:
+    def _closed(self) -> list[SummaryCandidate]:
         counts = self.train_on == "counts"
         factors: tuple[float, ...] = _RIDGE_FACTORS if counts else _CLOSED_RIDGE_FACTORS
         if counts and self.clock.is_over():  # they cannot be interrupted, and one is needed

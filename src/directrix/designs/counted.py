@@ -8,7 +8,7 @@ are normal, as the sum of many bounded points nearly is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,8 @@ from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.fitting.folds import require_all_folds
-from directrix.frontier.ridge_candidates import ridge_name, ridge_settings
-from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.frontier.moment_candidates import SummaryCandidate, ridge_settings, with_ridges
+from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
 from directrix.tables.coding.card_coding import CardCoding, column_codings
@@ -169,27 +169,11 @@ def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeM
 # ── Candidates of a fit in passes ─────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, eq=False)
-class CountedCandidate:
-    """A line of the class moments of all rows; see `Candidate`."""
-
-    ridge: float
-    angle: float
-    complexity: float
-    line: FloatArray
-    fold_lines: list[FloatArray]
-
-    @property
-    def name(self) -> str:
-        """What a report calls the candidate."""
-        return ridge_name("bin counts of all rows", self.ridge, self.angle)
-
-
 class CountedCandidates(NamedTuple):
     """Candidates of additive cards, and their coding."""
 
     coding: CardCoding
-    candidates: list[CountedCandidate]
+    candidates: list[SummaryCandidate]
 
 
 def counted_candidates(
@@ -212,16 +196,8 @@ def counted_candidates(
     coding = coding_of_counts(kept, directions)
     settings, fold_lines, risks = CountedLines.of(metric.risk(kept.weight), kept, coding, label)
     lines = coded_moments(kept, coding, label)[0].lines(settings)
-    candidates = [
-        CountedCandidate(
-            ridge,
-            angle,
-            0.0 if baseline and angle == RidgeMoments.equal_angle else 1.0,
-            lines[k],
-            [of_fold[k] for of_fold in fold_lines],
-        )
-        for k, (ridge, angle) in enumerate(settings)
-    ]
+    source = "bin counts of all rows"
+    candidates = with_ridges(source, settings, lines, fold_lines, baseline=baseline)
     order = np.argsort(risks, kind="stable")
     plain = [k for k in order if candidates[k].complexity == 0.0][:1]
     chosen = dict.fromkeys([*plain, *order[:_COUNTED]])

@@ -12,8 +12,7 @@ import numpy as np
 from directrix.designs.structure import Structure
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.directions import DirectionPrices, column_position
-from directrix.frontier.compare import Curves
-from directrix.frontier.fold_designs import design_without
+from directrix.frontier.compare import Curves, design_without
 from directrix.tables import LevelBins
 from directrix.tables.coding.card_coding import Direction
 

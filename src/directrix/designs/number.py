@@ -12,9 +12,8 @@ from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draf
 from directrix.fitting.standardization import Standardization
 from directrix.fitting.training_rows import prepare
 from directrix.frontier.compare import MOST_ROWS
-from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
-from directrix.frontier.ridge_candidates import ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.losses import Logistic
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import KeyedRows, TrainingRows
     from directrix.fitting.trials import Trials
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.compare import Curves
+    from directrix.frontier.compare import Candidate, Curves
     from directrix.metrics.base import Metric
 
 #: Ridges of lines from class moments with signs, of standardised features.

@@ -14,8 +14,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
-from directrix.frontier.compare import Curves, compare, curve_maker
-from directrix.frontier.fold_designs import FoldDesigns
+from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.curve import CurveStack
 from directrix.models.card import PointsToDoubleOdds, Scale

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from directrix.frontier.fold_designs import design_without
+from directrix.frontier.compare import design_without
+from directrix.frontier.pencil import RidgeMoments
 from directrix.frontier.recipes import Recipe
-from directrix.frontier.ridge_moments import RidgeMoments
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.losses import Logistic
 

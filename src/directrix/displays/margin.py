@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from directrix.classifiers.evaluation.diagnose import normality
+from directrix.classifiers.evaluation import normality
 from directrix.displays import style
 from directrix.displays.style import Scored
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.smooth.initialization import start_of
+from directrix.classifiers.smooth import start_of
 from directrix.displays import style
 from directrix.displays.style import Scored, before_last_step, last_step
 from directrix.fitting.class_weights import weights_by_class
@@ -24,7 +24,7 @@ from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers.smooth.history import CandidateRecord
+    from directrix.classifiers.smooth import CandidateRecord
     from directrix.metrics.base import Metric
 
 #: Most tick labels that fit below an axis 600 dots wide.

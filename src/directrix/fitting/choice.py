@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.training_rows import TrainingRows
     from directrix.fitting.trials import Trials
-    from directrix.frontier.candidates import Candidate
     from directrix.frontier.choice_validation import Rule
-    from directrix.frontier.compare import Comparison
+    from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
     from directrix.metrics.limit import Limit
 

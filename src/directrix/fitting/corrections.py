@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.frontier.corrected_candidate import CorrectedCandidate
 from directrix.frontier.recipes import balance_factor
-from directrix.frontier.row_candidate import RowCandidate
+from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.frontier.candidates import Candidate
+    from directrix.frontier.compare import Candidate
     from directrix.losses.base import Loss
 
 #: Candidates of a sample that are corrected.

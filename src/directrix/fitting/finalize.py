@@ -15,13 +15,14 @@ from directrix.fitting.choice import Choice, Selection, sizes_of
 from directrix.fitting.held_out import HeldOut
 from directrix.frontier.compare import (
     FIRST_ROWS,
+    FoldDesigns,
     curve_maker,
+    design_without,
     first_rows_per_class,
     rescaled_weights,
     round_scores,
     scores_of,
 )
-from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.models.calibration import (
     calibration_from_moments,
     calibration_from_scores,

@@ -17,8 +17,8 @@ from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
 from directrix.fitting.training_rows import KeyedRows, TrainingRows
-from directrix.frontier.candidates import Candidate
 from directrix.frontier.compare import (
+    Candidate,
     Comparison,
     OneStandardError,
     curve_maker,

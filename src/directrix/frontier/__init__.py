@@ -7,8 +7,7 @@ among which every metric has its optimum, or nearly: `Frontier` makes them from 
 new rows.
 """
 
-from directrix.frontier.compare import Chosen, choose
-from directrix.frontier.moment_frontier import Frontier, LinearModel
-from directrix.frontier.shrinkage import validated_shrinkage
+from directrix.frontier.compare import Comparison, choose
+from directrix.frontier.moment_frontier import Frontier, LinearModel, validated_shrinkage
 
-__all__ = ["Chosen", "Frontier", "LinearModel", "choose", "validated_shrinkage"]
+__all__ = ["Comparison", "Frontier", "LinearModel", "choose", "validated_shrinkage"]

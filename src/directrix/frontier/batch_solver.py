@@ -1,8 +1,18 @@
-"""Solves many problems of the row frontier together: recipes, each without each of some folds."""
+"""Solves many problems of the row frontier together: recipes, each without each of some folds.
+
+Rows are sorted by class and fold, so that leaving out a fold is a weight of zero for some blocks
+of them, and multiplied by the sign of their class, so that a product with a line is the margin. An
+iteration of all problems is then one matrix product, one pass of elementwise arithmetic, and one
+matrix product back. Rows are held in single precision, half the memory and the time of such a pass;
+sums over parts of them, lines and steps are in double precision. That moves a line by less than the
+tolerance of the solver, and the final fit does not take part in it.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,19 +20,165 @@ from scipy import sparse
 from scipy.linalg import lapack, toeplitz
 from sklearn.utils.parallel import Parallel, delayed
 
-from directrix.frontier._row_batch import CACHED_NUMBERS, BatchProblems, RowBatch, back, margins
 from directrix.solve import batched_lbfgs
 from directrix.tables.coding.coded_rows import CodedRows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier._row_batch import Problem, RowBatch
-    from directrix.frontier.recipes import Key
+    from directrix.frontier.recipes import Key, Recipe
     from directrix.losses.base import Loss
 
-# ── Preconditioners of many problems at once: Fisher information matrices of logistic regressi ────
+    #: A recipe, and the fold that it leaves out.
+    Problem = tuple[Recipe, int | None]
+    Solutions = Mapping[tuple[Key, int | None], FloatArray]
+
+# ── Rows for many problems: sorted by class and fold, times the sign of their class ───────────────
+
+#: Numbers that fit into a processor's cache together with what is computed from them.
+CACHED_NUMBERS = 1 << 15
+#: Rows of a part of a block at least and at most.
+_LEAST_ROWS, _MOST_ROWS = 64, 8192
+
+
+class Block(NamedTuple):
+    """Consecutive rows of one class and one fold."""
+
+    start: int
+    stop: int
+    positive: bool
+    fold: int
+
+
+class RowBatch:
+    """Rows for many problems at once: standardised, or coded in units of their prior.
+
+    `rows` are in the order of the blocks, negatives first, times the sign of the class, with the
+    sign as their last column, in single precision.
+    """
+
+    def __init__(
+        self, X: Any, positive: AnyArray, weight: FloatArray, fold: IntArray | None
+    ) -> None:
+        fold = np.zeros(len(positive), dtype=np.int64) if fold is None else fold
+        order = np.lexsort((fold, positive))
+        sign = np.where(positive[order], 1.0, -1.0)[:, None]
+        self.rows = _signed(X, order, sign)
+        # In units of the mean: single precision has no room for others.
+        self.weight: FloatArray = weight[order] / weight.mean()
+        self.equal_weights = bool(np.ptp(weight) == 0)
+        group = positive[order] * (int(fold.max()) + 1) + fold[order]
+        cuts = [0, *(np.flatnonzero(np.diff(group)) + 1), len(order)]
+        self.blocks = [
+            Block(int(a), int(b), bool(positive[order[a]]), int(fold[order[a]]))
+            for a, b in pairwise(cuts)
+        ]
+        self.positive = np.array([block.positive for block in self.blocks])
+        self.sparse = not isinstance(self.rows, np.ndarray)
+        self._of_blocks = [self.rows[block.start : block.stop] for block in self.blocks]
+
+    @property
+    def n_coef(self) -> int:
+        """Coefficients of a line."""
+        return int(self.rows.shape[1])
+
+    @property
+    def block_of_row(self) -> IntArray:
+        """Index of the block of each row."""
+        return np.repeat(np.arange(len(self.blocks)), [b.stop - b.start for b in self.blocks])
+
+    def totals(self) -> FloatArray:
+        """Return the weight of each block."""
+        return np.array([self.weight[block.start : block.stop].sum() for block in self.blocks])
+
+    def parts(self, block: int, n_problems: int) -> Iterator[tuple[Any, FloatArray]]:
+        """Return rows and weights of a block in parts that fit into the cache.
+
+        Sparse rows are not cut: that takes longer than what it saves.
+        """
+        rows, (start, stop, *_) = self._of_blocks[block], self.blocks[block]
+        size = stop - start
+        step = min(max(_LEAST_ROWS, CACHED_NUMBERS // n_problems), _MOST_ROWS)
+        step = size if self.sparse else step
+        for a in range(0, size, step):
+            b = min(a + step, size)
+            part = rows if b - a == size else rows[a:b]
+            yield part, self.weight[start + a : start + b]
+
+
+class BatchProblems(ABC):
+    """Problems of one family of losses on a batch of rows.
+
+    `share` has, for each problem and block, the factor of the weights of the block's rows: zero if
+    its fold is left out.
+    """
+
+    def __init__(self, batch: RowBatch, problems: Sequence[Problem]) -> None:
+        self.batch = batch
+        self.ridge = np.array([recipe.ridge for recipe, _ in problems])
+        fold = np.array([block.fold for block in batch.blocks])
+        kept = np.array([np.ones(len(fold)) if out is None else fold != out for _, out in problems])
+        self.share = self._shares(kept.astype(np.float64), problems)
+
+    @abstractmethod
+    def _shares(self, kept: FloatArray, problems: Sequence[Problem]) -> FloatArray:
+        """Return `share`, from ones for blocks that are kept and zeros for others."""
+
+    @abstractmethod
+    def _loss(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the losses of some problems, and their gradients by lines."""
+
+    def evaluate(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return values and gradients of some problems, at lines in rows."""
+        value, gradient = self._loss(lines, problems)
+        ridge, coef = self.ridge[problems], lines[:, :-1]
+        value += 0.5 * ridge * np.einsum("kp,kp->k", coef, coef)
+        gradient[:, :-1] += ridge[:, None] * coef
+        return value, gradient
+
+
+def margins(lines: FloatArray, rows: Any) -> AnyArray:
+    """Return lines times rows, of shape (k, rows), in single precision."""
+    lines = lines.astype(rows.dtype)
+    if not isinstance(rows, np.ndarray):
+        return np.ascontiguousarray((rows @ lines.T).T)
+    return _product(lines, rows.T)
+
+
+def back(slopes: AnyArray, rows: Any) -> AnyArray:
+    """Return the sums of rows times slopes, of shape (k, d + 1), in single precision."""
+    if not isinstance(rows, np.ndarray):
+        return np.asarray((rows.T @ slopes.T).T)
+    return _product(slopes, rows)
+
+
+def _product(left: AnyArray, right: AnyArray) -> AnyArray:
+    """Return the product of two matrices, without a warning if it is not a number.
+
+    A line search rejects a trial whose loss is not a number. And some BLAS kernels report an
+    invalid operation for finite numbers: they calculate with lanes that they then discard.
+    """
+    with np.errstate(invalid="ignore"):
+        product: AnyArray = left @ right
+    return product
+
+
+def _signed(X: Any, order: IntArray, sign: FloatArray) -> Any:
+    if isinstance(X, CodedRows):
+        return X.signed(order, sign[:, 0])
+    if sparse.issparse(X):
+        signs = sparse.diags_array(sign[:, 0])
+        ones = sparse.csr_array(np.ones((len(sign), 1)))
+        signed = signs @ sparse.hstack([sparse.csr_array(X)[order], ones])
+        return sparse.csr_array(signed, dtype=np.float32)
+    rows = np.empty((len(order), X.shape[1] + 1), dtype=np.float32)
+    np.multiply(X[order], sign, out=rows[:, :-1], casting="same_kind")
+    rows[:, -1:] = sign
+    return rows
+
+
+# ── Preconditioners: Fisher information matrices of logistic regressions ──────────────────────────
 
 #: Features up to which every logistic regression has an information of its own; up to which a fold
 #: has one, that of a line of zeros; beyond that only its diagonal is taken.
@@ -34,16 +190,9 @@ _BLOCK = 1 << 14
 
 
 class Anchor(NamedTuple):
-    """The unweighted logistic regression whose information serves a problem, in one fold.
+    """The unweighted logistic regression whose information serves a problem, without one fold.
 
-    Parameters
-    ----------
-    fold : int, optional
-        The fold that is left out.
-    key : Key, optional
-        Of its recipe; None stands for a line of zeros.
-    line : array of shape (d + 1,), optional
-        Its line in that fold, if it has a key.
+    `key` is that of its recipe, `line` its line without the fold; None stands for a line of zeros.
     """
 
     fold: int | None
@@ -54,12 +203,8 @@ class Anchor(NamedTuple):
 class Split(NamedTuple):
     """An information, or its factor, in two parts between which there is nothing.
 
-    Parameters
-    ----------
-    columns : array of shape (q + 1, q + 1)
-        Of the features of columns, and the intercept last.
-    crosses : array of shape (p − q,)
-        Diagonal, of the features of crosses.
+    `columns` is a matrix, of the features of columns and the intercept last; `crosses` is the
+    diagonal of the features of crosses.
     """
 
     columns: FloatArray
@@ -67,20 +212,20 @@ class Split(NamedTuple):
 
 
 class Curvature:
-    """Information matrices of a batch of rows, made when they are first needed.
-
-    Parameters
-    ----------
-    batch : RowBatch
-    """
+    """Information matrices of a batch of rows, made when they are first needed."""
 
     def __init__(self, batch: RowBatch) -> None:
         self._batch = batch
         self._known: dict[tuple[Key | None, int | None], FloatArray | Split] = {}
         self._coded = isinstance(batch.rows, CodedRows)
 
-    def preconditioner(self, anchors: Sequence[Anchor], ridge: FloatArray) -> Preconditioner:
-        """Return the preconditioner of some problems, from their anchors and ridges."""
+    def preconditioner(
+        self, anchors: Sequence[Anchor], ridge: FloatArray
+    ) -> Callable[[FloatArray, IntArray], FloatArray]:
+        """Return a function from vectors and problems to inverse informations times vectors.
+
+        The problems have these anchors and ridges.
+        """
         numbers: dict[tuple[Key | None, int | None, float], int] = {}
         group: list[int] = []
         factors: list[AnyArray | Split] = []
@@ -92,7 +237,15 @@ class Curvature:
                 numbers[key] = len(factors)
                 factors.append(_factor(self._information(anchor), strength))
             group.append(numbers[key])
-        return Preconditioner(factors, np.array(group))
+        factor_of = np.array(group)
+
+        def precondition(vectors: FloatArray, problems: IntArray) -> FloatArray:
+            result, used = np.empty_like(vectors), factor_of[problems]
+            for number in np.unique(used):
+                result[used == number] = _solved(factors[number], vectors[used == number])
+            return result
+
+        return precondition
 
     def _information(self, anchor: Anchor) -> FloatArray | Split:
         """Return the information of a line: a matrix or, of many features, its diagonal."""
@@ -111,30 +264,6 @@ class Curvature:
                 weight *= chance * (1.0 - chance)
             self._known[key] = _gram(batch.rows, weight)
         return self._known[key]
-
-
-class Preconditioner:
-    """Inverse information matrices, with the ridge of each problem.
-
-    Parameters
-    ----------
-    factors : sequence of arrays or Split
-        Cholesky factors of shape (p, p), diagonals of shape (p,), or both.
-    group : array of int of shape (k,)
-        Index of the factor of each problem.
-    """
-
-    def __init__(self, factors: Sequence[AnyArray | Split], group: IntArray) -> None:
-        self._factors, self._group = factors, group
-
-    def __call__(self, vectors: FloatArray, problems: IntArray) -> FloatArray:
-        """Return the inverse information of each problem times its vector."""
-        result = np.empty_like(vectors)
-        group = self._group[problems]
-        for number in np.unique(group):
-            rows = group == number
-            result[rows] = _solved(self._factors[number], vectors[rows])
-        return result
 
 
 def _solved(factor: AnyArray | Split, vectors: FloatArray) -> FloatArray:
@@ -221,13 +350,10 @@ class PairProblems(BatchProblems):
         super().__init__(batch, problems)
         self.kernel = _kernel_on_grid(problems[0][0].loss)
         self._weight = (self.share[:, batch.block_of_row] * batch.weight).astype(np.float32)
-        self._n_neg = next(
-            (block.start for block in batch.blocks if block.positive), len(batch.weight)
-        )
+        self._n_neg = sum(block.stop - block.start for block in batch.blocks if not block.positive)
 
     def _shares(self, kept: FloatArray, problems: Sequence[Problem]) -> FloatArray:  # noqa: ARG002
-        total = self.batch.totals()
-        positive = np.array([block.positive for block in self.batch.blocks])
+        total, positive = self.batch.totals(), self.batch.positive
         for side in (positive, ~positive):
             kept[:, side] /= (kept[:, side] @ total[side])[:, None]
         return kept
@@ -308,8 +434,7 @@ class SigmoidProblems(BatchProblems):
         self._block_of_row = batch.block_of_row
 
     def _shares(self, kept: FloatArray, problems: Sequence[Problem]) -> FloatArray:
-        total = self.batch.totals()
-        positive = np.array([block.positive for block in self.batch.blocks])
+        total, positive = self.batch.totals(), self.batch.positive
         for number, (recipe, _) in enumerate(problems):
             if recipe.ratio is not None:
                 sums = [float(kept[number, side] @ total[side]) for side in (positive, ~positive)]
@@ -377,17 +502,7 @@ def _weighted(
     return value, back(slope, rows)
 
 
-# ── Solves many problems of the row frontier together: recipes, each without each of some fold ────
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier._row_batch import BatchProblems, Problem
-    from directrix.frontier.recipes import Key
-    from directrix.losses.base import Loss
-
-    Solutions = Mapping[tuple[Key, int | None], FloatArray]
+# ── The solver ────────────────────────────────────────────────────────────────────────────────────
 
 #: Problems that are solved in one block: as many as have so many scores together, within limits;
 #: of very many features fewer, because the solver keeps a dozen vectors for each problem. Blocks do
@@ -399,21 +514,9 @@ _LEAST_PROBLEMS, _MOST_PROBLEMS = 8, 64
 class BatchSolver:
     """Solves problems of the same rows in blocks, by `batched_lbfgs`.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        Standardised.
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    fold : array of int of shape (n,), optional
-    tol : float
-        Relative decrease that is not worth another iteration.
-    n_jobs : int, optional
-        Threads among which blocks are divided, as in scikit-learn.
-    starts : mapping of fold to line, optional
-        Where recipes without a start begin; zero by default.
-    signs : array of int of shape (d + 1,), optional
-        Signs that coefficients keep, as in `batched_lbfgs`.
+    `tol` is the relative decrease that is not worth another iteration. `starts` has the line,
+    without each fold, from which recipes without a start begin; zero by default. Blocks are divided
+    among `n_jobs` threads; `signs` are those that coefficients keep.
     """
 
     def __init__(
@@ -448,16 +551,10 @@ class BatchSolver:
         solutions: Solutions,
         stop: Callable[[], bool] | None = None,
     ) -> dict[tuple[Key, int | None], FloatArray]:
-        """Return the solutions of problems; fewer if there is no time for all.
+        """Return the solutions of problems; fewer if `stop` returns True before the last block.
 
-        Parameters
-        ----------
-        problems : sequence of (Recipe, int or None)
-        solutions : mapping
-            What is solved already: each problem starts from the solution of its recipe's start, in
-            the same fold.
-        stop : callable, optional
-            If it returns True, blocks that are not yet solved are given up.
+        Each problem starts from the solution of its recipe's start, in the same fold, which
+        `solutions` must have.
         """
         families: dict[Hashable, list[Problem]] = {}
         for problem in problems:
@@ -477,29 +574,22 @@ class BatchSolver:
         }
 
     def _solve_block(
-        self,
-        problems: Sequence[Problem],
-        solutions: Solutions,
-        stop: Callable[[], bool] | None,
+        self, problems: Sequence[Problem], solutions: Solutions, stop: Callable[[], bool] | None
     ) -> FloatArray | None:
         """Return the lines of problems of one family; None if there was no time."""
         if stop is not None and stop():
             return None
         zero = np.zeros(self._batch.n_coef)
-        starts = np.stack(
-            [
-                self._starts.get(fold, zero)
-                if recipe.start is None
-                else solutions[recipe.start.key, fold]
-                for recipe, fold in problems
-            ]
-        )
-        members = _members(self._batch, problems)
+        starts = [
+            self._starts.get(fold, zero) if before is None else solutions[before.key, fold]
+            for before, fold in ((recipe.start, fold) for recipe, fold in problems)
+        ]
+        pairwise_loss = problems[0][0].loss.sigmoid_mixture is None
+        members = (PairProblems if pairwise_loss else SigmoidProblems)(self._batch, problems)
         anchors = [_anchor(problem, solutions) for problem in problems]
         precondition = self._curvature.preconditioner(anchors, members.ridge)
-        solved = batched_lbfgs(
-            members.evaluate, starts, precondition, tol=self._tol, signs=self._signs, stop=stop
-        )
+        problem = members.evaluate, np.stack(starts), precondition
+        solved = batched_lbfgs(*problem, tol=self._tol, signs=self._signs, stop=stop)
         return None if solved is None else solved.coef
 
 
@@ -508,11 +598,6 @@ def _family(loss: Loss) -> Hashable:
     if loss.sigmoid_mixture is not None:
         return loss.sigmoid_mixture[0] > 0.0  # without a floor there is less to compute
     return None if loss.pair_kernel(np.zeros(1)) is None else loss
-
-
-def _members(batch: RowBatch, problems: Sequence[Problem]) -> BatchProblems:
-    loss = problems[0][0].loss
-    return (PairProblems if loss.sigmoid_mixture is None else SigmoidProblems)(batch, problems)
 
 
 def _anchor(problem: Problem, solutions: Solutions) -> Anchor:

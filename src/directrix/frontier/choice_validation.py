@@ -53,11 +53,9 @@ class HeldOutRates(NamedTuple):
 class PartCurves:
     """Positives and negatives of each part of the rows above each threshold of each candidate.
 
-    Parameters
-    ----------
-    above : array of shape (splits, parts, k, 2, m)
-        Weight of the rows of a part with scores above a threshold: for each of k candidates,
-        negatives first, and m falling thresholds, the last of them below all scores.
+    `above`, of shape (splits, parts, k, 2, m), is the weight of the rows of a part with scores
+    above a threshold: for each of k candidates, negatives first, and m falling thresholds, the last
+    of them below all scores.
     """
 
     above: FloatArray
@@ -72,14 +70,7 @@ class PartCurves:
     ) -> PartCurves:
         """Split the rows at random into ten parts, four times, and count those above thresholds.
 
-        Parameters
-        ----------
-        scores : array of shape (n, k)
-            Held-out scores of each of k candidates.
-        positive : array of bool of shape (n,)
-        weight : array of shape (n,)
-        group : array of int of shape (n,), optional
-            Rows of one group are in the same part.
+        `scores` are held out, of shape (n, k). Rows of one group are in the same part.
         """
         splits = np.stack([_random_parts(positive, group, seed) for seed in range(_SPLITS)])
         n_parts = int(splits.max()) + 1
@@ -126,13 +117,7 @@ class PartCurves:
 
 
 class RepeatedChoice(NamedTuple):
-    """The candidate and the threshold chosen without each part.
-
-    Parameters
-    ----------
-    candidate, threshold_index : array of int of shape (splits, parts)
-        Index of the candidate, and of the threshold among those of this candidate.
-    """
+    """The candidate chosen without each part, and the index of its threshold."""
 
     candidate: IntArray
     threshold_index: IntArray
@@ -147,17 +132,10 @@ def repeat_choice(
 ) -> RepeatedChoice:
     """Choose candidate and threshold again without each part.
 
-    Parameters
-    ----------
-    curves : PartCurves
-    metric : Metric
-        Compares the candidates.
-    threshold_metric : Metric
-        Sets the threshold: the same metric, or the same with a stricter limit.
-    loss_offset : array of shape (k,)
-        Added to the loss of each candidate on the rows that are left: by how much the loss that
-        decided, which includes the mean over folds, exceeded the loss on all rows together.
-    rule : callable
+    `metric` compares the candidates; `threshold_metric` sets the threshold: the same metric, or the
+    same with a stricter limit. `loss_offset` is added to the loss of each candidate on the rows
+    that are left: by how much the loss that decided, which includes the mean over folds, exceeded
+    the loss on all rows together.
     """
     others = curves.without_part()
     values, thresholds = metric.best_of_each(others)
@@ -202,17 +180,8 @@ def optimism_of_ranking(
 ) -> float:
     """Return by how much a ranking is better on the rows that chose it than on others.
 
-    On each part, the candidate chosen on all rows is compared with the one chosen without the
-    part; both rank the same rows, so how difficult these are cancels out.
-
-    Parameters
-    ----------
-    curves : PartCurves
-    metric : Metric
-        A metric without a threshold, such as AUC.
-    choice : RepeatedChoice
-    candidate : int
-        Index of the candidate chosen on all rows.
+    On each part, the candidate chosen on all rows is compared with the one chosen without the part;
+    both rank the same rows, so how difficult these are cancels out.
     """
     parts = curves.of_part()
     n_pairs = (parts.positives * parts.negatives)[..., 0, 0]
@@ -231,16 +200,8 @@ def most_promising(
 ) -> IntArray:
     """Return the indices of the candidates that some of the rows might choose, in order.
 
-    These are the best of all, and the best of each complexity: a rule may prefer the simpler.
-
-    Parameters
-    ----------
-    losses : array of shape (k,)
-    complexities : sequence of float
-    most : int
-        How many of all candidates.
-    per_complexity : int
-        How many of each complexity.
+    These are the `most` best of all, and the best few of each complexity: a rule may prefer the
+    simpler.
     """
     order = np.argsort(losses, kind="stable")
     kept = set(order[:most].tolist())

@@ -7,17 +7,61 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from directrix.frontier.pencil import LineScores
 from directrix.metrics.curve import Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics.base import Metric
+
+# ── What a candidate is: one linear model to choose among, whatever it is made from ───────────────
+
+
+class Candidate(Protocol):
+    """A line made from all rows and, fold by fold, from the rows of the other folds.
+
+    Lines are coefficients with the intercept last. `SummaryCandidate`, `RowCandidate` and
+    `CorrectedCandidate` implement the protocol; comparison, selection and the final fit treat them
+    alike.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+
+    @property
+    def complexity(self) -> float:
+        """Order of preference among candidates of equal quality: logistic regression has 0."""
+
+    @property
+    def ridge(self) -> float:
+        """Ridge penalty of the fit; zero if shrinkage takes its part."""
+
+    @property
+    def scores(self) -> FloatArray:
+        """Held-out scores of the rows, of shape (n,)."""
+
+    @property
+    def curves(self) -> Curves:
+        """Rates of the held-out scores at every threshold."""
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows, of shape (d + 1,)."""
+
+    @property
+    def fold_lines(self) -> Sequence[FloatArray]:
+        """For each fold the line made without it; empty if no rows are held out."""
+
+    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
+        """Return the line of these rows: all there are, if the candidate was made from a sample."""
+
 
 # ── Rules that select a candidate by its loss on held-out rows ────────────────────────────────────
 
@@ -26,14 +70,8 @@ if TYPE_CHECKING:
 class OneStandardError:
     """One-standard-error rule: the best of the simplest candidates within one SE of the best.
 
-    Parameters
-    ----------
-    complexities : array of shape (k,)
-        Complexity of each candidate.
-    errors : array of shape (k, k)
-        Standard error over folds of the difference between each two candidates.
-    factor : float
-        How many standard errors a simpler candidate may be behind.
+    `errors[i, j]` is the standard error over folds of the difference between candidates i and j;
+    `factor` is how many standard errors a simpler candidate may be behind.
     """
 
     complexities: FloatArray
@@ -91,30 +129,14 @@ _TIE = 1e-7
 _GRID = 2.0**40
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The best candidate on some rows.
-
-    Parameters
-    ----------
-    index : int
-        Which candidate; among equals the first.
-    values : array
-        Metric of each candidate at its best threshold.
-    """
-
-    index: int
-    values: FloatArray
-
-
 def choose(
     metric: Metric,
     positive: AnyArray,
     scores: FloatArray,
     weight: FloatArray,
     fold: IntArray | None = None,
-) -> Chosen:
-    """Return the candidate with the best metric on some rows.
+) -> Comparison:
+    """Compare candidates by a metric on some rows; `Comparison.best` is the index of the best.
 
     With folds, the metric is the mean of two: that of all rows together, and the mean over folds.
     All rows together are the fairer judge, because one threshold must serve them all; but they
@@ -130,22 +152,11 @@ def choose(
     fold : array of int of shape (n,), optional
         Fold of each row, if rows are scored by candidates made without their fold.
     """
-    candidates = [Curves(positive, column, weight, fold) for column in scores.T]
-    comparison = compare(metric, candidates)
-    return Chosen(comparison.best, comparison.values)
+    return compare(metric, [Curves(positive, column, weight, fold) for column in scores.T])
 
 
 class Curves:
-    """Rates at every threshold, from one sort of the scores for all metrics.
-
-    Parameters
-    ----------
-    positive : array of bool of shape (n,)
-    scores : array of shape (n,)
-        Held-out scores of a candidate.
-    weight : array of shape (n,)
-    fold : array of int of shape (n,), optional
-    """
+    """Rates of held-out scores at every threshold, from one sort of the scores for all metrics."""
 
     def __init__(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray, fold: IntArray | None
@@ -242,21 +253,13 @@ def choose_line(
     """Return the index of the best of many lines: all on some rows, the best few on more.
 
     Rows must be in the order of their keys: the first rows of each class are then a random sample.
-
-    Parameters
-    ----------
-    metric : Metric
-    X : array or sparse matrix of shape (n, d)
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    lines : array of shape (k, d + 1)
     """
     left = np.arange(len(lines))
     for most in (FIRST_ROWS, MOST_ROWS):
         rows = first_rows_per_class(positive, most)
         weights = rescaled_weights(positive, weight, rows)
         chosen = choose(metric, positive[rows], scores_of(X[rows], lines[left]), weights)
-        best = int(left[chosen.index])
+        best = int(left[chosen.best])
         if len(rows) == len(positive):
             break
         losses = -chosen.values if metric.greater_is_better else chosen.values
@@ -287,6 +290,32 @@ def round_scores(scores: FloatArray) -> FloatArray:
     return rounded
 
 
+@dataclass(frozen=True)
+class FoldDesigns:
+    """The same rows in several designs: one per fold, learned without it, and one of all rows.
+
+    A feature that looks at labels (levels ordered by their rate, crosses chosen by residuals) and
+    sees the rows it is tested on makes every candidate look better than it is on new rows. Designs
+    may differ in their features; that of `whole` serves the final fit.
+    """
+
+    whole: Any
+    without: Mapping[int, Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows, and of features of the design of all rows."""
+        rows, features = self.whole.shape
+        return int(rows), int(features)
+
+
+def design_without(X: Any, fold: int | None) -> Any:
+    """Return rows as a line that is made without a fold sees them; None for all rows."""
+    if not isinstance(X, FoldDesigns):
+        return X
+    return X.whole if fold is None else X.without[fold]
+
+
 def scores_of(X: Any, lines: FloatArray) -> FloatArray:
     """Return the scores of rows by lines (intercept last), of shape (n, k).
 
@@ -309,48 +338,26 @@ def scaled_lines(
 ) -> FloatArray:
     """Return lines with scores of unit variance, and class means at equal distances from zero.
 
-    The variance is averaged over both classes.
-
-    Parameters
-    ----------
-    lines : array of shape (k, d + 1)
-    scores : array of shape (n, k)
-        Of their training rows.
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    keep_intercept : bool
-        Only scale, so that predictions stay the same.
+    The variance is averaged over both classes. `scores` are those of the training rows, of shape
+    (n, k). With `keep_intercept` lines are only scaled, so that predictions stay the same.
     """
     means, variances = [], []
     for side in (positive, ~positive):
         share = np.where(side, weight, 0.0) / float(weight[side].sum())
-        mean = share @ scores
-        means.append(mean)
-        variances.append(share @ np.square(scores - mean))
+        means.append(share @ scores)
+        variances.append(share @ np.square(scores - means[-1]))
     moved = lines.copy()
     if not keep_intercept:
         moved[:, -1] -= (means[0] + means[1]) / 2.0
-    spread = np.sqrt((variances[0] + variances[1]) / 2.0)
-    gap = np.abs(means[0] - means[1])
-    gap[gap == 0.0] = 1.0
-    scaled: FloatArray = moved / np.where(spread > 0.0, spread, gap)[:, None]
-    return scaled
+    return moved / LineScores(means[0] - means[1], *variances).length[:, None]
 
 
 def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) -> FloatArray:
-    """Return the scores of rows by lines made without their fold, of shape (n, k).
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    fold : array of int of shape (n,)
-    fold_lines : sequence of arrays of shape (k, d + 1)
-        For each fold the lines made without it.
-    """
-    scores = np.empty((X.shape[0], len(fold_lines[0])))
+    """Return the scores of rows by lines made without their fold, of shape (n, k)."""
+    scores = np.empty((len(fold), len(fold_lines[0])))
     for number, lines in enumerate(fold_lines):
         rows = np.flatnonzero(fold == number)
-        scores[rows] = scores_of(X[rows], lines)
+        scores[rows] = scores_of(design_without(X, number)[rows], lines)
     return scores
 
 

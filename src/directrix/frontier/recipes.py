@@ -36,14 +36,10 @@ _COMPLEXITY_WITH_COSTS = 2.0
 
 
 class Sweep(NamedTuple):
-    """The ridges of a search, in the units of the features.
+    """The ridges of a search, in the units of the features, strongest first: it wins a tie.
 
-    Parameters
-    ----------
-    ridges : tuple of float
-        Of the mean loss, strongest first: it wins a tie.
-    strongest_with_plateau : float
-        The robust loss disregards rows far from the line; under a stronger ridge no row is far.
+    The robust loss disregards rows far from the line; under a ridge stronger than
+    `strongest_with_plateau` no row is far.
     """
 
     ridges: tuple[float, ...] = RIDGES
@@ -61,16 +57,10 @@ DEFAULT_SWEEP = Sweep()
 
 
 class Recipe(NamedTuple):
-    """How a candidate line is made.
+    """How a candidate line is made: a loss and a ridge.
 
-    Parameters
-    ----------
-    loss : Loss
-    ridge : float
-    ratio : float, optional
-        Cost of a false positive, where 1 gives both classes equal weight; None keeps the weights.
-    start : Recipe, optional
-        The recipe whose line the descent starts from.
+    `ratio` is the cost of a false positive, where 1 gives both classes equal weight; None keeps the
+    weights. The descent starts from the line of the recipe `start`.
     """
 
     loss: Loss
@@ -138,22 +128,13 @@ def logistic_path(sweep: Sweep = DEFAULT_SWEEP) -> list[Recipe]:
     return recipes
 
 
-def coarse_sweep(
-    sweep: Sweep = DEFAULT_SWEEP,
-    *,
-    ranking: bool = False,
-) -> list[Recipe]:
+def coarse_sweep(sweep: Sweep = DEFAULT_SWEEP, *, ranking: bool = False) -> list[Recipe]:
     """Return the recipes every metric begins with, after logistic regression.
 
     A robust fit, and a cost sweep; each starts from logistic regression with the same ridge.
     Sharper losses are neighbours of these: where a robust loss is any good, they are tried next.
-
-    Parameters
-    ----------
-    sweep : Sweep
-    ranking : bool
-        Whether the metric is one of a ranking: no threshold trades one error for the other, so the
-        sweep has equal costs only. Others are neighbours of these.
+    For a ranking no threshold trades one error for the other, so the sweep has equal costs only;
+    other costs are neighbours.
     """
     ratios = RATIOS[:1] if ranking else RATIOS
     plain = {recipe.ridge: recipe for recipe in logistic_path(sweep)}
@@ -177,13 +158,7 @@ def cost_sweep(
     and ρ: the logistic loss, then from there the Beta-Bernoulli loss, sharpness by sharpness. Its
     plateau disregards rows far from the boundary, and so fits the line where it cuts.
 
-    Parameters
-    ----------
-    ridges, ratios, gammas : sequences of float
-    starts : mapping of float to Recipe, optional
-        For each ridge where its logistic fits start; by default from the logistic fit before.
-    strongest_with_plateau : float
-        See `Sweep`.
+    `starts` has, for each ridge, where its logistic fits start; by default the logistic fit before.
     """
     recipes: list[Recipe] = []
     last: Recipe | None = None

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from directrix.frontier.batch_solver import BatchSolver
-from directrix.frontier.compare import scaled_lines, scores_of
-from directrix.frontier.fold_designs import FoldDesigns, design_without
-from directrix.frontier.row_candidate import ITERATIONS, RowCandidate
+from directrix.frontier.compare import (
+    Curves,
+    FoldDesigns,
+    design_without,
+    round_scores,
+    scaled_lines,
+    scores_of,
+)
 from directrix.solve import lbfgs, stop_after
 from directrix.tables.coding.coded_rows import CodedRows
 
@@ -19,12 +27,295 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.compare import Curves
     from directrix.frontier.recipes import Key, Recipe
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 
     Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
+
+# ── Candidates of the row frontier: the line of one recipe, fitted and compared on demand ─────────
+
+#: Iterations of L-BFGS at most: of a candidate, and of the final fit.
+ITERATIONS, _FINAL_ITERATIONS = 100, 500
+#: The final fit stops when one iteration lowers the objective by less than this share.
+_FINAL_FALL = 1e-7
+
+
+class Refit(NamedTuple):
+    """A candidate fitted to all rows: its line, and the objective that the solution minimises."""
+
+    line: FloatArray
+    objective: DataObjective
+    solution: Solution
+
+
+@dataclass(frozen=True, eq=False)
+class RowCandidate:
+    """The line of one recipe; see `Candidate`. What is known of it, the frontier remembers."""
+
+    frontier: RowFrontier
+    recipe: Recipe
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        return self.recipe.name
+
+    @property
+    def complexity(self) -> float:
+        """Order of preference among candidates of equal quality."""
+        return self.recipe.complexity
+
+    @property
+    def ridge(self) -> float:
+        """Ridge penalty of the fit."""
+        return self.recipe.ridge
+
+    @property
+    def chain(self) -> list[RowCandidate]:
+        """The candidates that lead to this one, each starting from the one before."""
+        before = self._before()
+        return [self] if before is None else [*before.chain, self]
+
+    def fit(self) -> bool:
+        """Fit the candidate without each fold, unless time is up; return whether it is fitted."""
+        frontier = self.frontier
+        if self.recipe.key not in frontier.held_out:
+            if frontier.stopped and not self._is_solved(frontier.folds):
+                return False
+            scores = round_scores(self._scores(frontier.folds))
+            curves = Curves(frontier.positive, scores, frontier.weight, frontier.fold)
+            frontier.held_out[self.recipe.key] = scores, curves
+            frontier.report_progress(self)
+        return True
+
+    def trial(self, folds: Sequence[int | None]) -> Curves | None:
+        """Fit the candidate without each of some folds, and return its curves on their rows.
+
+        Returns None if time is up.
+        """
+        frontier = self.frontier
+        if frontier.stopped and not self._is_solved(folds):
+            return None
+        scores = self._scores(folds)
+        frontier.report_progress(self)
+        if frontier.fold is None:
+            return Curves(frontier.positive, scores, frontier.weight, None)
+        rows = np.flatnonzero(np.isin(frontier.fold, np.array(folds)))
+        weight = frontier.weight[rows]
+        weight = weight * float(frontier.weight.sum() / weight.sum())  # they stand for all rows
+        return Curves(frontier.positive[rows], scores[rows], weight, frontier.fold[rows])
+
+    @property
+    def scores(self) -> FloatArray:
+        """Held-out scores of the rows; the candidate must be fitted."""
+        return self.frontier.held_out[self.recipe.key][0]
+
+    @property
+    def curves(self) -> Curves:
+        """Rates of the held-out scores at every threshold; the candidate must be fitted."""
+        return self.frontier.held_out[self.recipe.key][1]
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows."""
+        frontier, key = self.frontier, (self.recipe.key, None)
+        if key not in frontier.lines:
+            # A line that was solved with others is good enough to compare, not to predict with.
+            frontier.lines[key] = self.refit(*frontier.training_rows(None))
+        return self._in_features(frontier.lines[key])
+
+    @property
+    def fold_lines(self) -> list[FloatArray]:
+        """For each fold the line made without it."""
+        folds = [fold for fold in self.frontier.folds if fold is not None]
+        return [self._in_features(self._line(fold)) for fold in folds]
+
+    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
+        """Return the line of these rows, from where the candidate ended."""
+        X = design_without(X, None)
+        self.frontier.solve_together([self], [None], in_any_case=True)
+        objective, out_of_time = (
+            self.recipe.objective(X, positive, weight),
+            self.frontier.out_of_time,
+        )
+        stop = None if out_of_time is None else lambda *_: out_of_time(-1.0)
+        limits = _FINAL_ITERATIONS, _FINAL_FALL
+        solution = self.frontier.solve(objective, self.solution(None), stop, *limits)
+        return self._scaled(solution.coef, X, positive, weight)
+
+    def traced_refit(
+        self, X: Any, positive: AnyArray, weight: FloatArray, trace: Callback
+    ) -> Refit:
+        """Fit the candidate to these rows once more, showing `trace` every step.
+
+        On the rows that the candidate was made from, the descent is repeated from its start.
+        """
+        frontier = self.frontier
+        objective = self.recipe.objective(X, positive, weight)
+        repeated = len(positive) == len(frontier.positive)
+        start = self._start(None) if repeated else self.solution(None)
+        iterations = ITERATIONS if repeated else _FINAL_ITERATIONS
+        trace(start, objective(start)[0])
+        solution = frontier.solve(objective, start, trace, iterations)
+        return Refit(self._scaled(solution.coef, X, positive, weight), objective, solution)
+
+    def solution(self, left_out: int | None) -> FloatArray:
+        """Return the coefficients as they were solved for, of all rows or without a fold."""
+        frontier, key = self.frontier, (self.recipe.key, left_out)
+        if key not in frontier.solutions:
+            start = self._start(left_out)
+            objective = self.recipe.objective(*frontier.training_rows(left_out))
+            with catch_warnings():  # the final fit repeats this warning if it still applies
+                simplefilter("ignore", ConvergenceWarning)
+                frontier.solutions[key] = frontier.solve(objective, start).coef
+        return frontier.solutions[key]
+
+    def _is_solved(self, folds: Sequence[int | None]) -> bool:
+        return all((self.recipe.key, fold) in self.frontier.solutions for fold in folds)
+
+    def _before(self) -> RowCandidate | None:
+        """Return the candidate whose line the descent starts from."""
+        start = self.recipe.start
+        return None if start is None else self.frontier.plan([start])[0]
+
+    def _start(self, left_out: int | None) -> FloatArray:
+        before = self._before()
+        if before is None:
+            return self.frontier.first_start(left_out)
+        return before.solution(left_out)
+
+    def _line(self, left_out: int | None) -> FloatArray:
+        frontier, key = self.frontier, (self.recipe.key, left_out)
+        if key not in frontier.lines:
+            self.solution(left_out)
+            frontier.score_together([self.recipe.key], [left_out])
+        return frontier.lines[key]
+
+    def _scaled(
+        self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
+    ) -> FloatArray:
+        keep, lines = self.frontier.keep_intercept, line[None]
+        scaled: FloatArray = scaled_lines(
+            lines, scores_of(X, lines), positive, weight, keep_intercept=keep
+        )[0]
+        return scaled
+
+    def _in_features(self, line: FloatArray) -> FloatArray:
+        to_features = self.frontier.to_features
+        return line if to_features is None else to_features(line)
+
+    def _scores(self, folds: Sequence[int | None]) -> FloatArray:
+        """Return the scores of the rows of some folds by lines made without them; others zero."""
+        frontier, key = self.frontier, self.recipe.key
+        scores = np.zeros(len(frontier.positive))
+        for number in folds:
+            self._line(number)
+            scores[frontier.rows_of_fold(number)] = frontier.fold_scores[key, number]
+        return scores
+
+
+# ── Candidates of a sample, corrected by gradients over all rows ──────────────────────────────────
+
+#: A correction moves a line by the sampling error of its sample: few digits of it matter.
+_CORRECTION_FALL = 1e-6
+
+
+@dataclass(frozen=True)
+class TiltedObjective:
+    """An objective plus a linear function of the coefficients."""
+
+    objective: DataObjective
+    tilt: FloatArray
+
+    @property
+    def X(self) -> Any:  # noqa: N802 - as of an objective
+        """The rows of the objective."""
+        return self.objective.X
+
+    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient at ``coef`` (intercept last)."""
+        value, gradient = self.objective(coef)
+        return value + float(self.tilt @ coef), gradient + self.tilt
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedCandidate(RowCandidate):
+    r"""A candidate of a sample, corrected by gradients over all rows; see `Candidate`.
+
+    .. math:: w_{t+1} = \arg\min_w\ F_S(w) + \langle \nabla F(w_t) - \nabla F_S(w_t),\ w \rangle
+
+    where F is the objective of all rows and F_S that of a sample (Shamir, Srebro and Zhang 2014,
+    eq. 13 with η = 1 and μ = 0; Jordan, Lee and Yang 2019, eq. 6). A step needs one pass over the
+    rows, for a single gradient, and the sample has the curvature. From the optimum of the sample,
+    one step is as good as the optimum of all rows up to terms of the order of the sampling error
+    squared. The loss must be a mean over rows.
+
+    `coefs` are the coefficients without each fold, and of all rows, in the units of the sample.
+    """
+
+    coefs: Mapping[int | None, FloatArray]
+    n_steps: int = 0
+
+    @classmethod
+    def of(cls, candidate: RowCandidate) -> CorrectedCandidate:
+        """Return a candidate before its first correction."""
+        frontier = candidate.frontier
+        frontier.solve_together([candidate], [None], in_any_case=True)
+        coefs = {fold: candidate.solution(fold) for fold in (*frontier.folds, None)}
+        return cls(frontier, candidate.recipe, coefs)
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        steps = "one correction" if self.n_steps == 1 else f"{self.n_steps} corrections"
+        return f"{self.recipe.name}, {steps} by all rows"
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Held-out scores of the rows of the sample."""
+        frontier, scores = self.frontier, np.empty(len(self.frontier.positive))
+        for fold in frontier.folds:
+            rows = frontier.rows_of_fold(fold)
+            X = design_without(frontier.X, fold)[rows]
+            scores[rows] = scores_of(X, self._line(fold)[None])[:, 0]
+        return round_scores(scores)
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Rates of the held-out scores of the sample at every threshold."""
+        frontier = self.frontier
+        return Curves(frontier.positive, self.scores, frontier.weight, frontier.fold)
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows."""
+        return self._in_features(self._line(None))
+
+    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Return the line: it is that of all rows already."""
+        return self._line(None)
+
+    def corrected(self, gradients: Mapping[int | None, FloatArray]) -> CorrectedCandidate:
+        """Return the candidate after one more correction.
+
+        `gradients` are those of the mean loss over all rows at `coefs`, without each fold and
+        without the penalty.
+        """
+        coefs = {}
+        for fold, coef in self.coefs.items():
+            objective = self.recipe.objective(*self.frontier.training_rows(fold))
+            gradient = gradients[fold] + np.append(self.ridge * coef[:-1], 0.0)
+            tilted = TiltedObjective(objective, gradient - objective(coef)[1])
+            coefs[fold] = self.frontier.solve(tilted, coef, fall=_CORRECTION_FALL).coef
+        return replace(self, coefs=coefs, n_steps=self.n_steps + 1)
+
+    def _line(self, left_out: int | None) -> FloatArray:
+        """Return a line on the scale of the sample's scores."""
+        return self._scaled(self.coefs[left_out], *self.frontier.training_rows(left_out))
+
+
+# ── The frontier of the rows: lines of all recipes, fitted and compared on demand ─────────────────
 
 
 @dataclass
@@ -33,53 +324,36 @@ class RowFrontier:
 
     Lines are scaled so that held-out scores of different folds can be compared: the means of the
     classes lie about zero, with a standard deviation of one.
-
-    Parameters
-    ----------
-    X : array, sparse matrix, CodedRows or FoldDesigns of shape (n, d)
-        Standardised, or coded in units of their prior.
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    fold : array of int of shape (n,), optional
-        If rows are too few to hold some out, candidates are compared on their training rows.
-    start : callable, optional
-        From rows, classes and weights to where recipes without a start begin; zero by default.
-    solver : callable, optional
-        Takes an objective, a start and a callback; L-BFGS by default.
-    progress : callable, optional
-        Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
-        candidate; a true result stops the search.
-    fall : float
-        L-BFGS stops when one iteration lowers the objective by less than this share.
-    keep_intercept : bool
-        Whether a score of zero stays where the solver put it, instead of halfway between the
-        means of the classes.
-    to_features : callable, optional
-        Maps a line of these rows to the units in which `RowCandidate.line` and `fold_lines` are
-        asked for; by default those of the rows.
-    out_of_time : callable, optional
-        Asked between the iterations of solvers; if it returns True, the search stops and what is
-        half solved is given up. Before work that cannot be interrupted it is called with how much
-        there is of it, in units of the time that the first candidate took.
-    n_jobs : int, optional
-        Threads, as in scikit-learn; the lines do not depend on it.
-    signs : array of int of shape (d + 1,), optional
-        1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere,
-        also for the intercept. Coded rows have signs of their own.
     """
 
+    #: Array, sparse matrix, CodedRows or FoldDesigns: standardised, or in units of their prior.
     X: Any
     positive: AnyArray
     weight: FloatArray
+    #: None if rows are too few to hold some out: candidates are then compared on training rows.
     fold: IntArray | None
+    #: From rows, classes and weights to where recipes without a start begin; zero by default.
     start: Callable[[Any, AnyArray, FloatArray], FloatArray] | None = None
+    #: Takes an objective, a start and a callback; L-BFGS by default.
     solver: Solver | None = None
+    #: Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
+    #: candidate; a true result stops the search.
     progress: Callable[[int, int], bool | None] | None = None
+    #: L-BFGS stops when one iteration lowers the objective by less than this share.
     fall: float = 1e-6
+    #: Whether a score of zero stays where the solver put it, instead of halfway between the means
+    #: of the classes.
     keep_intercept: bool = False
+    #: Maps a line of these rows to the units of `RowCandidate.line` and `fold_lines`.
     to_features: Callable[[FloatArray], FloatArray] | None = None
+    #: Asked between the iterations of solvers; if it returns True, the search stops and what is
+    #: half solved is given up. Before work that cannot be interrupted it is called with how much
+    #: there is of it, in units of the time that the first candidate took.
     out_of_time: Callable[..., bool] | None = None
+    #: Threads, as in scikit-learn; the lines do not depend on it.
     n_jobs: int | None = None
+    #: 1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere, also
+    #: for the intercept. Coded rows have signs of their own.
     signs: IntArray | None = None
     #: Whether the search was asked to stop: no more candidates are fitted then.
     stopped: bool = False
@@ -93,7 +367,6 @@ class RowFrontier:
     held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
     #: Where recipes without a start begin, without each fold; zero where it is not given.
     starts: dict[int | None, FloatArray] = field(default_factory=dict)
-    _trials: dict[tuple[int | None, ...], tuple[Any, FloatArray]] = field(default_factory=dict)
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
     _solvers: dict[int | None, BatchSolver] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
@@ -124,18 +397,12 @@ class RowFrontier:
 
         Those that a candidate starts from come first, in the same fold: a non-convex fit that
         started from a solution of all rows would have seen the rows it is tested on. Candidates
-        that cannot be solved together are left to `RowCandidate.solution`.
-
-        Parameters
-        ----------
-        candidates : sequence of RowCandidate
-        folds : sequence of int or None
-        in_any_case : bool
-            Whether they are solved even if time is up.
+        that cannot be solved together are left to `RowCandidate.solution`. With `in_any_case` they
+        are solved even if time is up.
         """
         if self.solver is None and self.start is None:
-            keys = dict.fromkeys(before for each in candidates for before in each.keys)
-            waiting = [self.recipes[key] for key in keys]
+            chains = (before.recipe for each in candidates for before in each.chain)
+            waiting = list({recipe.key: recipe for recipe in chains}.values())
             while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
                 stop = None if in_any_case else self.out_of_time
                 if not self.solve_many(ready, folds, stop):
@@ -159,12 +426,8 @@ class RowFrontier:
         stop: Callable[[], bool] | None = None,
     ) -> bool:
         """Solve recipes without each of some folds; return whether there was time."""
-        problems = [
-            (recipe, fold)
-            for recipe in recipes
-            for fold in folds
-            if (recipe.key, fold) not in self.solutions
-        ]
+        pairs = [(recipe, fold) for recipe in recipes for fold in folds]
+        problems = [pair for pair in pairs if (pair[0].key, pair[1]) not in self.solutions]
         together = [problems]
         if isinstance(self.X, FoldDesigns):  # each fold has rows of its own
             together = [[each for each in problems if each[1] == fold] for fold in folds]
@@ -189,11 +452,8 @@ class RowFrontier:
     def score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
         """Scale the lines of recipes, and score the rows of the fold that each leaves out."""
         for fold in folds:
-            new = [
-                key
-                for key in keys
-                if (key, fold) in self.solutions and (key, fold) not in self.fold_scores
-            ]
+            solved_keys = [key for key in keys if (key, fold) in self.solutions]
+            new = [key for key in solved_keys if (key, fold) not in self.fold_scores]
             if not new:
                 continue
             solved = np.stack([self.solutions[key, fold] for key in new])
@@ -217,28 +477,11 @@ class RowFrontier:
         """Return the indices of the rows of a fold; all rows for None."""
         return slice(None) if fold is None else np.flatnonzero(self.fold == fold)
 
-    def trial_rows(self, folds: tuple[int | None, ...]) -> tuple[Any, FloatArray]:
-        """Return the indices of the rows of some folds, and weights with which they stand for all.
-
-        Without folds these are all rows.
-        """
-        if folds not in self._trials:
-            if self.fold is None:
-                self._trials[folds] = slice(None), self.weight
-            else:
-                rows = np.flatnonzero(np.isin(self.fold, np.array(folds)))
-                weight = self.weight[rows]
-                self._trials[folds] = rows, weight * float(self.weight.sum() / weight.sum())
-        return self._trials[folds]
-
     @property
     def fitted(self) -> list[RowCandidate]:
         """The candidates that are fitted, in the order in which they were planned."""
-        return [
-            RowCandidate(self, recipe)
-            for key, recipe in self.recipes.items()
-            if key in self.held_out
-        ]
+        fitted = [recipe for key, recipe in self.recipes.items() if key in self.held_out]
+        return [RowCandidate(self, recipe) for recipe in fitted]
 
     @cached_property
     def folds(self) -> list[int | None]:
@@ -274,7 +517,6 @@ class RowFrontier:
         callback: Callback | None = None,
         iterations: int = ITERATIONS,
         fall: float | None = None,
-        signs: IntArray | None = None,
     ) -> Solution:
         """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
 
@@ -283,8 +525,8 @@ class RowFrontier:
         """
         if self.solver is not None:
             return self.solver(objective, start, callback)
-        stop = stop_after(iterations, callback)
-        fall = self.fall if fall is None else fall
+        stop, fall = stop_after(iterations, callback), self.fall if fall is None else fall
+        signs = self.signs_of(objective.X)
         return lbfgs(objective, start, ftol=fall, signs=signs, callback=stop)
 
     def report_progress(self, candidate: RowCandidate) -> None:
@@ -293,7 +535,5 @@ class RowFrontier:
         A candidate that is first tried and then fitted counts once, but both are reported.
         """
         self._tried.add(candidate.recipe.key)
-        done, planned = len(self._tried), len(self.recipes)
-        if self.progress is None or self.stopped:
-            return
-        self.stopped = bool(self.progress(done, planned))  # for good
+        if self.progress is not None and not self.stopped:  # once stopped, it stays so
+            self.stopped = bool(self.progress(len(self._tried), len(self.recipes)))

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from directrix._typing import FloatArray
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.compare import Comparison
+    from directrix.frontier.compare import Candidate, Comparison
     from directrix.frontier.recipes import Key, Recipe
-    from directrix.frontier.row_candidate import RowCandidate
-    from directrix.frontier.row_frontier import RowFrontier
+    from directrix.frontier.row_frontier import RowCandidate, RowFrontier
     from directrix.metrics.base import Metric
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.
@@ -46,18 +44,9 @@ class Search:
     """What to try next, for one metric.
 
     Logistic regression, shrunk linear discriminants and a robust fit are always among the
-    candidates. Searches for several metrics may share one row frontier: what one has fitted,
-    the other need not.
-
-    Parameters
-    ----------
-    rows : RowFrontier
-        Of standardised rows.
-    metric : Metric
-    moments : callable, optional
-        Returns the candidates of the moments of these rows; it is not called if time is up.
-    sweep : Sweep
-        Ridges to begin with; by default those of standardised features.
+    candidates. Searches for several metrics may share one row frontier: what one has fitted, the
+    other need not. `moments` returns the candidates of the moments of these rows; it is not called
+    if time is up.
     """
 
     rows: RowFrontier
@@ -103,11 +92,8 @@ class Search:
     def _has_time(self, step: str, ahead: float = 0.0) -> bool:
         """Whether there is time for another step of the search; if not, remember it.
 
-        Parameters
-        ----------
-        step : str
-        ahead : float
-            How much of it cannot be interrupted, in units of the time of the first candidate.
+        `ahead` is the uninterruptible work of the step, in units of the time of the first
+        candidate.
         """
         self._note_rest()
         rows = self.rows

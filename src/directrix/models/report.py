@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.frontier.candidates import Candidate
-    from directrix.frontier.compare import Comparison
+    from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
 
 # ── Gap: the difference of a metric between two models, with its interval, in words ───────────────

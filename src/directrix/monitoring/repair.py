@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from directrix._printing import text_table
 from directrix.classifiers import MomentClassifier, OperatingPoint, ScorecardClassifier
-from directrix.classifiers.evaluation.measures import BEST_CUTOFF
+from directrix.classifiers.evaluation import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.metrics.curve import Curve, precision_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from directrix.classifiers.beta_bernoulli.error_search import most_likely, search
+from directrix.classifiers.beta_bernoulli.plateaus import most_likely, search
 from directrix.fitting.solvers import search_errors
 from directrix.losses import BetaBernoulli, ZeroOne
 from directrix.objectives import DataObjective

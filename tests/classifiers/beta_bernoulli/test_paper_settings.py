@@ -7,7 +7,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli import error_search
+from directrix.classifiers.beta_bernoulli import plateaus
 from directrix.classifiers.beta_bernoulli.classifier import PAPER_SETTINGS
 from directrix.fitting.solvers import START_GAMMAS
 
@@ -26,14 +26,14 @@ def rows(seed=0):
 def searches(monkeypatch):
     """Record solver, loss, ridge and start sharpnesses of every search, and its result."""
     calls = []
-    run = error_search.search_errors
+    run = plateaus.search_errors
 
     def recorded(solver, objective, start, **options):
         found = run(solver, objective, start, **options)
         calls.append((solver, objective, options["gammas"], found))
         return found
 
-    monkeypatch.setattr(error_search, "search_errors", recorded)
+    monkeypatch.setattr(plateaus, "search_errors", recorded)
     return calls
 
 
@@ -77,7 +77,7 @@ def test_the_fourth_searches_by_slam_in_turn_with_the_parameters_of_the_loss(sea
     assert first.prior_mean == pytest.approx(alarms / (misses + alarms))
     # ... and each search uses the parameters that the last one gave.
     for (_, objective, _, found), (_, after, gammas, _) in pairwise(searches):
-        learned = error_search.most_likely(
+        learned = plateaus.most_likely(
             _at_gamma(objective, found.gamma),
             found.solution.coef,
             ("mixing", "prior_mean", "gamma"),

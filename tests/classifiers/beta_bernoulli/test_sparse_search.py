@@ -7,8 +7,11 @@ from scipy.stats import laplace, norm
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.error_search import MixtureObjective, sparse_sla
-from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
+from directrix.classifiers.beta_bernoulli.sparse_prior import (
+    GaussianLaplace,
+    MixtureObjective,
+    sparse_sla,
+)
 from directrix.losses import BetaBernoulli
 from directrix.objectives import DataObjective
 

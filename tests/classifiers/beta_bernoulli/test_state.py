@@ -1,11 +1,9 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.beta_bernoulli.classifier import prior_facts
-from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
 from directrix.classifiers.state import Facts, StateError
 from directrix.losses import Logistic
 
@@ -26,9 +24,9 @@ def refused(state, words, **facts):
 
 
 def test_a_prior_is_facts():
-    assert prior_facts(None) is None
-    prior = GaussianLaplace(0.5, 2.0, 0.1)
-    assert prior_facts(prior) == {"share": 0.5, "variance": 2.0, "scale": 0.1}
+    assert BetaBernoulliClassifier().fit(X, Y).export_state().facts["prior"] is None
+    sparse = BetaBernoulliClassifier(prior="gaussian-laplace").fit(X, Y)
+    assert sparse.export_state().facts["prior"] == asdict(sparse.prior_)
 
 
 def test_facts_are_checked(state):

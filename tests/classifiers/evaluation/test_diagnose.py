@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, Moments, diagnose
-from directrix.classifiers.evaluation.diagnose import delong, normality
+from directrix.classifiers.evaluation import delong, normality
 from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
 from directrix.metrics.table import TABLE, resolve
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix import Frontier, MomentClassifier, Moments
-from directrix.classifiers.evaluation.measures import MAX_FEATURES, feature_importances
+from directrix.classifiers.evaluation import MAX_FEATURES, feature_importances
 from directrix.metrics import RecallAtFPR
 
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from directrix.classifiers.evaluation.diagnose import delong
-from directrix.classifiers.evaluation.measures import (
+from directrix.classifiers.evaluation import (
     ScoredRows,
     brier_score,
+    delong,
     measure_binary,
     measure_multiclass,
 )

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from directrix import BetaBernoulliClassifier, MomentClassifier
-from directrix.classifiers.evaluation.score_histogram import score_histogram
+from directrix.classifiers.evaluation import score_histogram
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.curve import Curve

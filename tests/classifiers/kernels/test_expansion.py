@@ -5,7 +5,7 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.kernels.expansion import Kernel, KernelExpansion
+from directrix.classifiers.kernels import Kernel, KernelExpansion
 
 
 def first_two(x, y):

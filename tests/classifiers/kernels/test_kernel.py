@@ -4,7 +4,7 @@ from kernel_problems import counts
 from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from directrix.classifiers.kernels.expansion import (
+from directrix.classifiers.kernels import (
     Kernel,
     alpha_from_svc,
     gamma_from_bandwidth,

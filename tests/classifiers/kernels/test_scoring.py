@@ -5,8 +5,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from directrix import BetaBernoulliClassifier, SmoothClassifier
-from directrix.classifiers.kernels.expansion import Kernel
-from directrix.classifiers.kernels.scoring import kernel_units
+from directrix.classifiers.kernels import Kernel, kernel_units
 from directrix.export import to_json, to_python, to_sql
 
 X, Y = counts()

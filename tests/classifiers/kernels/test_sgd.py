@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from directrix import BetaBernoulliClassifier, SmoothClassifier
-from directrix.classifiers.kernels.expansion import Kernel
+from directrix.classifiers.kernels import Kernel
 from directrix.fitting.sgd import kernel_sgd, linear_sgd, row_slope, steepness
 from directrix.losses import (
     BetaBernoulli,

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.classifiers.kernels.expansion import Kernel
-from directrix.classifiers.kernels.scoring import kernel_facts, restored_kernel
+from directrix.classifiers.kernels import Kernel, kernel_facts, restored_kernel
 from directrix.classifiers.state import Facts
 
 

@@ -6,7 +6,7 @@ import pytest
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer
 from directrix.fitting.training_rows import TrainingRows
-from directrix.frontier.fold_designs import FoldDesigns
+from directrix.frontier.compare import FoldDesigns
 from directrix.metrics import AUC
 from directrix.tables.coding.coded_rows import CodedRows
 from directrix.tables.coding.prior import CellKinds

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.designs.trainers import CountTrainer, RowTrainer
 from directrix.fitting.training_rows import TrainingRows
-from directrix.frontier.ridge_moments import RidgeMoments
+from directrix.frontier.pencil import RidgeMoments
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 150

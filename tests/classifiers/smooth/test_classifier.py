@@ -18,9 +18,9 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import directrix.classifiers.smooth.classifier
+import directrix.classifiers.smooth
 from directrix import Moments, SmoothClassifier
-from directrix.classifiers.smooth.history import certified_gap
+from directrix.classifiers.smooth import certified_gap
 from directrix.fitting.solvers import SOLVERS
 from directrix.fitting.standardization import Standardization
 from directrix.frontier import Frontier
@@ -236,7 +236,7 @@ def test_a_split_without_both_classes_is_refused():
 
 def test_of_many_rows_a_sample_chooses_and_all_are_fitted(monkeypatch):
     X, y = rows(2000)
-    monkeypatch.setattr(directrix.classifiers.smooth.classifier, "MOST_ROWS", 100)
+    monkeypatch.setattr(directrix.classifiers.smooth, "MOST_ROWS", 100)
     ours = short(loss="logistic", alpha=1e-2, start="zero").fit(X, y)
     monkeypatch.undo()
     whole = short(loss="logistic", alpha=1e-2, start="zero").fit(X, y)

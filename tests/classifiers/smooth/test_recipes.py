@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix import SmoothClassifier
-from directrix.classifiers.smooth.classifier import recipes_for
+from directrix.classifiers.smooth import recipes_for
 from directrix.losses import Hinge
 from directrix.metrics import Error
 

@@ -11,7 +11,7 @@ from warnings import warn
 import numpy as np
 from scipy.special import expit
 
-from directrix.classifiers.beta_bernoulli.fit import FittedModel, Recipe
+from directrix.classifiers.beta_bernoulli.fit import FitSettings, FittedModel
 from directrix.classifiers.beta_bernoulli.plateaus import (
     PlateauResponse,
     even_score,
@@ -19,17 +19,13 @@ from directrix.classifiers.beta_bernoulli.plateaus import (
     probability,
 )
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
-from directrix.classifiers.kernels.scoring import (
+from directrix.classifiers.kernels import (
     KernelScoring,
-    expansion_arrays,
-    expansion_attributes,
     kernel_facts,
     kernel_units,
-    require_matching_kernel,
-    restored_kernel,
     support_attributes,
 )
-from directrix.classifiers.smooth.initialization import validate_grid
+from directrix.classifiers.smooth import validate_grid
 from directrix.classifiers.state import (
     Facts,
     StateArrays,
@@ -44,10 +40,8 @@ from directrix.losses import BetaBernoulli
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.classifiers.state import ModelState
-    from directrix.losses import BetaBernoulli
 
 # ── Parameters with which BetaBernoulliClassifier is one of the paper's configurations ────────────
 
@@ -61,10 +55,7 @@ PAPER_SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def paper_params(name: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a configuration with further ones added.
-
-    Raises ValueError for an unknown name, and for a parameter that the configuration fixes.
-    """
+    """Return the parameters of a configuration with further ones, which it must not fix."""
     if name not in PAPER_SETTINGS:
         msg = f"the paper has the configurations {', '.join(PAPER_SETTINGS)}, not {name!r}"
         raise ValueError(msg)
@@ -82,61 +73,6 @@ def paper_params(name: str, params: dict[str, Any]) -> dict[str, Any]:
 
 _FACTS = ("alpha", "held_out", "kernel", "loss", "n_iter", "prior", "shift")
 _PRIOR_PARAMS = ("scale", "share", "variance")
-
-
-def prior_facts(prior: GaussianLaplace | None) -> Facts | None:
-    """Return a prior as facts."""
-    return None if prior is None else Facts(asdict(prior))
-
-
-def restored_attributes(state: ModelState) -> dict[str, Any]:
-    """Return the attributes of a classifier with this state, after checking it."""
-    arrays = StateArrays(state.arrays)
-    read = expansion_attributes if "rows" in arrays else _linear_attributes
-    attributes = read(arrays, state.n_features)
-    arrays.require_empty()
-    attributes |= _restored_facts(state.facts)
-    require_matching_kernel(attributes, attributes["_kernel"])
-    calibrated = state.calibrations is not None or state.operating_points
-    require(not calibrated, "BetaBernoulliClassifier has no calibration and no operating point")
-    return attributes
-
-
-def _linear_attributes(arrays: StateArrays, n_features: int) -> dict[str, Any]:
-    """Return the attributes of a model without a kernel."""
-    attributes = support_attributes(arrays)
-    attributes["coef_"] = arrays.take("coef", (1, n_features), "float64")
-    if "scale" in arrays:
-        attributes["feature_scales_"] = arrays.take("scale", (n_features,), "float64")
-    support = attributes["support_"]
-    ordered = (np.diff(support) > 0).all() and (support < n_features).all()
-    require(ordered, "support is beyond the features, or not in their order")
-    pruned = np.delete(attributes["coef_"][0], support)
-    require(not pruned.any(), "support lacks a feature with a coefficient")
-    return attributes
-
-
-def _restored_facts(facts: Facts) -> dict[str, Any]:
-    facts.require_names(*_FACTS)
-    attributes = restored_loss_fit(facts)
-    loss = attributes["loss_"]
-    require(isinstance(loss, BetaBernoulli), "its loss has no plateaus")
-    inside = 0 <= loss.mixing < 1 and 0 <= loss.prior_mean <= 1 and 0 < loss.gamma < inf
-    require(inside, "its plateaus are not probabilities")
-    require(is_number(facts["shift"]), "its shift is not a number")
-    held_out = facts["held_out"]
-    # Nested Facts are not a dictionary of floats, even if they are empty.
-    numbers = type(held_out) is dict and all(
-        type(number) is float for pair in held_out.items() for number in pair
-    )
-    require(numbers, "its held-out losses are not numbers")
-    return attributes | {
-        "plateaus_": pair_of(loss),
-        "held_out_": held_out,
-        "prior_": _restored_prior(facts["prior"]),
-        "_shift": facts["shift"],
-        "_kernel": restored_kernel(facts["kernel"]),
-    }
 
 
 def _restored_prior(facts: Any) -> GaussianLaplace | None:
@@ -194,8 +130,8 @@ class BetaBernoulliClassifier(KernelScoring):
     Parameters
     ----------
     positive : label, optional
-        Label to catch, of two: the metric counts it as positive. By default the last of
-        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
+        Label of two whose probability is :math:`\mu`, which `plateaus` bound. By default the last
+        of ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
         case, as in scikit-learn.
     plateaus : "robust", "weak", "empirical", "learned" or (a, b)
         Probabilities are from a to a + b (eq. 5). "robust", the default, is (0.15, 0.7), for
@@ -327,29 +263,29 @@ class BetaBernoulliClassifier(KernelScoring):
         groups : array of shape (n,), optional
             Group of each row, such as a customer or a patient: a group is in one fold.
         """
-        recipe = Recipe.of(self)
+        settings = FitSettings.of(self)
         progress = Progress(self)
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
         keyed = self._prepare_rows(X, y, sample_weight, groups)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         rows = keyed.all_rows(self.positive_)
-        self._kernel = recipe.kernel
-        self._units = _units_for(recipe, rows.X, rows.weight)
+        self._kernel = settings.kernel
+        self._units = _units_for(settings, rows.X, rows.weight)
         rows = rows._replace(X=self._units.rows(rows.X))
         self.held_out_ = {}
-        several = len(alphas) > 1 and recipe.solver != "slam"  # which chooses the ridge itself
+        several = len(alphas) > 1 and settings.solver != "slam"  # which chooses the ridge itself
         purpose = f"{len(alphas)} values of alpha" if several else f"alpha {alphas[0]:g}"
         progress.report_rows(keyed.X, _FOLDS if several else None, purpose)
         if several:
             folded = keyed.training_rows(self.positive_, _FOLDS)
             folded = folded._replace(X=self._units.rows(folded.X))
-            self.held_out_ = recipe.held_out_losses(folded, alphas, progress)
+            self.held_out_ = settings.held_out_losses(folded, alphas, progress)
         # With too few rows to hold any out, the middle one is used.
         middle = sorted(alphas)[len(alphas) // 2]
         self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
-        fitted = recipe.fit(rows, self.alpha_)
+        fitted = settings.fit(rows, self.alpha_)
         self.alpha_ = fitted.alpha
-        self._set_model(keyed.X, fitted.turned() if self._catches_first else fitted)
+        self._set_model(keyed.X, fitted.sign_flipped() if self._catches_first else fitted)
         if self._kernel is None:
             self._set_feature_scales(keyed)
         a, b = self.plateaus_
@@ -431,10 +367,7 @@ class BetaBernoulliClassifier(KernelScoring):
 
     def _state_arrays(self) -> dict[str, Any]:
         support = np.asarray(self.support_, dtype=np.int64)
-        arrays = {"intercept": self.intercept_, "support": support}
-        if self._kernel is None:
-            return arrays | super()._state_arrays()
-        return arrays | expansion_arrays(self)
+        return {"intercept": self.intercept_, "support": support} | super()._state_arrays()
 
     def _state_facts(self) -> Facts:
         return Facts(
@@ -443,20 +376,58 @@ class BetaBernoulliClassifier(KernelScoring):
             kernel=kernel_facts(self._kernel),
             loss=self.loss_,
             n_iter=self.n_iter_,
-            prior=prior_facts(self.prior_),
+            prior=None if self.prior_ is None else Facts(asdict(self.prior_)),
             shift=float(self._shift),
         )
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
-        return restored_attributes(state)
+        calibrated = state.calibrations is not None or state.operating_points
+        require(not calibrated, f"{cls.__name__} has no calibration and no operating point")
+        return super()._restored_attributes(state)
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        if "rows" in state.arrays:
+            return super()._restored_scoring(state)
+        kept = support_attributes(StateArrays(state.arrays))
+        others = {name: array for name, array in state.arrays.items() if name != "support"}
+        attributes = super()._restored_scoring(replace(state, arrays=others)) | kept
+        support = attributes["support_"]
+        ordered = (np.diff(support) > 0).all() and (support < state.n_features).all()
+        require(ordered, "support is beyond the features, or not in their order")
+        pruned = np.delete(attributes["coef_"][0], support)
+        require(not pruned.any(), "support lacks a feature with a coefficient")
+        return attributes
+
+    @classmethod
+    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+        facts.require_names(*_FACTS)
+        attributes = restored_loss_fit(facts)
+        loss = attributes["loss_"]
+        require(isinstance(loss, BetaBernoulli), "its loss has no plateaus")
+        inside = 0 <= loss.mixing < 1 and 0 <= loss.prior_mean <= 1 and 0 < loss.gamma < inf
+        require(inside, "its plateaus are not probabilities")
+        require(is_number(facts["shift"]), "its shift is not a number")
+        held_out = facts["held_out"]
+        # Nested Facts are not a dictionary of floats, even if they are empty.
+        numbers = type(held_out) is dict and all(
+            type(number) is float for pair in held_out.items() for number in pair
+        )
+        require(numbers, "its held-out losses are not numbers")
+        return attributes | {
+            "plateaus_": pair_of(loss),
+            "held_out_": held_out,
+            "prior_": _restored_prior(facts["prior"]),
+            "_shift": facts["shift"],
+        }
 
 
-def _units_for(recipe: Recipe, X: Any, weight: FloatArray) -> Standardization:
+def _units_for(settings: FitSettings, X: Any, weight: FloatArray) -> Standardization:
     """Return the standardisation of the features: by quartiles for linear models and L-BFGS."""
-    linear = recipe.kernel is None or recipe.kernel.name == "linear"
-    if linear and recipe.solver == "lbfgs":
+    linear = settings.kernel is None or settings.kernel.name == "linear"
+    if linear and settings.solver == "lbfgs":
         return Standardization.robust(X, weight)
-    if recipe.kernel is None:
+    if settings.kernel is None:
         return Standardization.of(X, weight)
-    return kernel_units(recipe.kernel, X, weight)
+    return kernel_units(settings.kernel, X, weight)

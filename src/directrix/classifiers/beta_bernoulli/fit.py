@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.beta_bernoulli.error_search import Found, search
 from directrix.classifiers.beta_bernoulli.plateaus import (
     LEARNABLE,
+    Found,
     checked_plateaus,
     learn,
     loss_of,
+    search,
 )
 from directrix.classifiers.beta_bernoulli.sparse_prior import (
     GaussianLaplace,
@@ -24,12 +25,7 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
     newton_refine,
     prune,
 )
-from directrix.classifiers.kernels.expansion import (
-    Kernel,
-    KernelColumns,
-    KernelExpansion,
-    LinearColumns,
-)
+from directrix.classifiers.kernels import Columns, Kernel, KernelColumns, KernelExpansion
 from directrix.fitting.progress import Progress
 from directrix.fitting.sgd import kernel_sgd, linear_sgd
 from directrix.fitting.training_rows import TrainingRows
@@ -38,8 +34,6 @@ from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-
-    Columns = LinearColumns | KernelColumns | KernelExpansion
 
 _SOLVERS = ("lbfgs", "sgd", "sla", "slam")
 _PRIORS = ("gaussian", "gaussian-coefficients", "gaussian-laplace")
@@ -51,24 +45,9 @@ _ROUGH = {"tol": 1e-6, "ftol": 1e-9, "max_iter": 2000}
 class FittedModel(NamedTuple):
     """A model fitted to rows.
 
-    Parameters
-    ----------
-    coef : array
-        Coefficients of the features, or with a kernel of the rows; intercept last.
-    loss : BetaBernoulli
-        The loss, with learned parameters.
-    n_iter : int
-    kept : array of int
-        Indices of the coefficients that are not pruned.
-    support : array of int
-        Indices of the features, or with a kernel of the rows, with these coefficients.
-    prior : GaussianLaplace or None
-    scores : array of shape (n,)
-        Scores of the rows.
-    columns_for : callable
-        Returns the columns that the coefficients multiply, for other rows.
-    alpha : float
-        The ridge: with SLAM the one that it chose.
+    `coef` are the coefficients of the features or, with a kernel, of the rows, intercept last;
+    `kept` are the indices of those that are not pruned, and `support` those of their features or
+    rows. `columns_for` returns the columns that the coefficients multiply, for other rows.
     """
 
     coef: FloatArray
@@ -81,24 +60,15 @@ class FittedModel(NamedTuple):
     columns_for: Any
     alpha: float
 
-    def turned(self) -> FittedModel:
+    def sign_flipped(self) -> FittedModel:
         """Return the model of the other class: with scores of the other sign."""
         loss = replace(self.loss, prior_mean=1.0 - self.loss.prior_mean)
         return self._replace(coef=-self.coef, loss=loss, scores=-self.scores)
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """The checked parameters of a fit to rows, apart from the ridge.
-
-    Parameters
-    ----------
-    plateaus, prior, learn, solver
-        Parameters of `BetaBernoulliClassifier`.
-    kernel : Kernel or None
-    seed : int
-        Seed of the random solvers.
-    """
+class FitSettings:
+    """The checked parameters of a fit to rows, apart from the ridge."""
 
     plateaus: Any
     kernel: Kernel | None
@@ -108,13 +78,13 @@ class Recipe:
     seed: int
 
     @classmethod
-    def of(cls, classifier: Any) -> Recipe:
-        """Return the recipe of a classifier's parameters; raise ValueError for invalid ones."""
+    def of(cls, classifier: Any) -> FitSettings:
+        """Return the settings of a classifier's parameters; raise ValueError for invalid ones."""
         plateaus = checked_plateaus(classifier.plateaus)
         learned = _checked_names(classifier.learn)
         if isinstance(plateaus, str) and plateaus == "learned":
             learned |= {"mixing", "prior_mean"}
-        recipe = cls(
+        settings = cls(
             plateaus,
             Kernel.of(classifier.kernel, classifier.kernel_params),
             classifier.prior,
@@ -122,8 +92,8 @@ class Recipe:
             classifier.solver,
             int(check_random_state(classifier.random_state).randint(2**31)),
         )
-        recipe._check()
-        return recipe
+        settings._check()
+        return settings
 
     def _check(self) -> None:
         """Raise ValueError for parameters that cannot be combined."""
@@ -132,8 +102,6 @@ class Recipe:
                 choices = ", ".join(map(repr, known))
                 msg = f"{name} must be one of {choices}, not {getattr(self, name)!r}"
                 raise ValueError(msg)
-        if self.solver == "lbfgs":
-            return
         if self.solver == "sgd" and (self.learn or self.sparse):
             msg = (
                 "solver='sgd' learns no plateaus and has no prior 'gaussian-laplace': "
@@ -162,19 +130,12 @@ class Recipe:
     def _space(self, rows: TrainingRows) -> Columns:
         """Return the columns of the model; with a kernel this is the expensive part."""
         if self.kernel is None:
-            return LinearColumns(rows.X)
+            return Columns(rows.X, np.arange(rows.X.shape[1]))
         if self.prior == "gaussian-coefficients":
             return KernelColumns.from_rows(self.kernel, rows.X)
         return KernelExpansion.from_rows(self.kernel, rows.X)
 
-    def _fit(
-        self,
-        space: Columns,
-        rows: TrainingRows,
-        alpha: float,
-        *,
-        exact: bool,
-    ) -> FittedModel:
+    def _fit(self, space: Columns, rows: TrainingRows, alpha: float, *, exact: bool) -> FittedModel:
         """Fit to rows whose columns have been computed."""
         if self.sparse and not self.searches_errors and alpha <= 0:
             msg = "prior='gaussian-laplace' starts from a ridge: give alpha above zero"
@@ -186,28 +147,35 @@ class Recipe:
         start = lbfgs(logistic, np.zeros(space.X.shape[1] + 1), **_ROUGH).coef  # type: ignore[arg-type]
         loss = loss_of(self.plateaus, rows.positive, rows.weight, logistic.scores(start))
         objective = replace(logistic, loss=loss)
-        prior, kept = None, None
         if self.solver == "sgd":
-            rng = np.random.RandomState(self.seed)
-            if isinstance(space, KernelExpansion):
-                by_rows = replace(objective, X=space.columns)
-                solution = kernel_sgd(by_rows, space.center_index, rng, alpha=alpha)
-            else:
-                solution = linear_sgd(objective, rng)
-            coef, n_iter = solution.coef, solution.n_iter
+            found = self._stochastic(space, objective, alpha)
         else:
             found = self._minimize(space, objective, start, exact=exact)
-            coef, loss, n_iter = found.coef, found.loss, found.n_iter
-            prior, kept = found.prior, found.kept
-            if self.solver == "slam":
-                alpha = found.ridge * float(rows.weight.sum())
-        if kept is None:
-            kept = np.arange(len(coef) - 1)
-        scores = space.columns @ coef[:-1] + coef[-1]
-        support = space.centers[kept]
+        coef = found.coef
+        kept = np.arange(len(coef) - 1) if found.kept is None else found.kept
         return FittedModel(
-            coef, loss, n_iter, kept, support, prior, scores, space.columns_for, alpha
+            coef,
+            found.loss,
+            found.n_iter,
+            kept,
+            space.centers[kept],
+            found.prior,
+            space.columns @ coef[:-1] + coef[-1],
+            space.columns_for,
+            found.ridge * float(rows.weight.sum()) if self.solver == "slam" else alpha,
         )
+
+    def _stochastic(
+        self, space: Columns, objective: PenalizedInterceptObjective, alpha: float
+    ) -> Found:
+        """Return the coefficients of the columns by stochastic gradients."""
+        rng, loss = np.random.RandomState(self.seed), objective.loss
+        if isinstance(space, KernelExpansion):
+            by_rows = replace(objective, X=space.columns)
+            solution = kernel_sgd(by_rows, space.center_index, rng, alpha=alpha)
+        else:
+            solution = linear_sgd(objective, rng)
+        return Found(solution.coef, loss, objective.ridge, solution.n_iter)  # type: ignore[arg-type]
 
     def _minimize(
         self,
@@ -229,8 +197,7 @@ class Recipe:
         if self.searches_errors:
             found = search(objective, start, self.solver, self.learn)
         elif self.learn:
-            learned = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
-            found = Found(learned.coef, learned.loss, objective.ridge, learned.solution.n_iter)
+            found = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
         else:
             solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
             coef = newton_refine(objective, solution.coef) if exact else solution.coef
@@ -242,7 +209,7 @@ class Recipe:
         least = 1.0 / (objective.ridge * float(objective.weight.sum()))
         pruned = prune(without_ridge, found.coef, least)
         return found._replace(
-            coef=pruned.coef, kept=pruned.kept, prior=pruned.prior, n_iter=pruned.n_rounds
+            coef=pruned.coef, kept=pruned.kept, prior=pruned.prior, n_iter=pruned.n_iter
         )
 
     def held_out_losses(

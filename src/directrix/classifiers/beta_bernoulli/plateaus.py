@@ -1,22 +1,27 @@
-"""Plateaus and sharpness learned jointly with the coefficients (BBLR⁴)."""
+"""Plateaus of a Beta-Bernoulli model: given, or learned with or between the coefficients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, log
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from warnings import warn
 
 import numpy as np
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
+from sklearn.exceptions import ConvergenceWarning
 
+from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, sparse_sla
 from directrix.classifiers.scoring import Arithmetic, Response, Value
+from directrix.exceptions import find_stacklevel
+from directrix.fitting.solvers import START_GAMMAS, search_errors
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.objectives import DataObjective
-    from directrix.solve import Solution
 
 # ── Plateaus of a Beta-Bernoulli model: the least and the greatest probability that it gives ──────
 
@@ -34,17 +39,10 @@ def loss_of(
               \varpi = \frac{\alpha + \beta}{\alpha + \beta + n}, \quad
               \theta = \frac{\alpha}{\alpha + \beta}
 
-    Hasan and Pal 2015, eq. 5, 16 and 19. ``"robust"`` is a = 0.15 and b = 0.7; ``"weak"``, α = β
-    = 1 and n = 100; ``"empirical"``, α, β and n the weight of the positives, of the negatives and
-    of all; ``"learned"``, the start of the learning (eq. 29–30).
-
-    Parameters
-    ----------
-    plateaus : "robust", "weak", "empirical", "learned" or (a, b)
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    scores : array of shape (n,)
-        Scores of logistic regression, used by "learned".
+    Hasan and Pal 2015, eq. 5, 16 and 19. ``"robust"`` is a = 0.15 and b = 0.7; ``"weak"``, α = β =
+    1 and n = 100; ``"empirical"``, α, β and n the weight of the positives, of the negatives and of
+    all; ``"learned"``, the start of the learning (eq. 29–30), from the scores of logistic
+    regression.
     """
     if isinstance(plateaus, str):
         if plateaus == "robust":
@@ -88,12 +86,6 @@ def from_rates(positive: AnyArray, weight: FloatArray, scores: FloatArray) -> Be
               \theta = \frac{1 - \mathrm{TNR}}{2 - (\mathrm{TNR} + \mathrm{TPR})}
 
     Both are kept away from 0 and 1, since a model without errors does not determine plateaus.
-
-    Parameters
-    ----------
-    positive : array of bool of shape (n,)
-    weight : array of shape (n,)
-    scores : array of shape (n,)
     """
     miss_rate, false_alarm_rate = (
         float(weight[in_class & wrong].sum() / weight[in_class].sum())
@@ -110,14 +102,7 @@ def pair_of(loss: BetaBernoulli) -> tuple[float, float]:
 
 
 def probability(loss: BetaBernoulli, share: FloatArray) -> FloatArray:
-    """Return μ, the probability of the positive class (eq. 19).
-
-    Parameters
-    ----------
-    loss : BetaBernoulli
-    share : array of shape (n,)
-        σ(γ s) for each score s.
-    """
+    """Return μ, the probability of the positive class (eq. 19), from σ(γ s) for each score s."""
     a, b = pair_of(loss)
     mu: FloatArray = np.clip(a + b * share, a, _upper_plateau(loss))
     return mu
@@ -148,12 +133,7 @@ def even_score(loss: BetaBernoulli) -> float:
 class PlateauResponse(Response):
     r"""Probability at score s: :math:`\min(h, l + r\, \sigma(\gamma (s + t)))`.
 
-    Parameters
-    ----------
-    low, rise, high : float
-        l, r and h. But for rounding, h is l + r.
-    gamma, shift : float
-        γ and t.
+    But for rounding, h is l + r.
     """
 
     name: ClassVar[str] = "plateaus"
@@ -193,12 +173,18 @@ _MOST_LOG_GAMMA = 20.0
 _MOST_START = 6.0
 
 
-class Learned(NamedTuple):
-    """The solution, its coefficients (intercept last), and the loss learned with them."""
+class Found(NamedTuple):
+    """Coefficients (intercept last), their loss, the ridge, and the number of iterations.
 
-    solution: Solution
+    With a sparse prior also the prior and the indices of the coefficients that are kept.
+    """
+
     coef: FloatArray
     loss: BetaBernoulli
+    ridge: float
+    n_iter: int
+    prior: GaussianLaplace | None = None
+    kept: AnyArray | None = None
 
 
 @dataclass(frozen=True)
@@ -214,16 +200,11 @@ class JointObjective:
     rows. Each parameter has a prior with the weight of a row or two: Beta(2, 2) for ϖ and θ,
     without which ϖ has no best value on linearly separable rows, and the standard normal for log γ.
     Without it the best γ is infinite: since (γ, λ) and (1, λ/γ²) are the same model, learning γ
-    from the training rows would remove the penalty.
+    from the training rows would remove the penalty. The paper has no such priors, as with
+    ``priors=False``.
 
-    Parameters
-    ----------
-    objective : DataObjective
-        Its loss has the values to start from.
-    names : sequence of str
-        Which of "mixing", "prior_mean" and "gamma" are learned; the others keep their values.
-    priors : bool
-        Whether the parameters have these priors; the paper has none.
+    The loss of `objective` has the values to start from; parameters without a name in `names` keep
+    them.
     """
 
     objective: DataObjective
@@ -286,20 +267,114 @@ def _prior(name: str, unbounded: float) -> tuple[float, float]:
 
 def learn(
     objective: DataObjective, start: FloatArray, names: tuple[str, ...], **options: Any
-) -> Learned:
-    """Minimise over the coefficients and the parameters of the loss jointly.
-
-    Parameters
-    ----------
-    objective : DataObjective
-    start : array of shape (d + 1,)
-        Coefficients to start from, intercept last.
-    names : sequence of str
-        Parameters of the loss to learn.
-    **options
-        Options of `lbfgs`.
-    """
+) -> Found:
+    """Minimise over the coefficients and the named parameters of the loss jointly, by `lbfgs`."""
     joint = JointObjective(objective, names)
     solution = lbfgs(joint, joint.start(start), **options)
     coef, unbounded = joint.split(solution.coef)
-    return Learned(solution, coef, joint.loss_at(unbounded)[0])
+    return Found(coef, joint.loss_at(unbounded)[0], objective.ridge, solution.n_iter)
+
+
+# ── Searches for the least training error, and the loss that goes with the result ─────────────────
+
+# The paper does not say how many updates of the parameters there are.
+_MOST_ROUNDS = 10
+_LEAST_GAIN = 1e-3
+# Bounds of logit ϖ and logit θ: a model without errors has no best plateaus.
+_MOST_LOGIT = 6.0
+# Bound of the logarithm of γ times the median size of the scores.
+_MOST_LOG_SHARPNESS = 10.0
+
+
+def search(
+    objective: DataObjective,
+    start: FloatArray,
+    solver: str,
+    names: tuple[str, ...],
+    *,
+    sparse: bool = False,
+) -> Found:
+    """Search for the least training error, and learn parameters of the loss in turn with it.
+
+    Hasan and Pal 2015, section 5. Without parameters to learn, this is one run of SLA (BBLR¹ and
+    BBLR²) or of SLAM (BBLR³), and γ is the last sharpness of the path. Otherwise (BBLR⁴) these
+    steps are repeated as long as the likelihood of the training rows grows:
+
+    1. SLA or SLAM with the present ϖ and θ. SLAM chooses r, γ_min, γ_max and λ on held-out rows
+       each time; its start is made with the present γ;
+    2. gradient descent in ϖ, θ and γ, as far as they are named, on the likelihood of the training
+       rows at these coefficients (eq. 31–35), without priors.
+
+    The paper learns λ by gradient descent on the training rows too. That descent has no end but λ =
+    0, since the derivative of eq. 39 by λ is ½‖w‖², so λ is left to the held-out rows of SLAM.
+
+    With `sparse` the coefficients have the Gaussian-Laplacian prior, and the search is
+    `sparse_sla`.
+    """
+    run = sparse_sla if sparse else None
+    loss: Any = replace(objective.loss, gamma=1.0)  # type: ignore[type-var]
+    gammas: tuple[float, ...] = START_GAMMAS
+    best, best_cost, n_iter = Found(start, loss, objective.ridge, 0), np.inf, 0
+    for _ in range(_MOST_ROUNDS if names else 1):
+        rows = replace(objective, loss=loss)
+        found = search_errors(solver, rows, start, gammas=gammas, run=run)
+        start, n_iter = found.solution.coef, n_iter + found.solution.n_iter
+        loss = replace(loss, gamma=found.gamma)
+        if names:
+            loss = most_likely(replace(objective, loss=loss), start, names)
+        cost = replace(objective, loss=loss, ridge=0.0)(start)[0]
+        if np.isfinite(best_cost) and not cost < best_cost - _LEAST_GAIN * abs(best_cost):
+            break
+        best, best_cost = Found(start, loss, found.ridge, n_iter), cost
+        if sparse:
+            best = best._replace(prior=found.solution.prior, kept=found.solution.kept)
+        gammas = (loss.gamma,) if "gamma" in names else START_GAMMAS
+        loss = replace(loss, gamma=1.0)
+    if best.prior is not None and best.prior.share == 0.0:
+        warn(
+            "every coefficient is in the cluster of the Laplacian, and none is kept from zero: "
+            f"with solver={solver!r} the prior 'gaussian-laplace' may follow them to zero. "
+            "Give another alpha, or solver='lbfgs', whose prior has least widths.",
+            ConvergenceWarning,
+            stacklevel=find_stacklevel(),
+        )
+    return best._replace(n_iter=n_iter)
+
+
+def most_likely(
+    objective: DataObjective, coef: FloatArray, names: tuple[str, ...]
+) -> BetaBernoulli:
+    """Return the loss with the named parameters of a maximum of the likelihood.
+
+    It is the maximum that descent from the values of the loss reaches. The sharpness alone is
+    searched first, so that the descent starts at the scale of the scores.
+    """
+    scale = -np.log(max(float(np.median(np.abs(objective.scores(coef)))), 1e-300))
+    reach = (scale - _MOST_LOG_SHARPNESS, scale + _MOST_LOG_SHARPNESS)
+
+    def cost(log_gamma: float) -> float:
+        loss: Any = objective.loss
+        sharp = replace(objective, loss=replace(loss, gamma=float(np.exp(log_gamma))), ridge=0.0)
+        return sharp(coef)[0]
+
+    if "gamma" in names:
+        best = minimize_scalar(cost, bounds=reach, method="bounded")
+        loss: Any = objective.loss
+        objective = replace(objective, loss=replace(loss, gamma=float(np.exp(best.x))))
+    joint = JointObjective(replace(objective, ridge=0.0), names, priors=False)
+    _, start = joint.split(joint.start(coef))
+    bounds = [reach if name == "gamma" else (-_MOST_LOGIT, _MOST_LOGIT) for name in names]
+
+    def value_and_slopes(unbounded: FloatArray) -> tuple[float, FloatArray]:
+        value, grad = joint(np.append(coef, unbounded))
+        return value, grad[len(coef) :]
+
+    solution = minimize(
+        value_and_slopes,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-15, "gtol": 1e-9},
+    )
+    return joint.loss_at(solution.x)[0]

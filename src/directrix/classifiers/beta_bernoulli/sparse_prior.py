@@ -10,8 +10,10 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from directrix.fitting.solvers import probe_values
 from directrix.objectives import DataObjective
-from directrix.solve import lbfgs
+from directrix.solve import lbfgs, sharpness_levels
+from directrix.solve.papers.continuation import gradient_descent
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -50,11 +52,6 @@ def newton_refine(objective: PenalizedInterceptObjective, coef: FloatArray) -> F
     with C the curvature of the loss at each score. L-BFGS stops when the objective no longer
     decreases, which leaves half of the digits of the coefficients. A step that does not reduce the
     gradient is not taken. With very many rows or columns the coefficients are returned unchanged.
-
-    Parameters
-    ----------
-    objective : PenalizedInterceptObjective
-    coef : array of shape (d + 1,)
     """
     if len(coef) > _MOST_COLUMNS or objective.X.shape[0] * len(coef) > _MOST_VALUES:
         return coef
@@ -88,23 +85,16 @@ _LEAST_WIDTH = 0.01
 _TINY = 1e-30
 
 
-class Pruned(NamedTuple):
-    """A sparse solution.
+class SparseSolution(NamedTuple):
+    """Coefficients, intercept last, of which most are zero, and the indices of the others.
 
-    Parameters
-    ----------
-    coef : array of shape (d + 1,)
-        Coefficients, intercept last, most of them zero.
-    kept : array of int
-        Indices of the coefficients that are not zero.
-    prior : GaussianLaplace
-    n_rounds : int
+    `n_iter` is the number of rounds.
     """
 
     coef: FloatArray
     kept: AnyArray
     prior: GaussianLaplace
-    n_rounds: int
+    n_iter: int
 
 
 @dataclass(frozen=True)
@@ -131,17 +121,10 @@ class GaussianLaplace:
     def fitted(self, coef: FloatArray, narrow: AnyArray, least: float) -> GaussianLaplace:
         """Return the prior fitted to coefficients assigned to its parts: a hard M-step.
 
-        The width of the Laplacian is at least half of the current one. Coefficients of similar
-        columns, such as those of a kernel, are all small at first, and a narrow Laplacian would
-        take all of them at once.
-
-        Parameters
-        ----------
-        coef : array of shape (d,)
-        narrow : array of bool of shape (d,)
-            Which are assigned to the Laplacian.
-        least : float
-            Least variance of the Gaussian.
+        `narrow` are those assigned to the Laplacian, whose width is at least half of the current
+        one. Coefficients of similar columns, such as those of a kernel, are all small at first, and
+        a narrow Laplacian would take all of them at once. The variance of the Gaussian is at least
+        `least`.
         """
         wide, size = coef[~narrow], np.abs(coef[narrow])
         variance = max(float(np.mean(wide**2)), least) if wide.any() else self.variance
@@ -161,14 +144,7 @@ class GaussianLaplace:
 
         The hyper-parameter updates of Hasan and Pal 2015, Algorithm 3, line 9: no width and no
         share is kept from zero, but for a width below rounding. An empty cluster keeps its width.
-
-        Parameters
-        ----------
-        coef : array of shape (d,)
-        narrow : array of bool of shape (d,)
-            Which are in the cluster of the Laplacian.
-        before : GaussianLaplace or None
-            The last prior.
+        `narrow` are those of the Laplacian.
         """
         wide, size = coef[~narrow], np.abs(coef[narrow])
         variance = float(np.mean(wide**2)) if len(wide) else before.variance if before else 1.0
@@ -259,24 +235,18 @@ class SparseObjective:
         return point[:half], point[half:-1], point[-1:]
 
 
-def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float) -> Pruned:
+def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float) -> SparseSolution:
     """Make coefficients sparse, by our variant of stage 2 of the paper's Algorithm 3.
 
-    The algorithm as printed is `sparse_search.sparse_sla`. Here coefficients below the median size
-    are assigned to the Laplacian first. Then, until nothing changes: the prior is fitted to the two
-    groups, the objective is minimised under it (eq. 41), and each coefficient is assigned to the
-    more probable part of the mixture. At the end those of the Laplacian are set to zero, and the
-    others are fitted again under the Gaussian alone. There is no probing (stage 3), the widths and
-    the share of the Gaussian have least values, and the minimisation is L-BFGS in two orthants.
+    The algorithm as printed is `sparse_sla`. Here coefficients below the median size are assigned
+    to the Laplacian first. Then, until nothing changes: the prior is fitted to the two groups, the
+    objective is minimised under it (eq. 41), and each coefficient is assigned to the more probable
+    part of the mixture. At the end those of the Laplacian are set to zero, and the others are
+    fitted again under the Gaussian alone. There is no probing (stage 3), the widths and the share
+    of the Gaussian have least values, and the minimisation is L-BFGS in two orthants.
 
-    Parameters
-    ----------
-    objective : PenalizedInterceptObjective
-        Without a ridge; its columns are those that the coefficients multiply.
-    coef : array of shape (d + 1,)
-        Start: the minimum with a ridge.
-    least : float
-        Least variance of the Gaussian: that of the ridge.
+    The objective has no ridge; its columns are those that the coefficients multiply. They start at
+    the minimum with a ridge, whose variance is `least`, the least of the Gaussian.
     """
     size = np.abs(coef[:-1])
     narrow = size < np.median(size)
@@ -296,4 +266,134 @@ def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float
     refitted = newton_refine(reduced, lbfgs(reduced, np.append(coef[kept], coef[-1])).coef)
     sparse_coef = np.zeros_like(coef)
     sparse_coef[kept], sparse_coef[-1] = refitted[:-1], refitted[-1]
-    return Pruned(sparse_coef, kept, prior, rounds)
+    return SparseSolution(sparse_coef, kept, prior, rounds)
+
+
+# ── Algorithm 3 of Hasan and Pal: SLA under the Gaussian-Laplacian prior, for sparse models ───────
+
+
+#: Factor by which radius and spacing shrink with each sharpness.
+_SHRINK = 0.5
+#: Rounds of the stages for each sharpness at most: the prior is another in each round, so that
+#: rounds may go on lowering the value for ever. And updates of the prior in stage 2 at most.
+_MOST_STAGES, _MOST_UPDATES = 20, 20
+#: Decrease, relative to the value, that counts as one (ε_L).
+_TOL = 1e-5
+
+
+@dataclass(frozen=True)
+class MixtureObjective:
+    r"""Minus the log posterior (eq. 41) over the weight W of all rows.
+
+    .. math:: F(a, b) = L(X a + b) - \frac1W \sum_j \log p_{\mathrm{prior}}(a_j)
+
+    Its gradient is that of eq. 42–44, with zero for the slope of \|a\| at zero. Without a prior it
+    is the objective with its ridge.
+    """
+
+    objective: DataObjective
+    prior: GaussianLaplace | None
+
+    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient at ``coef``, intercept last."""
+        if self.prior is None:
+            return self.objective(coef)
+        value, grad = replace(self.objective, ridge=0.0)(coef)
+        cost, slope = self.prior(np.abs(coef[:-1]))
+        total = float(self.objective.weight.sum())
+        grad[:-1] += np.sign(coef[:-1]) * slope / total
+        return value + float(cost.sum()) / total, grad
+
+    def probe(self, coef: FloatArray, index: int, offsets: FloatArray) -> FloatArray:
+        """Return the values with each offset added to one coefficient."""
+        if self.prior is None:
+            return probe_values(self.objective, coef, index, offsets, 1.0)
+        values = probe_values(replace(self.objective, ridge=0.0), coef, index, offsets, 1.0)
+        costs = self.prior(np.abs(coef[:-1]))[0]
+        total: FloatArray = np.full(len(offsets), costs.sum())
+        if index < len(costs):
+            total += self.prior(np.abs(coef[index] + offsets))[0] - costs[index]
+        values += total / self.objective.weight.sum()
+        return values
+
+
+def sparse_sla(
+    objective: DataObjective,
+    start: FloatArray,
+    *,
+    radius: float = 8.0,
+    spacing: float = 0.2,
+    **sharpness: float,
+) -> SparseSolution:
+    r"""Minimise a loss of increasing sharpness under the Gaussian-Laplacian prior.
+
+    Hasan and Pal 2015, Algorithm 1 with Algorithm 3 for Algorithm 2. For each sharpness γ these
+    stages are repeated until the last finds nothing:
+
+    1. gradient descent;
+    2. sparsification: coefficients near zero are the Laplacian cluster. Then, until no cluster
+       changes: shares and widths of the prior are fitted to the clusters, gradient descent on
+       eq. 41, and each coefficient goes to the cluster of the greater posterior;
+    3. probing: for each coefficient the offsets ε, −ε, 2ε, −2ε, …, R, −R, until the first that
+       lowers the value by tol of it; the stages begin again there.
+
+    What the paper leaves open: the objective of the first descent, before there is a prior, has the
+    ridge; "near zero" is below the median size at first, and the greater posterior of the last
+    prior later. At the end the coefficients of the Laplacian cluster are set to zero, since the
+    paper does not count them as support vectors; if all are in that cluster, all are kept.
+
+    The columns of the objective are those that the coefficients multiply. `radius` and `spacing`
+    are R and ε of `directrix.solve.sla`, `sharpness` the parameters of its `sharpness_levels`.
+    """
+    coef, n_iter = np.array(start, dtype=np.float64), 0
+    prior: GaussianLaplace | None = None
+    fitted = GaussianLaplace(0.5, 1.0, 1.0)
+    narrow: AnyArray = np.zeros(len(coef) - 1, dtype=bool)
+    for gamma in sharpness_levels(**sharpness):
+        sharp = objective.sharpened(gamma)
+        steps = np.arange(1, int(radius / spacing + 1e-9) + 1) * spacing
+        offsets = np.column_stack([steps, -steps]).ravel()
+        for _ in range(_MOST_STAGES):
+            n_iter += 1
+            coef, _, _ = gradient_descent(MixtureObjective(sharp, prior), coef, _TOL)
+            coef, fitted, narrow = _sparsify(sharp, coef, prior)
+            prior = fitted
+            moved = _first_gain(MixtureObjective(sharp, prior), coef, offsets)
+            if moved is None:
+                break
+            coef = moved
+        radius, spacing = radius * _SHRINK, spacing * _SHRINK
+    if not narrow.all():
+        coef = np.where(np.append(narrow, False), 0.0, coef)
+    return SparseSolution(coef, np.flatnonzero(coef[:-1]), fitted, n_iter)
+
+
+def _sparsify(
+    objective: DataObjective, coef: FloatArray, prior: GaussianLaplace | None
+) -> tuple[FloatArray, GaussianLaplace, AnyArray]:
+    """Run stage 2; return the coefficients, the prior, and which are in the Laplacian cluster."""
+    size = np.abs(coef[:-1])
+    narrow = size < np.median(size) if prior is None else prior.more_laplacian(size)
+    fitted = GaussianLaplace.of_clusters(coef[:-1], narrow, prior)
+    for update in range(_MOST_UPDATES):
+        if update:
+            fitted = GaussianLaplace.of_clusters(coef[:-1], narrow, fitted)
+        coef, _, _ = gradient_descent(MixtureObjective(objective, fitted), coef, _TOL)
+        before, narrow = narrow, fitted.more_laplacian(np.abs(coef[:-1]))
+        if (narrow == before).all():
+            break
+    return coef, fitted, narrow
+
+
+def _first_gain(
+    objective: MixtureObjective, coef: FloatArray, offsets: FloatArray
+) -> FloatArray | None:
+    """Run stage 3; return the coefficients moved by the first offset that helps, if any."""
+    value = objective(coef)[0]
+    for index in range(len(coef)):
+        gains = value - objective.probe(coef, index, offsets) >= _TOL * abs(value)
+        if gains.any():
+            moved = coef.copy()
+            moved[index] += offsets[int(gains.argmax())]
+            return moved
+    return None

@@ -26,7 +26,7 @@ from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
-    from directrix.classifiers.evaluation.measures import BinaryMeasures, Measure
+    from directrix.classifiers.evaluation import BinaryMeasures, Measure
     from directrix.cli.rows import RowBlock
 
 _STDOUT = "-"
@@ -52,7 +52,7 @@ def evaluate(
     """Measure a model on labelled rows, with 95 % intervals."""
     import numpy as np
 
-    from directrix.classifiers.evaluation.measures import (
+    from directrix.classifiers.evaluation import (
         BEST_CUTOFF,
         measure_binary,
         measure_multiclass,

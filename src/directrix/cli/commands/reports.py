@@ -187,7 +187,7 @@ def report(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Write an HTML page about a model and labelled rows, with all figures in one file."""
-    from directrix.classifiers.evaluation.measures import measure_binary
+    from directrix.classifiers.evaluation import measure_binary
     from directrix.cli.formatting import metric_of_model
     from directrix.cli.pages import ReportData, read_fit_record, write_sections
     from directrix.cli.pictures import require_positive_rows, use_file_backend

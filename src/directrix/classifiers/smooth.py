@@ -5,34 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from directrix.classifiers.kernels.expansion import Kernel, KernelExpansion
-from directrix.classifiers.kernels.scoring import (
+from directrix.classifiers.kernels import (
+    Kernel,
+    KernelExpansion,
     KernelScoring,
-    expansion_arrays,
+    identity_units,
     kernel_facts,
     kernel_units,
-    restored_expansion,
 )
-from directrix.classifiers.smooth.history import CandidateRecord, History, Step, certified_gap
-from directrix.classifiers.smooth.initialization import start_of, validate_grid
-from directrix.classifiers.state import Facts, require, restored_loss_fit
+from directrix.classifiers.labels import toward_positive
+from directrix.classifiers.state import Facts, restored_loss_fit
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
-from directrix.fitting.progress import (
-    CallbackSupportMixin,
-    Progress,
-    with_callbacks,
-)
+from directrix.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
 from directrix.fitting.solvers import keeps_intercept, solver_for
 from directrix.fitting.standardization import Standardization
 from directrix.fitting.training_rows import Prepared, prepare
-from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare
+from directrix.frontier import Frontier
+from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker, round_scores
 from directrix.frontier.recipes import (
     GAMMAS,
     RIDGES,
@@ -41,33 +39,149 @@ from directrix.frontier.recipes import (
     path,
     ranking_continuation,
 )
-from directrix.frontier.row_candidate import RowCandidate
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses.base import Loss
 from directrix.metrics.table import resolve, resolve_loss
+from directrix.moments import Moments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from directrix._typing import FloatArray, IntArray
-    from directrix.classifiers.kernels.expansion import Kernel, KernelExpansion
-    from directrix.classifiers.state import ModelState
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.training_rows import KeyedRows, TrainingRows
     from directrix.metrics.base import Metric
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 
+    Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
+
+# ── Where descents start, and the grids of ``alpha`` and ``levels`` ───────────────────────────────
+
+
+def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization) -> Start | None:
+    """Return a function from rows to where their descent starts; None for zero.
+
+    `start` is "moments", "zero", "previous" (the last line of the classifier) or a line of shape (d
+    + 1,); `units` are those of the descents.
+    """
+    if not isinstance(start, str):
+        line = np.asarray(start, dtype=np.float64)
+        if line.shape != (len(units.mean) + 1,):
+            msg = (
+                f"start must have {len(units.mean) + 1} numbers, the intercept last, not shape "
+                f"{line.shape}"
+            )
+            raise ValueError(msg)
+        given = units.line_there(toward_positive(classifier, line))
+        return lambda *_: given
+    if start not in ("moments", "zero", "previous"):
+        msg = (
+            f"start must be 'moments', 'zero', 'previous' or a line, intercept last, not {start!r}"
+        )
+        raise ValueError(msg)
+    if start == "previous" and hasattr(classifier, "coef_"):
+        line = np.append(classifier.coef_[0], classifier.intercept_)
+        previous = units.line_there(toward_positive(classifier, line))
+        return lambda *_: previous
+    if start == "moments":
+        return lambda *rows: Frontier(Moments.of(*rows)).best(metric).line
+    return None
+
+
+def validate_grid(given: Any, default: Sequence[float], name: str) -> tuple[float, ...]:
+    """Return a number or several as a tuple; "auto" is the default."""
+    if isinstance(given, str):
+        if given == "auto":
+            return tuple(default)
+    else:
+        values = tuple(np.atleast_1d(np.asarray(given, dtype=np.float64)).tolist())
+        if values and all(0 <= value < inf for value in values):
+            return values
+    msg = f"{name} must be 'auto' or numbers from zero up, not {given!r}"
+    raise ValueError(msg)
+
+
+# ── What a fit to rows records: its candidates, its iterations, and how near to optimal it is ─────
+
+
+class CandidateRecord(NamedTuple):
+    """A candidate that was tried, and its metric on held-out rows.
+
+    Parameters
+    ----------
+    loss : Loss
+    alpha : float
+        Ridge.
+    ratio : float or None
+        Cost of a false positive, where 1 gives both classes equal weight.
+    metric : float
+    """
+
+    loss: Loss
+    alpha: float
+    ratio: float | None
+    metric: float
+
+
+class Step(NamedTuple):
+    """One iteration of the final fit.
+
+    Parameters
+    ----------
+    value : float
+        Objective.
+    metric : float
+        Exact, on the training rows or a sample of them, at its best threshold.
+    seconds : float
+        Since the fit began.
+    """
+
+    value: float
+    metric: float
+    seconds: float
+
+
+class History:
+    """Records the iterations of a solver, as its callback, with their metric on some rows."""
+
+    def __init__(self, metric: Metric, rows: TrainingRows) -> None:
+        self.steps: list[Step] = []
+        self._metric, self._X = metric, rows.X
+        self._curve = curve_maker(rows.positive, rows.weight)
+        self._began = perf_counter()
+
+    def __call__(self, coef: FloatArray, value: float) -> None:
+        """Record an iteration, unless it changed nothing, as most of a search do not."""
+        if self.steps and self.steps[-1].value == value:
+            return
+        exact = self._metric.best_value(self._curve(round_scores(self._X @ coef[:-1])))
+        self.steps.append(Step(value, exact, perf_counter() - self._began))
+
+
+def certified_gap(objective: DataObjective, solution: Solution) -> float | None:
+    r"""Return an upper bound of the distance of the unsmoothed objective to its minimum.
+
+    .. math:: J(w) - J^* \le J(w) - J_\kappa(w) + \frac{\|\nabla J_\kappa(w)\|^2}{2 \alpha}
+
+    for a smoothed :math:`J_\kappa \le J`, strongly convex in all that it depends on.
+    """
+    if not (objective.loss.convex and objective.loss.exact):
+        return None
+    exact = replace(objective, loss=objective.loss.sharpen(inf))
+    if solution.lower_bound > -inf:
+        return float(exact(solution.coef)[0] - solution.lower_bound)
+    if not (objective.loss.shift_invariant and objective.ridge > 0):
+        return None
+    value, gradient = objective(solution.coef)
+    slack = float(gradient[:-1] @ gradient[:-1]) / (2.0 * objective.ridge)
+    return exact(solution.coef)[0] - value + slack
+
+
 # ── Candidates of SmoothClassifier from its parameters, and parameters that do not go together ────
 
 
 def recipes_for(classifier: Any, metric: Metric) -> list[Recipe]:
-    """Return how the candidates are made; refuse parameters that do not go together.
-
-    Parameters
-    ----------
-    classifier : SmoothClassifier
-    metric : Metric
-    """
+    """Return how the candidates are made; refuse parameters that do not go together."""
     solver, with_kernel = classifier.solver, classifier.kernel is not None
     ridges = validate_grid(classifier.alpha, RIDGES, "alpha")
     if classifier.loss is None:
@@ -93,15 +207,7 @@ def recipes_for(classifier: Any, metric: Metric) -> list[Recipe]:
 
 
 def check_without_folds(classifier: Any, recipes: Sequence[Recipe], groups: Any) -> None:
-    """Raise ValueError if ``cv=None`` holds no rows out and there is something to choose.
-
-    Parameters
-    ----------
-    classifier : SmoothClassifier
-    recipes : sequence of Recipe
-    groups : array or None
-        As given to ``fit``.
-    """
+    """Raise ValueError if ``cv=None`` holds no rows out and there is something to choose."""
     n_ridges = len({recipe.ridge for recipe in recipes})
     if classifier.loss is None:
         reason = "cannot choose from a cost sweep: give a loss"
@@ -115,26 +221,10 @@ def check_without_folds(classifier: Any, recipes: Sequence[Recipe], groups: Any)
     raise ValueError(msg)
 
 
-# ── Kernel expansions as rows of SmoothClassifier: coordinates before the fit, coefficients af ────
+# ── Kernel expansions: coordinates before the fit, coefficients of rows after it ──────────────────
 
 # Share of the trace that is added to a kernel matrix, so that nearly equal rows do no harm.
 _LEAST_EIGENVALUE = 1e-12
-
-
-def expand(kernel: Kernel, rows: TrainingRows) -> tuple[Standardization, KernelExpansion]:
-    """Return the units of the features, and the kernel expansion of the rows in these units.
-
-    The coordinates of all rows serve for the fits without a fold too. A ridge keeps coefficients in
-    the span of the rows of the fit, by the representer theorem, so that the rows left out have no
-    influence.
-    """
-    units = kernel_units(kernel, rows.X, rows.weight)
-    return units, KernelExpansion.from_rows(kernel, units.rows(rows.X))
-
-
-def identity_units(X: FloatArray) -> Standardization:
-    """Return units that leave coordinates as they are: their norm is that of the function."""
-    return Standardization(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
 
 def check_kernel_start(start: Any) -> None:
@@ -153,16 +243,9 @@ def expansion_model(
 ) -> tuple[FloatArray, IntArray]:
     """Return the coefficients of rows that are not zero, and the indices of these rows.
 
-    Parameters
-    ----------
-    space : KernelExpansion
-    solution : Solution
-        Its coefficients of the rows are used if it has them: those of a support vector machine are
-        zero for most rows.
-    line : array of shape (r,)
-        A multiple of the solution's coefficients, without intercept.
-    keyed : KeyedRows
-        Its entries are the rows of the solution.
+    The solution's coefficients of the rows are used if it has them: those of a support vector
+    machine are zero for most rows. `line` is a multiple of the solution's coefficients, without
+    intercept.
     """
     if solution.dual is None:
         coefficients = space.coefficients(line)
@@ -414,7 +497,11 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
             start = start_of(self.start, self, metric, prepared.units)
         else:
             check_kernel_start(self.start)
-            self._units, space = expand(kernel, keyed.all_rows(self.positive_))
+            # The coordinates of all rows serve for the fits without a fold too: a ridge keeps
+            # coefficients in the span of the rows of the fit, by the representer theorem.
+            rows_of_all = keyed.all_rows(self.positive_)
+            self._units = kernel_units(kernel, rows_of_all.X, rows_of_all.weight)
+            space = KernelExpansion.from_rows(kernel, self._units.rows(rows_of_all.X))
             coordinates = replace(keyed, X=space.X)
             units, start = identity_units(space.X), None
             prepared = prepare(coordinates, self.positive_, n_folds, None, units)
@@ -487,9 +574,7 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
                 candidate.fit()
         return frontier.fitted
 
-    def _solver(
-        self,
-    ) -> Callable[[DataObjective, FloatArray, Callback | None], Solution] | None:
+    def _solver(self) -> Callable[[DataObjective, FloatArray, Callback | None], Solution] | None:
         """Return the solver of a given loss; None for the cost sweep."""
         if self.loss is None:
             return None
@@ -503,22 +588,9 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
 
         return solve
 
-    def _state_arrays(self) -> dict[str, Any]:
-        if self._kernel is None:
-            return super()._state_arrays()
-        support = np.asarray(self.support_, dtype=np.int64)
-        return {"intercept": self.intercept_, "support": support} | expansion_arrays(self)
-
     def _state_facts(self) -> Facts:
         facts = Facts(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
         return facts if self._kernel is None else Facts(facts, kernel=kernel_facts(self._kernel))
-
-    @classmethod
-    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
-        if "rows" in state.arrays:
-            return restored_expansion(state)
-        require("kernel" not in state.facts, "its kernel does not match its arrays")
-        return super()._restored_scoring(state) | {"_kernel": None}
 
     @classmethod
     def _restored_facts(cls, facts: Facts) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Evaluation of a fitted classifier on rows it was not fitted to."""

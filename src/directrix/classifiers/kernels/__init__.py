@@ -1,1 +1,0 @@
-"""Kernels, kernel expansions as linear models, and stochastic gradient descent."""

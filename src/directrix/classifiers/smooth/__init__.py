@@ -1,1 +1,0 @@
-"""Linear classifiers fitted to all scores of the rows."""
