@@ -2,13 +2,15 @@
 
 ``python -m benchmarks.papers.hasan_pal_2015.kernels`` measures what is missing of Tables 14 and 15
 (`kernel_tables`), of support vectors against training rows (`support_vectors`) and of Nystroem's
-features against the exact kernel (`nystroem`), or of those named. ``--quick`` measures less,
-``--report`` nothing. It draws ``support_vectors.png`` and writes ``kernels.md``.
+features against the exact kernel (`nystroem`), or of those named. ``--methods "sparse KBBLR"``
+measures only these, ``--minutes`` ends before the next fit, ``--quick`` measures less, ``--report``
+nothing. It draws ``support_vectors.png`` and writes ``kernels.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -236,11 +238,17 @@ def main() -> None:
     """Run, draw and report."""
     parser = option_parser(__doc__, "few folds, few rows")
     parser.add_argument("experiments", nargs="*", help=f"of {', '.join(EXPERIMENTS)}")
+    parser.add_argument("--methods", nargs="*", help="all by default")
+    parser.add_argument("--minutes", type=float, default=inf, help="of each experiment")
     args = parser.parse_args()
     for name in () if args.report else args.experiments or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
-        plan = experiment.planned(quick=args.quick)
-        measure_missing(experiment.RECORD, plan, experiment.measured)
+        plan = (
+            key
+            for key in experiment.planned(quick=args.quick)
+            if args.methods is None or set(args.methods).intersection(key)
+        )
+        measure_missing(experiment.RECORD, plan, experiment.measured, minutes=args.minutes)
     _draw()
     write_report(REPORT, lines())
 
