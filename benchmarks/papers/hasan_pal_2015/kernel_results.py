@@ -48,6 +48,10 @@ class Growth:
         """Return the training rows that a method is measured with."""
         return sorted(n for name, n in self._fits if name == method)
 
+    def shuffles(self, method: str, rows: int) -> int:
+        """Return how many shuffles there are."""
+        return len(self._fits.get((method, rows), {}))
+
     def support(self, method: str, rows: int) -> FloatArray:
         """Return the support vectors of each shuffle."""
         return np.array([fit[0] for fit in self._fits[method, rows].values()])

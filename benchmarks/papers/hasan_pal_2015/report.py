@@ -33,6 +33,8 @@ _PAIRS = (
     *((ours, LOGISTIC) for ours in _CLAIMED),
     *(("BBLR3", SVM), ("BBLR4", SVM), ("BBLR2", "SLA"), ("BBLR3", "BBLR2"), ("BBLR4", "BBLR3")),
 )
+#: Why a method by SLA is not measured in full.
+_SLA = "a fit probes every coefficient at up to 80 offsets in each of many sweeps"
 #: Why a method by SLAM is not measured in full, by protocol.
 _SLAM = {
     **dict.fromkeys(("train", "clean", "outl", "flip"), "a fit to liver can take minutes"),
@@ -118,10 +120,10 @@ def _missing(measured: Measured) -> list[str]:
                 counts = ", ".join(
                     f"{short(name)} {count}" for name, count in zip(about.sets, done, strict=True)
                 )
-                why = f"; {_SLAM[protocol]}" if method in ("BBLR3", "BBLR4") else ""
+                why = _SLAM[protocol] if method in ("BBLR3", "BBLR4") else _SLA
                 lines.append(
                     f"* {method}, tables {', '.join(map(str, about.tables))} ({protocol}): "
-                    f"{counts} of {planned} repeats{why}."
+                    f"{counts} of {planned} repeats; {why}."
                 )
     if not lines:
         return []
