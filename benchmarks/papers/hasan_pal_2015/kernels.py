@@ -116,11 +116,14 @@ def _beside_svm(folds: Folds, sparse: str) -> list[str]:
         numbers = [
             cell
             for m in pair
-            for cell in (f"{folds.percent(name, m, *pair):.2f}", f"{folds.support(name, m):.0f}")
+            for cell in (
+                f"{folds.percent(name, m, *pair):.2f}",
+                f"{folds.support(name, m, *pair):.0f}",
+            )
         ]
         numbers.append(str(folds.count(name, sparse)))
         lines.append(line(short(name), *(known[15, name, c] for c in printed), *numbers))
-    fewer = sum(folds.support(s, sparse) < folds.support(s, tables.SVM) for s in sets)
+    fewer = sum(folds.support(s, sparse) < folds.support(s, tables.SVM, sparse) for s in sets)
     return [
         *lines,
         "",
