@@ -34,6 +34,10 @@ def test_docs_have_the_growth_of_support_vectors():
         assert f"| {n} | {' | '.join(cells)} |" in docs
     exponents = (f"{growth.exponents(m).mean():.2f}" for m in methods)
     assert f"| exponent | {' | '.join(exponents)} |" in docs
+    for n in growth.sizes(kernels.PAPERS_SPARSE):
+        kept = growth.support(kernels.PAPERS_SPARSE, n).mean()
+        error = growth.percent(kernels.PAPERS_SPARSE, n).mean()
+        assert f"{kept:.0f} of {n} rows (error {error:.1f} %)" in docs
 
 
 def test_kernels_that_are_not_measured_in_full_have_a_reason():
