@@ -55,6 +55,13 @@ if TYPE_CHECKING:
 
     Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
 
+#: What to do if every row is predicted to be of one class and no threshold was searched for.
+_FOLDS_REMEDY = (
+    "Give a number of folds as cv, so that held-out rows set the threshold, or "
+    "class_weight='balanced'."
+)
+_LOSS_REMEDY = "Give a loss whose threshold held-out rows set, or class_weight='balanced'."
+
 # ── Where descents start, and the grids of ``alpha`` and ``levels`` ───────────────────────────────
 
 
@@ -84,8 +91,13 @@ def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization
         previous = units.line_there(toward_positive(classifier, line))
         return lambda *_: previous
     if start == "moments":
-        return lambda *rows: Frontier(Moments.of(*rows)).best(metric).line
+        return lambda *rows: _moment_line(metric, Moments.of(*rows))
     return None
+
+
+def _moment_line(metric: Metric, moments: Moments) -> FloatArray:
+    """Return the best line for normal scores; `Frontier.best` would warn if it is constant."""
+    return Frontier(moments).minimize_risk(metric.risk(moments.weight)).line
 
 
 def validate_grid(given: Any, default: Sequence[float], name: str) -> tuple[float, ...]:
@@ -542,14 +554,17 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         if self.cv is None and not self.loss_.shift_invariant:
             line, scores = refit.solution.coef, refit.objective.scores(refit.solution.coef)
             fitted = finalize_on_rows(metric, seen, units.line_back(line), scores)
+            remedy = _FOLDS_REMEDY
         elif frontier.keep_intercept:
             line = units.line_back(refit.line)
             fitted = finalize_on_rows(metric, seen, line, chosen.scores)
+            remedy = _LOSS_REMEDY
         else:
             selection = Selection.of(seen, candidates, comparison, comparison.best)
             lines = Lines(refit.line, chosen.fold_lines)
             fitted = finalize(metric, selection, lines, units=units).fitted
-        self._set_lines([fitted])
+            remedy = ""
+        self._set_lines([fitted], remedy)
         if sweep.space is not None:
             self._set_expansion(sweep.space, refit.solution, sweep.keyed)
         progress.stage(

@@ -260,10 +260,14 @@ def fit_threshold(
     return threshold, curve, index
 
 
-def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any]) -> None:
+def warn_about_one_class(
+    points: Sequence[OperatingPoint], classes: Sequence[Any], without_search: str = ""
+) -> None:
     """Warn once if delivered thresholds predict one class for every row.
 
-    ``points``: of two classes, or of each of several against the others.
+    ``points``: of two classes, or of each of several against the others. ``without_search``: the
+    remedy, where the intercept is that of the least training loss and no threshold was searched
+    for.
     """
     constant = [k for k, point in enumerate(points) if point.predicts_one_class]
     if not constant:
@@ -275,15 +279,18 @@ def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any
     if len(points) > 1:
         named = ", ".join(str(classes[k]) for k in constant)
         against = f" for the score of {named} against the others"
-    advice = (
+    if without_search:
+        reason = "the intercept is that of the least training loss, no threshold was searched for"
+    else:
+        reason = f"no threshold does better by {point.metric} on {point.rows}"
+    advice = without_search or (
         "Try a metric that does not depend on the prior (such as 'balanced_error' or "
         "RecallAtFPR), class_weight='balanced', or other features."
         if point.metric.limit is None
         else "Give more rows, a looser limit, or other features."
     )
     warn(
-        f"every row is predicted {label}{against}: no threshold does better by {point.metric} on "
-        f"{point.rows}. {advice}",
+        f"every row is predicted {label}{against}: {reason}. {advice}",
         OneClassPredictedWarning,
         stacklevel=find_stacklevel(),
     )
