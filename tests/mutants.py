@@ -19,6 +19,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,22 @@ NEAREST = 6
 
 #: Faults that no test can find, by what was changed, each with the reason.
 EQUIVALENT: dict[tuple[str, str, str], str] = {}
+
+
+#: A file that pytest, with this module as a plug-in, writes the names of failed tests to.
+FAILED = "DIRECTRIX_FAILED"
+
+
+def pytest_runtest_logreport(report):
+    """Note the name of a test that fails."""
+    if report.failed and FAILED in os.environ:
+        with Path(os.environ[FAILED]).open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
+def pytest_collectreport(report):
+    """Note the name of a file that cannot be imported."""
+    pytest_runtest_logreport(report)
 
 
 # ── faults ────────────────────────────────────────────────────────────────────────────────────────
@@ -340,16 +357,19 @@ class Clone:
     def pytest(self, names, limit, *options):
         """Run files of tests until one fails; return its name, "" if none does, or None if late."""
         deselected = [f"--deselect={name}" for name in sorted(self.broken)]
-        command = [self.python, "-m", "pytest", "-q", "-x", "-rfE", "-p", "no:randomly"]
+        command = [self.python, "-m", "pytest", "-q", "-x", "-p", "mutants", "-p", "no:randomly"]
         command += ["-p", "no:cacheprovider", "--tb=no", *self.options, *options, *deselected]
+        listed, failed = self.folder / "tests.list", self.folder / "failed.list"
+        listed.write_text("\n".join(names), encoding="utf-8")
+        failed.write_text("", encoding="utf-8")
+        places = self.folder / "src", self.folder, ROOT / "tests"
         env = os.environ | {
-            "PYTHONPATH": os.pathsep.join(map(str, (self.folder / "src", self.folder))),
+            "PYTHONPATH": os.pathsep.join(map(str, places)),
             "PYTHONDONTWRITEBYTECODE": "1",
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
+            FAILED: str(failed),
         }
-        listed = self.folder / "tests.list"
-        listed.write_text("\n".join(names), encoding="utf-8")
         process = subprocess.Popen(
             [*command, f"@{listed}"],
             cwd=self.folder,
@@ -362,16 +382,16 @@ class Clone:
         try:
             said, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)  # also what tests have started
+            os.killpg(process.pid, signal.SIGKILL)  # also what tests have started
             process.communicate()
             return None
         if process.returncode in (0, 5):  # 5: no test was chosen
             return ""
-        failed = re.findall(r"(?m)^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said)
-        if not failed:
+        names = failed.read_text(encoding="utf-8").splitlines()
+        if not names:
             message = f"pytest ended with {process.returncode} and named no test:\n{said[-2000:]}"
             raise RuntimeError(message)
-        return failed[0]
+        return names[0]
 
     def find(self, fault, names, limit, *options):
         """Run files of tests on a fault; return the test that finds it, "" or None."""
@@ -390,13 +410,13 @@ class Clone:
             self.broken.add(test)
 
 
-def examine(clone, fault, graph, workers):
+def examine(clone, fault, graph, args):
     """Return what becomes of a fault."""
     names = files_of_tests(fault.path, graph)
     near, far = names[:NEAREST], names[NEAREST:]
     test = clone.find(fault, near, NEAR_LIMIT, "-n", "0")
-    if test == "":
-        test = clone.find(fault, far, FAR_LIMIT, "-n", str(workers))
+    if test == "" and not args.near:
+        test = clone.find(fault, far, FAR_LIMIT, "-n", str(args.workers))
     if test is None:
         return "killed", "time"
     return ("killed", test) if test else ("survived", "")
@@ -449,6 +469,7 @@ def report(chosen, known, suite):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--all-cases", action="store_true", help="all cases of all tests")
+    parser.add_argument("--near", action="store_true", help=f"the {NEAREST} nearest files of tests")
     parser.add_argument("--only", help="those whose path holds this text")
     parser.add_argument("--list", action="store_true", help="print the faults and plant none")
     parser.add_argument("--report", action="store_true", help="print the record and plant none")
@@ -459,7 +480,7 @@ def main():
     parser.add_argument("--python", default=sys.executable, help="that has the test libraries")
     parser.add_argument("--record", type=Path, default=ROOT / "build" / "mutants.csv")
     args = parser.parse_args()
-    suite = "all" if args.all_cases else "quick"
+    suite = ("all" if args.all_cases else "quick") + (", near" if args.near else "")
     chosen = [
         fault
         for fault in choose(args.count, args.seed)
@@ -483,7 +504,7 @@ def main():
         )
         for number, fault in enumerate(left[: args.at_most], start=1):
             began = time.monotonic()
-            outcome, test = examine(clone, fault, graph, args.workers)
+            outcome, test = examine(clone, fault, graph, args)
             seconds = round(time.monotonic() - began, 1)
             changed = fault.name, fault.before, fault.after
             result = Result(*changed, suite, outcome, test, seconds)
