@@ -2,7 +2,8 @@
 
 ``--all-cases`` asks for all of them, and ``--cases N`` for another number. In the quick form every
 test is run, with cases whose values differ as much as they can, and with a tenth of its random
-examples. A hash breaks ties, so that tests of the same matrix meet different parts of it.
+examples. A hash breaks ties, so that tests of the same matrix meet different parts of it. Folders
+of arithmetic keep all their cases.
 """
 
 from collections import defaultdict
@@ -16,6 +17,21 @@ class Selection:
 
     limit: int | None = 2
 
+
+#: Folders in which a case takes milliseconds: thousands of cases take half a minute together.
+CHEAP = tuple(
+    f"tests/{room}/"
+    for room in (
+        "checks",
+        "exceptions",
+        "frontier",
+        "losses",
+        "metrics",
+        "moments",
+        "risks",
+        "solve",
+    )
+)
 
 #: Set from the command line before tests are imported.
 SELECTION = Selection()
@@ -85,6 +101,6 @@ def few(items, limit):
 
 
 def has_all_cases(item):
-    """Return whether a test is marked ``every_case``, without names of parameters."""
+    """Return whether a test is cheap or marked ``every_case``, without names of parameters."""
     mark = item.get_closest_marker("every_case")
-    return mark is not None and not mark.args
+    return item.nodeid.startswith(CHEAP) if mark is None else not mark.args

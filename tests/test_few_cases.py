@@ -73,6 +73,13 @@ def test_every_test_is_run_and_the_same_cases_in_any_order(turned):
     assert names == {item.nodeid for item in few(items, 2)[0]}
 
 
+def test_folders_of_arithmetic_keep_all_cases():
+    items = [Item(f"tests/{room}/a[{x}]", x=x) for room in ("risks", "cli") for x in "pqrs"]
+    names = [item.nodeid for item in few(items, 1)[0]]
+    assert sum("risks" in name for name in names) == 4
+    assert sum("cli" in name for name in names) == 1
+
+
 def test_tests_of_one_matrix_meet_different_parts_of_it():
     items = [Item(f"{test}[{x}]", x=x) for test in "abcdefgh" for x in "pqrstuvw"]
     kept, _ = few(items, 1)

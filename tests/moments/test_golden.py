@@ -12,8 +12,6 @@ from nearness import worst_ratio
 
 from directrix import Moments
 
-pytestmark = pytest.mark.every_case  # each case reads its own file
-
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.moments"))
 
