@@ -18,18 +18,12 @@ class Selection:
     limit: int | None = 2
 
 
-#: Folders in which a case takes milliseconds: thousands of cases take half a minute together.
+#: Folders in which a case takes milliseconds: thousands of cases take a minute together.
 CHEAP = tuple(
     f"tests/{room}/"
     for room in (
-        "checks",
-        "exceptions",
-        "frontier",
-        "losses",
-        "metrics",
-        "moments",
-        "risks",
-        "solve",
+        *("checks", "exceptions", "frontier", "losses", "metrics"),
+        *("moments", "risks", "solve", "tables"),
     )
 )
 

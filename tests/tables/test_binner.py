@@ -23,7 +23,6 @@ CHECKS = parametrize_with_checks(
 )
 
 
-@pytest.mark.every_case
 # Before scikit-learn 1.9 the checks are a generator, which pytest 9 deprecates.
 @pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
 def test_checks_of_scikit_learn(estimator, check):

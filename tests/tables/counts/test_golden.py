@@ -9,8 +9,6 @@ from summary_files import take_apart
 from directrix.tables import BinCounts
 from directrix.tables.counts.storage import VERSION
 
-pytestmark = pytest.mark.every_case  # each case reads its own file
-
 GOLDEN = Path(__file__).parent / "golden"
 FILES = sorted(GOLDEN.glob("*.counts"))
 
