@@ -382,9 +382,11 @@ class Clone:
         try:
             said, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # also what tests have started
-            process.communicate()
             return None
+        finally:
+            if process.poll() is None:  # late, or this program is asked to end
+                os.killpg(process.pid, signal.SIGKILL)  # also what tests have started
+                process.communicate()
         if process.returncode in (0, 5):  # 5: no test was chosen
             return ""
         names = failed.read_text(encoding="utf-8").splitlines()
@@ -492,6 +494,8 @@ def main():
             say(f"{fault.name}: {fault.before} -> {fault.after}")
         report(chosen, known, suite)
         return
+    # The clone is removed and tests are stopped also where the program is terminated.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated; the record is kept"))
     args.record.parent.mkdir(parents=True, exist_ok=True)
     left = [fault for fault in chosen if (fault.name, fault.after, suite) not in known]
     left = [fault for fault in left if (fault.path, fault.before, fault.after) not in EQUIVALENT]
