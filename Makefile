@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint types imports workflows test laws compatibility engines fuzz speed compare evidence evidence-quick docs build ci clean
+.PHONY: help install lint types imports workflows test test-all laws compatibility engines fuzz speed compare evidence evidence-quick docs build ci clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,17 +30,20 @@ workflows: ## Check the workflows of GitHub by their schema, and with zizmor
 	$(BIN)check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)zizmor --offline --quiet .github
 
-test: ## Run all tests and every example in README, docs and docstrings
+test: ## Run at most two cases of each test, and every example in README, docs and docstrings
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2
 
-laws: ## Run the laws alone, in one process
-	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/laws
+test-all: ## Run what `make ci` runs with all cases of all tests, and the gallery executed
+	bash .ci/run --all
+
+laws: ## Run all cases of the laws, in one process
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/laws
 
 compatibility: ## Read the files that earlier versions wrote
 	$(PYTHON) -m pytest tests/export/test_golden.py tests/moments/test_golden.py tests/moments/test_histogram_file.py tests/tables/test_binner_file.py tests/tables/counts/test_golden.py
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
-	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
+	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
 
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py
@@ -71,7 +74,7 @@ evidence: ## Measure all tables, figures and the arena, and write the page; resu
 	$(PYTHON) -m benchmarks.arena.pages
 
 evidence-quick: ## Measure some tracked figures again and compare; write reports and the page anew
-	$(PYTHON) -m pytest -q tests/benchmarks
+	$(PYTHON) -m pytest -q --all-cases tests/benchmarks
 	$(PYTHON) -m benchmarks.arena.run --quick
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.run --report > /dev/null
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.calibration --report > /dev/null
@@ -86,7 +89,7 @@ docs: ## Build the site into build/site; needs the group docs
 build: ## Build sdist and wheel into dist/
 	$(PYTHON) -m build
 
-ci: ## Run everything a change must pass
+ci: ## Run what a change must pass
 	bash .ci/run
 
 clean: ## Remove caches and built files

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from few_cases import FEW_CASES, examples, few
+from few_cases import SELECTION, examples, few
 from hypothesis import settings
 
 #: Where everything that the engines need is installed, a test that skips has not been run.
@@ -14,9 +14,32 @@ SKIPPED = os.environ.get("DIRECTRIX_SKIPPED")
 #: The reasons of tests whose data sets are not part of the repository name this variable.
 DATA = "DIRECTRIX_DATA"
 
-# The same cases on every run: a change, not chance, turns a test red.
-settings.register_profile("same-cases", derandomize=True, deadline=None, max_examples=examples(100))
-settings.load_profile("same-cases")
+
+def pytest_addoption(parser):
+    group = parser.getgroup("cases")
+    group.addoption(
+        "--cases",
+        type=int,
+        default=SELECTION.limit,
+        metavar="N",
+        help="how many cases of a parametrised test are run, unless it is marked every_case",
+    )
+    group.addoption("--all-cases", action="store_true", help="run every case of every test")
+
+
+def pytest_configure(config):
+    SELECTION.limit = None if config.getoption("all_cases") else config.getoption("cases")
+    # The same cases on every run: a change, not chance, turns a test red.
+    settings.register_profile(
+        "same-cases", derandomize=True, deadline=None, max_examples=examples(100)
+    )
+    settings.load_profile("same-cases")
+
+
+def pytest_report_header():
+    if SELECTION.limit is not None:
+        return f"quick form: at most {SELECTION.limit} cases of a test; --all-cases runs all"
+    return None
 
 
 @pytest.fixture
@@ -30,8 +53,8 @@ def figure(request):
 
 
 def pytest_collection_modifyitems(config, items):
-    if FEW_CASES:
-        items[:], left_out = few(items)
+    if SELECTION.limit is not None:
+        items[:], left_out = few(items, SELECTION.limit)
         config.hook.pytest_deselected(items=left_out)
 
 

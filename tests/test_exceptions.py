@@ -68,6 +68,8 @@ from directrix.metrics import RecallAtFPR
 from directrix.rows.rows import FrameRows
 from directrix.solve import lbfgs
 
+pytestmark = pytest.mark.every_case  # each case sees its own error, and is cheap
+
 #: Errors, the fields that they carry, and their messages.
 ERRORS = [
     (

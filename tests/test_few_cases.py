@@ -1,7 +1,10 @@
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from few_cases import different, few
+
+pytestmark = pytest.mark.every_case
 
 
 def combinations(*sizes):
@@ -25,16 +28,31 @@ def test_few_cases_are_all_chosen(count):
     assert sorted(different(combinations(count), limit=3)) == list(range(count))
 
 
+def test_every_value_of_a_covered_parameter_is_chosen_once():
+    cases = combinations(3, 7)
+    chosen = [cases[index] for index in different(cases, limit=2, covered=["p1"])]
+    assert sorted(case["p1"] for case in chosen) == list(range(7))
+    assert {case["p0"] for case in chosen} == {0, 1, 2}
+
+
+def test_the_rank_decides_among_equally_different_cases():
+    assert different(combinations(4), limit=2, rank=[3, 1, 0, 2]) == [2, 1]
+
+
 class Item:
     """What the selection asks of a test."""
 
-    def __init__(self, nodeid, *, marked=False, **params):
-        self.nodeid, self.marked = nodeid, marked
+    def __init__(self, nodeid, *, mark=None, **params):
+        self.nodeid, self.mark = nodeid, mark
         if params:
-            self.callspec = type("CallSpec", (), {"params": params})
+            self.callspec = SimpleNamespace(params=params)
 
     def get_closest_marker(self, name):
-        return (self.marked and name == "every_case") or None
+        return self.mark if name == "every_case" else None
+
+
+ALL = SimpleNamespace(args=())
+COVERED = SimpleNamespace(args=("y",))
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -42,10 +60,28 @@ def test_every_test_is_run_and_the_same_cases_in_any_order(turned):
     items = [
         Item("a"),
         *(Item(f"b[{x}{y}]", x=x, y=y) for x, y in product("pqrs", "tu")),
-        *(Item(f"c[{x}]", marked=True, x=x) for x in "vwxyz"),
+        *(Item(f"c[{x}]", mark=ALL, x=x) for x in "vwxyz"),
+        *(Item(f"d[{x}{y}]", mark=COVERED, x=x, y=y) for x, y in product("pq", "tuvwx")),
     ]
-    kept, left_out = few(items[::-1] if turned else items)
+    kept, left_out = few(items[::-1] if turned else items, 2)
     names = {item.nodeid for item in kept}
     assert {"a", *(f"c[{x}]" for x in "vwxyz")} < names
-    assert names & {item.nodeid for item in items[1:9]} == {"b[pt]", "b[qu]"}
+    first, second = sorted(name for name in names if name[0] == "b")
+    assert all(one != other for one, other in zip(first[2:4], second[2:4], strict=True))
+    assert sorted(name[3] for name in names if name[0] == "d") == list("tuvwx")
     assert len(kept) + len(left_out) == len(items)
+    assert names == {item.nodeid for item in few(items, 2)[0]}
+
+
+def test_folders_of_arithmetic_keep_all_cases():
+    items = [Item(f"tests/{room}/a[{x}]", x=x) for room in ("risks", "cli") for x in "pqrs"]
+    names = [item.nodeid for item in few(items, 1)[0]]
+    assert sum("risks" in name for name in names) == 4
+    assert sum("cli" in name for name in names) == 1
+
+
+def test_tests_of_one_matrix_meet_different_parts_of_it():
+    items = [Item(f"{test}[{x}]", x=x) for test in "abcdefgh" for x in "pqrstuvw"]
+    kept, _ = few(items, 1)
+    assert len(kept) == 8
+    assert len({item.callspec.params["x"] for item in kept}) > 3

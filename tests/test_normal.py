@@ -11,6 +11,8 @@ from scipy.stats import norm
 from directrix._normal import cdf, density, hazard, hazard_slope, log_density, z_value
 from directrix.checks.risks import CENTRAL
 
+pytestmark = pytest.mark.every_case  # each is cheap
+
 EPS = np.finfo(float).eps
 Z = [-40.0, -37.5, -20.0, -8.0, -2.5, -1.0, -1e-9, 0.0, 1e-9, 0.3, 1.0, 2.5, 8.0, 20.0, 37.5]
 

@@ -23,6 +23,8 @@ from directrix.risks import (
     RankingRisk,
 )
 
+pytestmark = pytest.mark.every_case  # each is cheap
+
 HOLDERS = {"dense": np.asarray, "sparse": sparse.csr_array, "sparse matrix": sparse.csr_matrix}
 every_holder = pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
 

@@ -11,6 +11,8 @@ import pytest
 
 import directrix
 
+pytestmark = pytest.mark.every_case  # each case sees its own name or folder
+
 SOURCE = Path(directrix.__file__).parent
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"

@@ -9,6 +9,8 @@ import pytest
 
 import directrix
 
+pytestmark = pytest.mark.every_case  # each case sees its own workflow
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 #: A release candidate has the changelog of the release.

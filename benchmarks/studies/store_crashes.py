@@ -39,7 +39,7 @@ from directrix.monitoring import SummaryStore
 from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts
 
-ROUNDS, QUICK = 200, 6
+ROUNDS, QUICK = 200, 2
 N_DAYS, N_PARTS, N_WRITERS, N_READERS = 12, 3, 4, 2
 DAYS = [date(2026, 1, 1) + timedelta(days=k) for k in range(N_DAYS)]
 #: Seconds between kills, at first and at most; they get rarer, so that a round ends.

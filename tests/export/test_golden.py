@@ -14,6 +14,8 @@ from summary_files import take_apart, without_writers
 from directrix.export import load, save
 from directrix.export.model_file import LAYOUT
 
+pytestmark = pytest.mark.every_case  # each case reads its own file
+
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.model"))
 

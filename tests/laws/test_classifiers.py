@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from few_cases import FEW_CASES
+from few_cases import SELECTION
 from nearness import distance
 from scipy import sparse
 from sklearn.base import clone
@@ -115,8 +115,10 @@ ESTIMATORS = [
     ScorecardClassifier(cv=2, time_budget=1e-9),
     ScorecardClassifier(cv=2, time_budget=1e-9, train_on="counts"),
 ]
-if FEW_CASES:  # the first of each class; what scikit-learn checks is new in every release
-    ESTIMATORS = list({type(estimator): estimator for estimator in ESTIMATORS[::-1]}.values())
+if SELECTION.limit is not None:  # the first of each class, and one with a kernel
+    first = {type(estimator): estimator for estimator in ESTIMATORS[::-1]}
+    first[DirectClassifier] = DirectClassifier(cv=2, time_budget=1e-9)
+    ESTIMATORS = [*first.values(), SmoothClassifier(loss="hinge", kernel="rbf", alpha=1e-2, cv=2)]
 CHECKS = parametrize_with_checks(ESTIMATORS).mark
 
 

@@ -370,6 +370,7 @@ ROLES = {
 }
 
 
+@pytest.mark.every_case("engine")
 @pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
 def test_the_summary_is_that_of_the_rows(engine, folders, roles):
     pieces = cut(frame(), 5)

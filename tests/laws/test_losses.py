@@ -91,6 +91,7 @@ def is_solved(loss):
     return isinstance(loss.base, FEW_ROWS)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("law", LAWS)
 def test_law(law):
     law()

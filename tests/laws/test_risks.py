@@ -63,6 +63,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("law", LAWS)
 def test_law(law):
     law()
