@@ -23,7 +23,7 @@ def objective(recipe, left_out, X, positive, weight, fold):
 
 @pytest.fixture(params=[True, False], ids=["all blocks in one go", "block by block"])
 def few(request, monkeypatch):
-    monkeypatch.setattr(_sigmoid_problems, "_FEW", 1 << 30 if request.param else 0)
+    monkeypatch.setattr(_sigmoid_problems, "_FEW_SCORES", 1 << 30 if request.param else 0)
 
 
 @pytest.mark.usefixtures("few")

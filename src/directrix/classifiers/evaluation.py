@@ -586,13 +586,7 @@ def score_histogram(
     task = Score(features, classes[-1], [FoldModels(0, line[None])])
     scored: Scored = run(source, plan, task, **reading)
     histogram = scored.histograms[0]
-    return ScoreHistogram(
-        classes, histogram.counts[0], histogram.weight_sq, model=_identity(formula, line)
-    )
-
-
-def _identity(formula: ScoringFormula, line: Any) -> str:
-    """Return a checksum of the coefficients, the names of the features and the classes."""
-    digest = hashlib.sha256(line.astype("<f8").tobytes())
-    digest.update(repr((formula.features, formula.classes)).encode())
-    return digest.hexdigest()[:16]
+    model = hashlib.sha256(line.astype("<f8").tobytes())
+    model.update(repr((formula.features, formula.classes)).encode())
+    identity = model.hexdigest()[:16]
+    return ScoreHistogram(classes, histogram.counts[0], histogram.weight_sq, model=identity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics.base import Metric
+
+    #: All rows, which set the threshold, and those on which candidates are compared.
+    GivenRows = tuple[TrainingRows, TrainingRows]
 
 # ── The line of least risk, from a summary alone ──────────────────────────────────────────────────
 
@@ -140,16 +143,9 @@ def require_rows_in_folds(moments: Moments) -> None:
 
 _FOLDS = 5
 #: With fewer rows of the smaller class per feature, a line fits its training rows too well.
-_ENOUGH = 100
+_MIN_ROWS_PER_FEATURE = 100
 #: Shrinkages that are compared on rows.
 _SHRINKAGES = tuple(float(share) for share in np.geomspace(1e-3, 1.0, 7))
-
-
-class _TrainingRows(NamedTuple):
-    """All rows, which set the threshold, and those on which candidates are compared."""
-
-    rows: TrainingRows
-    seen: TrainingRows
 
 
 class MomentClassifier(ThresholdClassifier):
@@ -267,7 +263,7 @@ class MomentClassifier(ThresholdClassifier):
         if rows.fold is None:
             weighted = keyed.weighted(self.class_weight, self.classes_)
             seen = weighted.training_rows(self.positive_, 1, MOST_ROWS)
-        given = _TrainingRows(rows, seen) if self.choose == "rows" else None
+        given = (rows, seen) if self.choose == "rows" else None
         self._learn(moments, metric, given, progress)
         return self
 
@@ -396,11 +392,11 @@ class MomentClassifier(ThresholdClassifier):
     def _holds_out(self, rows: TrainingRows) -> bool:
         """Whether rows must be held out: they are few, or they choose the shrinkage."""
         smaller = min(rows.weight[rows.positive].sum(), rows.weight[~rows.positive].sum())
-        few = self.choose == "rows" and smaller < _ENOUGH * rows.X.shape[1]
+        few = self.choose == "rows" and smaller < _MIN_ROWS_PER_FEATURE * rows.X.shape[1]
         return few or self.shrinkage == "cv"
 
     def _learn(
-        self, moments: Moments, metric: Metric, rows: _TrainingRows | None, progress: Progress
+        self, moments: Moments, metric: Metric, rows: GivenRows | None, progress: Progress
     ) -> None:
         """Choose a line by rows or, without them, by the risk; the last class is the positive."""
         self._keep_summary(moments)
@@ -422,7 +418,7 @@ class MomentClassifier(ThresholdClassifier):
         self._set_lines([fitted])
 
     def _by_rows(
-        self, moments: Moments, metric: Metric, given: _TrainingRows, progress: Progress
+        self, moments: Moments, metric: Metric, given: GivenRows, progress: Progress
     ) -> tuple[Frontier, FittedLine]:
         """Return the line of the family that is best on rows, and its frontier."""
         rows, seen = given

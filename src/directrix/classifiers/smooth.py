@@ -68,8 +68,8 @@ _LOSS_REMEDY = "Give a loss whose threshold held-out rows set, or class_weight='
 def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization) -> Start | None:
     """Return a function from rows to where their descent starts; None for zero.
 
-    `start` is "moments", "zero", "previous" (the last line of the classifier) or a line of shape (d
-    + 1,); `units` are those of the descents.
+    `start` is "moments", "zero", "previous" (the last line of the classifier) or a line; `units`
+    are those of the descents.
     """
     if not isinstance(start, str):
         line = np.asarray(start, dtype=np.float64)
@@ -565,19 +565,16 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
             fitted = finalize(metric, selection, lines, units=units).fitted
             remedy = ""
         self._set_lines([fitted], remedy)
-        if sweep.space is not None:
-            self._set_expansion(sweep.space, refit.solution, sweep.keyed)
+        if sweep.space is not None:  # the coefficients of rows replace the line of the coordinates
+            given = sweep.space, refit.solution, self.coef_[0], sweep.keyed
+            dual, self.support_ = expansion_model(*given)
+            del self.coef_
+            self.dual_coef_, self.n_support_ = dual[None], len(self.support_)
+            self.support_vectors_ = sweep.keyed.X[self.support_]
         progress.stage(
             f"chosen from {len(candidates)} candidates: {chosen.name}; {metric.label} "
             f"{comparison.values[comparison.best]:.4f} on held-out rows"
         )
-
-    def _set_expansion(self, space: KernelExpansion, solution: Solution, keyed: KeyedRows) -> None:
-        """Replace the line of the coordinates by the coefficients of rows."""
-        dual, self.support_ = expansion_model(space, solution, self.coef_[0], keyed)
-        del self.coef_
-        self.dual_coef_, self.n_support_ = dual[None], len(self.support_)
-        self.support_vectors_ = keyed.X[self.support_]
 
     def _candidates(self, metric: Metric, frontier: RowFrontier) -> list[RowCandidate]:
         """Return all candidates; for a ranking the cost sweep continues with pairwise losses."""

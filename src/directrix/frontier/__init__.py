@@ -3,7 +3,7 @@
 A *line* is a linear classifier: coefficients, and an intercept last. A *frontier* is a set of lines
 among which every metric has its optimum, or nearly: `Frontier` makes them from class moments,
 `RowFrontier` from rows. `Search` decides which candidates to try for a metric, the rules of
-`select` choose one by its loss on held-out rows, and `choice_validation` estimates how it does on
+`compare` choose one by its loss on held-out rows, and `choice_validation` estimates how it does on
 new rows.
 """
 

@@ -421,7 +421,7 @@ def _on_grid(node: AnyArray, position: AnyArray, weight: AnyArray, k: int) -> Fl
 #: Exponents beyond this make no difference to a sum with one.
 _LARGEST_EXPONENT = 80.0
 #: Up to so many scores all blocks are evaluated in one go, those of a left-out fold too.
-_FEW = 2 * CACHED_NUMBERS
+_FEW_SCORES = 2 * CACHED_NUMBERS
 
 
 class SigmoidProblems(BatchProblems):
@@ -447,7 +447,7 @@ class SigmoidProblems(BatchProblems):
         floor, sharpness = self.floor[problems], self.sharpness[problems]
         factor = -(1.0 - 2.0 * floor) * sharpness
         lines = -sharpness * lines
-        few = len(problems) * len(self.batch.weight) <= _FEW
+        few = len(problems) * len(self.batch.weight) <= _FEW_SCORES
         if few or isinstance(self.batch.rows, CodedRows):  # points are the same for all blocks
             weight = self.share[problems][:, self._block_of_row] * self.batch.weight
             value, gradient = _weighted(lines, self.batch.rows, weight.astype(np.float32), floor)

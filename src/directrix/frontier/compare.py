@@ -119,7 +119,7 @@ class LeastLoss:
 #: Rows of each class on which all lines are compared, and on which the best few are: the metrics
 #: of two lines differ by far less on the same rows than the metric of one between samples.
 FIRST_ROWS, MOST_ROWS = 5_000, 25_000
-_FEW = 5
+_FINALISTS = 5
 #: Rows that are scored at a time.
 _BLOCK = 1 << 16
 #: Difference that counts as a tie, in units of the metric: one row in ten million. All rows of a
@@ -263,7 +263,7 @@ def choose_line(
         if len(rows) == len(positive):
             break
         losses = -chosen.values if metric.greater_is_better else chosen.values
-        left = left[np.sort(np.argsort(losses, kind="stable")[:_FEW])]
+        left = left[np.sort(np.argsort(losses, kind="stable")[:_FINALISTS])]
     return best
 
 

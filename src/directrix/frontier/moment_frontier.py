@@ -11,6 +11,8 @@ from scipy.special import ndtr, ndtri
 
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier.pencil import (
+    ArcSearch,
+    Grid,
     LineScores,
     Pencil,
     StandardSpace,
@@ -22,7 +24,7 @@ from directrix.moments.projection import ScoreMoments, project
 from directrix.risks.base import vertex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from directrix._typing import FloatArray
     from directrix.metrics.base import Metric
@@ -61,39 +63,49 @@ def best_angle(pencil: Pencil, risk: Risk, prior: float) -> float:
     """
     if risk.angle is not None:
         return risk.angle
-    valleys = _valleys(pencil, risk, prior)
-    angles = np.array([np.pi / 4, _refined_angle(pencil, risk, prior, valleys)])
-    values = _risks(pencil, risk, prior, angles)
+
+    def risks(angles: FloatArray) -> FloatArray:
+        """Return the risk of the line at each angle, at its best threshold."""
+        return risk.profile(*pencil.scores(angles), prior)[0]
+
+    valleys = _valleys(pencil.grid, risk.sketch(*pencil.grid.scores, prior))
+    refined = _refined_angle(pencil.search, risks, valleys[: pencil.search.valleys])
+    angles = np.array([np.pi / 4, refined])
+    values = risks(angles)
     # If all lines are equally good (all separate the classes, or none does better than a constant)
     # rounding decides where the minimum is: take the line of AUC.
     return float(angles[0] if values[0] <= values[1] + _FLAT else angles[1])
 
 
-def _valleys(pencil: Pencil, risk: Risk, prior: float) -> list[_Valley]:
-    """Return the lowest local minima of the risk on the first grid."""
+def _valleys(grid: Grid, risks: FloatArray) -> list[_Valley]:
+    """Return the local minima of the risks on the first grid, the lowest first."""
     valleys: list[_Valley] = []
-    arcs, grids, scores = pencil.grid
-    ends = np.cumsum([len(logits) for logits in grids])[:-1]
-    by_arc = np.split(risk.sketch(*scores, prior), ends)
-    for (low, high), logits, values in zip(arcs, grids, by_arc, strict=True):
+    ends = np.cumsum([len(logits) for logits in grid.logits])[:-1]
+    for arc, logits, values in zip(grid.arcs, grid.logits, np.split(risks, ends), strict=True):
         step = float(logits[1] - logits[0])
         local = np.r_[True, values[1:] <= values[:-1]] & np.r_[values[:-1] <= values[1:], True]
         valleys += [
-            _Valley(float(values[k]), low, high, float(logits[k]), step)
-            for k in np.flatnonzero(local)
+            _Valley(float(values[k]), *arc, float(logits[k]), step) for k in np.flatnonzero(local)
         ]
-    return sorted(valleys)[: pencil.search.valleys]
+    return sorted(valleys)
 
 
-def _refined_angle(pencil: Pencil, risk: Risk, prior: float, valleys: list[_Valley]) -> float:
-    """Return the angle of least risk near some local minima of the first grid."""
+def _refined_angle(
+    search: ArcSearch, risks: Callable[[FloatArray], FloatArray], valleys: list[_Valley]
+) -> float:
+    """Return the angle of least risk near some local minima of the first grid.
+
+    At the end parabolas keep rounding errors from moving it. About a minimum a risk is equal in all
+    its digits for about the root of the last one. Rounding decides which of many values there is
+    the lowest, but hardly moves the vertex of a parabola that is wider than that.
+    """
     _, low, high, logit, step = np.array(valleys).T
     least = np.full(len(valleys), np.inf)
-    unit = np.linspace(-1.0, 1.0, pencil.search.points)
-    for _ in range(pencil.search.rounds):
+    unit = np.linspace(-1.0, 1.0, search.points)
+    for _ in range(search.rounds):
         logits = np.clip(logit[:, None] + step[:, None] * unit, -_END, _END)
         angles = angle_at(low[:, None], high[:, None], logits)
-        values = _risks(pencil, risk, prior, angles.ravel()).reshape(logits.shape)
+        values = risks(angles.ravel()).reshape(logits.shape)
         lowest = np.arange(len(values)), values.argmin(axis=1)
         better = values[lowest] <= least
         logit = np.where(better, logits[lowest], logit)
@@ -104,32 +116,13 @@ def _refined_angle(pencil: Pencil, risk: Risk, prior: float, valleys: list[_Vall
         kept = least - np.abs(np.diff(values, axis=1)).max(axis=1) <= least.min()
         low, high, logit, step, least = (a[kept] for a in (low, high, logit, step, least))
     best = int(least.argmin())
-    valley = _Valley(*(float(a[best]) for a in (least, low, high, logit, step)))
-    return float(
-        angle_at(valley.low, valley.high, _interpolated_logit(pencil, risk, prior, valley))
-    )
-
-
-def _interpolated_logit(pencil: Pencil, risk: Risk, prior: float, valley: _Valley) -> float:
-    """Return the position of a minimum by parabolas, so that rounding errors hardly move it.
-
-    About a minimum a risk is equal in all its digits for about the root of the last one. Rounding
-    decides which of many values there is the lowest, but hardly moves the vertex of a parabola
-    that is wider than that.
-    """
-    logit = valley.logit
-    for _ in range(pencil.search.parabolas):
-        stencil = logit + _WIDTH * np.array([-1.0, 0.0, 1.0])
-        values = _risks(pencil, risk, prior, angle_at(valley.low, valley.high, stencil))
-        logit = vertex(stencil[0], stencil[2], *values)
-    angle = np.array([angle_at(valley.low, valley.high, logit)])
-    value = float(_risks(pencil, risk, prior, angle)[0])
-    return logit if value <= valley.value + _FLAT else valley.logit
-
-
-def _risks(pencil: Pencil, risk: Risk, prior: float, angles: FloatArray) -> FloatArray:
-    """Return the risk of the line at each angle, at its best threshold."""
-    return risk.profile(*pencil.scores(angles), prior)[0]
+    arc, known = (float(low[best]), float(high[best])), float(logit[best])
+    position = known
+    for _ in range(search.parabolas):
+        stencil = position + _WIDTH * np.array([-1.0, 0.0, 1.0])
+        position = vertex(stencil[0], stencil[2], *risks(angle_at(*arc, stencil)))
+    value = float(risks(np.array([angle_at(*arc, position)]))[0])
+    return float(angle_at(*arc, position if value <= float(least[best]) + _FLAT else known))
 
 
 # ── The frontier of class moments: the linear classifiers among which every metric is best ────────

@@ -292,7 +292,7 @@ _MOST_FEATURES = 5_000
 #: Smallest eigenvalue of a covariance that counts, as a share of the largest.
 _LEAST = 1e-12
 #: Ridges that are solved one by one; for more of them one decomposition takes less time.
-_FEW = 6
+_RIDGES_ONE_BY_ONE = 6
 
 
 @dataclass(frozen=True)
@@ -372,7 +372,7 @@ class RidgeMoments:
             )
         if not len(right):  # all columns are constant
             return np.zeros((len(ridges), 0))
-        if len(ridges) <= _FEW:
+        if len(ridges) <= _RIDGES_ONE_BY_ONE:
             # Sums in single precision may leave eigenvalues below minus the ridge.
             with suppress(LinAlgError):
                 return np.array([_by_cholesky(matrix + ridge * unit, right) for ridge in ridges])
@@ -488,7 +488,11 @@ class _GrowingBasis:
         known = slice(0, self.size)
         delta = self._vectors[:, known].T @ self.delta
         c, s = self.weights[:, :, None, None]
-        mixed = c * self._shrunk(0) + s * self._shrunk(1)
+        positive, negative = (
+            _toward_identity(projected[known, known], side.share, side.level)
+            for projected, side in zip(self._projected, self.sides, strict=True)
+        )
+        mixed = c * positive + s * negative
         solutions = np.linalg.solve(mixed, delta[:, None])[:, :, 0].T
         residuals = np.repeat(self.delta[:, None], len(self.weights.T), axis=1)
         for weight, images in zip(self.weights, self._images, strict=True):
@@ -500,18 +504,17 @@ class _GrowingBasis:
         errors: FloatArray = np.sqrt(squares / np.where(gain > 0.0, gain, np.inf))
         return residuals, errors
 
-    def _shrunk(self, index: int) -> FloatArray:
-        """Return the shrunk covariance of a class in the basis."""
-        _, share, level = self.sides[index]
-        projected = self._projected[index][: self.size, : self.size]
-        return (1.0 - share) * projected + share * level * np.eye(self.size)
-
     def basis(self, error: float) -> WideBasis:
         """Return the basis as it is now; `error` is that of its lines."""
         known = slice(0, self.size)
         vectors = self._vectors[:, known]
         positive, negative = (projected[known, known].copy() for projected in self._projected)
         return WideBasis(vectors, positive, negative, vectors.T @ self.delta, error)
+
+
+def _toward_identity(covariance: FloatArray, share: float, level: float) -> FloatArray:
+    """Return a covariance shrunk towards a multiple of the identity."""
+    return (1.0 - share) * covariance + share * level * np.eye(len(covariance))
 
 
 # ── Class moments of standardised features, and the families of lines of every shrinkage ──────────
@@ -565,24 +568,16 @@ class StandardSpace:
         ]
         return tuple(varying if len(varying) == 2 else varying * 2)
 
-    @property
-    def _wide(self) -> bool:
-        """Whether the scatters are operators over rows."""
-        return isinstance(self.standardized.moments.positive.scatter, RowScatter)
-
     def _pencil(self, shrinkage: str | float, least: float) -> Pencil:
         """Decompose the covariances, shrunk by `least` at least."""
         shares = [max(share, least) for share in self._shares(shrinkage)]
-        if self._wide:
+        if isinstance(self.standardized.moments.positive.scatter, RowScatter):
             levels = [group.variance.mean() for group in self._groups] or [1.0, 1.0]
-            covariances = [
-                (1.0 - share) * covariance + share * level * np.eye(len(covariance))
-                for share, level, covariance in zip(
-                    shares, levels, (self._basis.positive, self._basis.negative), strict=True
-                )
-            ]
             basis = self._basis
-            return ProjectedPencil(covariances[0], covariances[1], basis.delta, basis.vectors)
+            positive, negative = map(
+                _toward_identity, (basis.positive, basis.negative), shares, levels
+            )
+            return ProjectedPencil(positive, negative, basis.delta, basis.vectors)
         if not self._groups:
             identity = np.eye(self.moments.n_features)
             return EigenPencil(identity, identity, self.delta)

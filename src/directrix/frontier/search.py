@@ -33,7 +33,7 @@ _SCREENED = 24
 _REGIONS, _ROUNDS = 2, 2
 #: Rows of each class in two folds that suffice for a trial, and how many candidates of a trial are
 #: then fitted on all folds: of the coarse sweep, and of a finer one.
-_ENOUGH = 100
+_MIN_CLASS_ROWS = 100
 _KEPT, _KEPT_NEAR = 8, 3
 #: The finer sweep goes on while it lowers the loss by this share of the standard error.
 _WORTHWHILE = 0.1
@@ -162,7 +162,7 @@ class Search:
             return []
         folds = [number for number in self.rows.folds if number is not None][:2]
         tested = positive[np.isin(fold, folds)]
-        return folds if min(tested.sum(), len(tested) - tested.sum()) >= _ENOUGH else []
+        return folds if min(tested.sum(), len(tested) - tested.sum()) >= _MIN_CLASS_ROWS else []
 
     def _best_of_rows(self, comparison: Comparison) -> list[RowCandidate]:
         """Return the candidates of the row frontier, best first."""

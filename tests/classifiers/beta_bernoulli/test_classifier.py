@@ -37,6 +37,14 @@ def cost(X, y, model, alpha, point):
     return -np.log(np.where(y, mu, 1.0 - mu)).sum() + alpha / 2 * (point[:-1] ** 2).sum()
 
 
+@pytest.mark.parametrize("positive", [False, True])
+def test_plateaus_bound_the_probability_of_the_positive_label(positive):
+    X, y = rows()
+    model = BetaBernoulliClassifier(positive=positive, plateaus=(0.05, 0.7), alpha=0.01)
+    probability = model.fit(X, y).predict_proba(100.0 * X)[:, int(positive)]
+    assert (probability.min(), probability.max()) == pytest.approx((0.05, 0.75), abs=1e-6)
+
+
 class TestLinear:
     @pytest.mark.parametrize("alpha", [0.1, 1.0, 10.0])
     def test_without_plateaus_it_is_logistic_regression(self, alpha):

@@ -53,22 +53,6 @@ PAPER_SETTINGS: dict[str, dict[str, Any]] = {
     "BBLR4": {"plateaus": "learned", "learn": ("gamma",), "solver": "slam"},
 }
 
-
-def paper_params(name: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a configuration with further ones, which it must not fix."""
-    if name not in PAPER_SETTINGS:
-        msg = f"the paper has the configurations {', '.join(PAPER_SETTINGS)}, not {name!r}"
-        raise ValueError(msg)
-    settings = PAPER_SETTINGS[name]
-    for fixed in settings.keys() & params.keys():
-        msg = (
-            f"{name} has {fixed}={settings[fixed]!r}, not {params[fixed]!r}: for a variant of it, "
-            "give all parameters to BetaBernoulliClassifier itself"
-        )
-        raise ValueError(msg)
-    return settings | params
-
-
 # ── The state of a fitted BetaBernoulliClassifier as facts and arrays, and its checks ─────────────
 
 _FACTS = ("alpha", "held_out", "kernel", "loss", "n_iter", "prior", "shift")
@@ -248,7 +232,17 @@ class BetaBernoulliClassifier(KernelScoring):
         **params
             Parameters that the configuration does not fix, such as ``alpha`` or ``positive``.
         """
-        return cls(**paper_params(name, params))
+        if name not in PAPER_SETTINGS:
+            msg = f"the paper has the configurations {', '.join(PAPER_SETTINGS)}, not {name!r}"
+            raise ValueError(msg)
+        settings = PAPER_SETTINGS[name]
+        for fixed in settings.keys() & params.keys():
+            msg = (
+                f"{name} has {fixed}={settings[fixed]!r}, not {params[fixed]!r}: for a variant of "
+                "it, give all parameters to BetaBernoulliClassifier itself"
+            )
+            raise ValueError(msg)
+        return cls(**settings, **params)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows.
