@@ -186,7 +186,6 @@ TESTED_THROUGH_OTHERS = {
     "files/checks.py",
     "fitting/choice.py",
     "fitting/folds.py",
-    "integrations/spark_columns.py",
     "moments/from_sql.py",
     "solve/solution.py",
     "tables/binner_parameters.py",
