@@ -23,6 +23,7 @@ from directrix.export.expressions import (
     IsMissing,
     OneOf,
     cases,
+    free_name,
 )
 from directrix.export.scoring_formula import scoring_formula
 from directrix.models.card import Card
@@ -317,14 +318,6 @@ def reasons_by_name(
         )
         raise ValueError(msg)
     return codes | dict(given)
-
-
-def free_name(name: str, taken: set[str]) -> str:
-    """Return a name that no field has yet, by underscores at its end, and note it as taken."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
 
 
 # ── Fields: conditions on their values, as predicates and as expressions ──────────────────────────

@@ -150,14 +150,8 @@ class SparkDirectClassifier(_LineEstimator):
     ----------
     metric : str or Metric
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    featuresCol : str
-        Column of vectors, or of arrays of numbers.
-    labelCol : str
-        Column of numbers, of two different values; the greater is the positive class.
-    weightCol : str, optional
-        Column of sample weights.
-    predictionCol, probabilityCol, rawPredictionCol : str
-        Columns that the model adds.
+    featuresCol, labelCol, weightCol, predictionCol, probabilityCol, rawPredictionCol : str
+        As in `SparkMomentClassifier`.
 
     Examples
     --------

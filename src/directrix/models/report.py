@@ -368,17 +368,18 @@ class DirectReport:
             rows,
             cell=lambda text: f"<b>{escape(text)}</b>" if text == self.chosen else escape(text),
         )
-        weighted = f"rates are weighted by {self.weighted_by}" if self.weighted_by else ""
+        said = [
+            *([f"it {self.caught}"] if self.caught else []),
+            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self.expected_text,
+            *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
+            *self.comparisons,
+        ]
+        suspects = f" {self._suspects_text}" if self.suspects else ""
         return (
             (f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else "")
             + f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
-            + (f"It {escape(self.caught)}. " if self.caught else "")
-            + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
-            f"{escape(sentence(self.expected_text))} "
-            + (f"{sentence(weighted)} " if weighted else "")
-            + " ".join(escape(sentence(text)) for text in self.comparisons)
-            + (f" {escape(self._suspects_text)}" if self.suspects else "")
-            + f"{escape(self._skipped_text)}"
+            + escape(" ".join(map(sentence, said)) + suspects + self._skipped_text)
             + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
             + f"</p>{table}"
         )
