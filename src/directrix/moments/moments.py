@@ -103,12 +103,7 @@ def _html(moments: Moments) -> str:
     left_out = moments.n_features - shown
     note = f"; {left_out:,} more features" if left_out else ""
     caption = f"{_text(moments)[1:-1]}. Mean ± standard deviation{note}."
-    return html_table(
-        header,
-        body,
-        caption,
-        css=lambda k: f"text-align: {'right' if k else 'left'}; white-space: nowrap",
-    )
+    return html_table(header, body, caption, css=lambda _: "white-space: nowrap")
 
 
 # ── Moments: the summary of all classes and folds, with addition and subtraction ──────────────────
