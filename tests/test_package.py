@@ -185,7 +185,6 @@ TESTED_THROUGH_OTHERS = {
     "displays/style.py",
     "fitting/choice.py",
     "fitting/folds.py",
-    "integrations/spark_columns.py",
     "moments/from_sql.py",
     "solve/solution.py",
 }

@@ -22,7 +22,7 @@ if spark_cluster.why_not() is None:
     from pyspark.ml.feature import SQLTransformer
     from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-    from directrix.integrations.spark_scorecard import (
+    from directrix.integrations.spark_ml import (
         SparkScorecardClassifier,
         SparkScorecardModel,
     )

@@ -91,6 +91,14 @@ class Binned:
 Expression: TypeAlias = RawColumn | Filled | Calculated | Clipped | Lookup | Binned
 
 
+def free_name(name: str, taken: set[str]) -> str:
+    """Return a name that nothing has yet, by underscores at its end, and note it as taken."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
 def raw_position(expression: Expression) -> int:
     """Return the position of the raw column that an expression depends on."""
     while not isinstance(expression, RawColumn):

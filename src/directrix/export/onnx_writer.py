@@ -24,6 +24,7 @@ from directrix.export.expressions import (
     Lookup,
     RawColumn,
     Segments,
+    free_name,
     is_unicode,
     raw_position,
 )
@@ -62,10 +63,7 @@ class OnnxWriter:
 
     def free_name(self, name: str) -> str:
         """Return a name that nothing has yet, by underscores at its end, and note it as taken."""
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
+        return free_name(name, self._taken)
 
     def constant(self, value: Any) -> str:
         """Add a number or an array; return its name."""

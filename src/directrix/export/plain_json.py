@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from directrix.classifiers.scoring import ScoringFormula
@@ -74,13 +73,9 @@ def _probability(formula: ScoringFormula) -> list[dict[str, Any]]:
     other = {"one_minus": formula.positive_index == 0} if formula.two_classes else {}
     parts = zip(labels, formula.probability_names, formula.responses, strict=True)
     return [
-        {"class": label, "name": name, "kind": response.name, **_fields(response), **other}
+        {"class": label, "name": name, "kind": response.name, **vars(response), **other}
         for label, name, response in parts
     ]
-
-
-def _fields(response: Any) -> dict[str, float]:
-    return asdict(response)
 
 
 def column_entries(formula: ScoringFormula) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from directrix.export.expressions import (
     IsMissing,
     OneOf,
     cases,
+    free_name,
 )
 from directrix.export.scoring_formula import scoring_formula
 from directrix.models.card import Card
@@ -181,7 +182,7 @@ def _scorecard(
 def _output(formula: ScoringFormula, card: Card, n_reasons: int, taken: set[str]) -> Element:
     """Return the outputs: points, and what follows from them."""
     points, score = free_name("points", taken), free_name("score", taken)
-    arithmetic = PmmlArithmetic()
+    arithmetic = _PmmlArithmetic()
     above = arithmetic.add(field(points), -card.cutoff)
     signed = above if card.higher_is_last else arithmetic.multiply(above, -1.0)
     made = [
@@ -319,14 +320,6 @@ def reasons_by_name(
     return codes | dict(given)
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """Return a name that no field has yet, by underscores at its end, and note it as taken."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
 # ── Fields: conditions on their values, as predicates and as expressions ──────────────────────────
 
 
@@ -452,28 +445,23 @@ def typed_text(value: Any) -> tuple[str, str]:
     return str(value), "string"
 
 
-class PmmlArithmetic:
-    """Arithmetic whose values are expressions of PMML."""
+class _PmmlArithmetic:
+    """`Arithmetic` whose values are expressions of PMML; an exponential may be infinite there."""
 
     def add(self, value: Element, number: float) -> Element:
-        """Return the value plus a number."""
         return apply("+", value, constant(number_text(number)))
 
     def multiply(self, value: Element, number: float) -> Element:
-        """Return the value times a number."""
         return apply("*", value, constant(number_text(number)))
 
     def slopes(self, value: Element, below: float, above: float) -> Element:
-        """Return the value times one number where it is below zero, and times another elsewhere."""
         negative = apply("lessThan", value, constant("0"))
         slope = apply("if", negative, constant(number_text(below)), constant(number_text(above)))
         return apply("*", slope, deepcopy(value))  # an element has one parent
 
     def at_most(self, value: Element, number: float) -> Element:
-        """Return the lesser of the value and a number."""
         return apply("min", value, constant(number_text(number)))
 
     def sigmoid(self, value: Element) -> Element:
-        """Return 1 / (1 + exp(-value)); an exponential that overflows is infinite."""
         exponential = apply("exp", self.multiply(value, -1.0))
         return apply("/", constant("1"), self.add(exponential, 1.0))

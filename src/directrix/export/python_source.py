@@ -323,23 +323,18 @@ class _PythonArithmetic:
     """Arithmetic whose values are Python expressions."""
 
     def add(self, value: str, number: float) -> str:
-        """Return the value plus a number."""
         return f"({number!r} + {value})"
 
     def multiply(self, value: str, number: float) -> str:
-        """Return the value times a number."""
         return f"{number!r} * {value}"
 
     def slopes(self, value: str, below: float, above: float) -> str:
-        """Return the value times one number where it is below zero, and times another elsewhere."""
         if below == above:
             return self.multiply(value, above)
         return f"({below!r} if {value} < 0 else {above!r}) * {value}"
 
     def at_most(self, value: str, number: float) -> str:
-        """Return the lesser of the value and a number."""
         return f"min({number!r}, {value})"
 
     def sigmoid(self, value: str) -> str:
-        """Return 1 / (1 + exp(-value)), which never overflows."""
         return f"_sigmoid({value})"

@@ -142,16 +142,16 @@ class SqlWriter:
             ((_, yes),) = some
             null = f"WHEN {value} IS NULL THEN {missing}"
             return f"CASE {null} WHEN {value} THEN {yes} ELSE {otherwise} END"
-        is_null, number = f"{value} IS NULL", self._syntax.cast(value)
-        if bins.kind == "date":
-            number = self._reading.microseconds.format(value)
-            is_null = f"{number} IS NULL"
-        lines = [f"WHEN {is_null} THEN {missing}"]
         if isinstance(bins, LevelBins):
             number = self._number_of_level(value)
-        if bins.kind == "number" or any(
-            _level_number(level) is not None for level in getattr(bins, "levels", ())
-        ):
+            can_be_nan = any(_level_number(level) is not None for level in bins.levels)
+        else:
+            is_date = bins.kind == "date"
+            read = self._reading.microseconds.format if is_date else self._syntax.cast
+            number, can_be_nan = read(value), not is_date
+        is_null = f"{number if bins.kind == 'date' else value} IS NULL"
+        lines = [f"WHEN {is_null} THEN {missing}"]
+        if can_be_nan:
             lines.append(f"WHEN {self._is_nan(number)} THEN {missing}")
         lines += [
             f"WHEN {self._condition(condition, bins, value, number)} THEN {result}"

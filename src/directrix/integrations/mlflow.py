@@ -46,15 +46,6 @@ def infer_signature(classifier: Any, example: Any = None) -> Any:
     the type ``Any``, which is not checked: numbers of scorecards (with missing values, integers
     are floats), other numbers unless the example has floats, and every column of the example that
     does not pass as the type of its kind.
-
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted
-    example : data frame or array, optional
-
-    Returns
-    -------
-    mlflow.models.ModelSignature
     """
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
@@ -93,11 +84,7 @@ def _column(example: Any, name: Any) -> Any:
 def _column_type(kind: str, column: Any) -> Any:
     """Return the type of a column: that of its kind, if MLflow takes such a column for it.
 
-    Parameters
-    ----------
-    kind : {"float", "number", "boolean", "text", "date"}
-        Of linear classifiers, float.
-    column : data frame of one column, or None
+    Features of linear classifiers are of the kind "float". The column is a data frame, or None.
     """
     from mlflow.exceptions import MlflowException
     from mlflow.models import validate_schema
@@ -121,14 +108,7 @@ def _column_type(kind: str, column: Any) -> Any:
 def typical_row(classifier: Any) -> Any:
     """Return a data frame with one row, the most frequent bin of each column of a scorecard.
 
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted
-
-    Returns
-    -------
-    data frame, or None
-        None unless the classifier is a scorecard: other models do not store values of features.
+    None unless the classifier is a scorecard: other models do not store values of features.
     """
     import pandas as pd
 
@@ -178,10 +158,6 @@ def fit_metrics(classifier: Any) -> dict[str, float]:
     Expected rates are those of the operating point, with the ends of their 95 % intervals. With
     more than two classes each name begins with ``class_0/`` and so on, in the order of
     ``classes_``. Numbers that are not known are left out.
-
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted
     """
     points = getattr(classifier, "operating_points_", ())
     reports = getattr(classifier, "reports_", ())
@@ -222,16 +198,9 @@ def _of_report(report: Any) -> Iterator[tuple[str, float]]:
 def fit_documents(classifier: Any) -> dict[str, str]:
     """Return the report and the card of a classifier as texts, by the name of their file.
 
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted
-        One that was loaded from a file has no report; its operating points stand for it.
-
-    Returns
-    -------
-    dict of str
-        ``report.txt`` and ``report.html`` unless there is nothing to report, and for scorecards
-        ``card.html``.
+    They are ``report.txt`` and ``report.html`` unless there is nothing to report, and for
+    scorecards ``card.html``. A classifier that was loaded from a file has no report; its operating
+    points stand for it.
     """
     name, labels = type(classifier).__name__, classifier.classes_.tolist()
     points = getattr(classifier, "operating_points_", ())
@@ -473,12 +442,7 @@ def load_model(model_uri: str | PathLike[str], dst_path: str | None = None) -> A
 
 
 class PyfuncClassifier:
-    """A classifier as ``mlflow.pyfunc`` calls it.
-
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted
-    """
+    """A fitted classifier as ``mlflow.pyfunc`` calls it."""
 
     def __init__(self, classifier: Any) -> None:
         self._classifier = classifier
@@ -490,13 +454,9 @@ class PyfuncClassifier:
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:
         """Return the class of each row, or what another method gives.
 
-        Parameters
-        ----------
-        model_input : data frame or array
-        params : dict, optional
-            ``{"method": "predict_proba"}`` gives the probabilities of all classes, as a data frame
-            whose columns are called after the classes, such as ``probability_bad``; other methods
-            are "predict", "decision_function" and, of scorecards, "predict_points".
+        ``params={"method": "predict_proba"}`` gives the probabilities of all classes, as a data
+        frame whose columns are called after the classes, such as ``probability_bad``; other methods
+        are "predict", "decision_function" and, of scorecards, "predict_points".
         """
         method = (params or {}).get("method", METHODS[0])
         known = [name for name in METHODS if hasattr(self._classifier, name)]

@@ -1,44 +1,58 @@
-"""MomentClassifier and DirectClassifier as estimators of Spark ML.
+"""MomentClassifier, DirectClassifier and ScorecardClassifier as estimators of Spark ML.
 
-Rows are summarised on the workers, and scored by expressions of Spark: to score them, no row passes
-through Python.
+Rows are summarised on the workers; the models that are fitted (`SparkLinearModel`,
+`SparkScorecardModel`) score them by expressions of Spark.
 """
-# ruff: noqa: N802 - names are those of Spark ML
+# ruff: noqa: ARG002, N802, N815 - names are those of Spark ML, and keyword_only reads arguments
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
-from pyspark.ml import Predictor
+from pyspark import keyword_only
+from pyspark.ml import Estimator, Predictor
+from pyspark.ml.param import TypeConverters
+from pyspark.ml.param.shared import HasLabelCol
 from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 
-from directrix.classifiers import DirectClassifier, MomentClassifier
+from directrix.classifiers import DirectClassifier, MomentClassifier, ScorecardClassifier
 from directrix.engines import HashFolds, summarize
-from directrix.integrations.spark_columns import ScoringLine, numbers, vectors
-from directrix.integrations.spark_model import LineParams, SparkLinearModel
+from directrix.integrations.spark_models import (
+    CardParams,
+    LineParams,
+    ScoringLine,
+    SparkLinearModel,
+    SparkScorecardModel,
+    TrainingParams,
+    numbers,
+    param,
+    setter,
+    vectors,
+)
 from directrix.metrics.table import resolve
 
 _FOLDS = 5
 
 
-class _Estimator(Predictor, LineParams, DefaultParamsReadable, DefaultParamsWritable):
-    """Base class of the estimators: selects columns, and makes a model of a fitted classifier."""
+class _TrainingSetters:
+    """Setters of the params of a fit, which only estimators have."""
+
+    setMetric = setter("metric", "the metric to train for: a name, or one of `directrix.metrics`")
+    setWeightCol = setter("weightCol", "the column of sample weights; an empty name gives none")
 
     def setParams(self, **params: Any) -> Self:
         """Set several params; those that are None are not changed."""
-        given = {name: value for name, value in params.items() if value is not None}
-        return self._with_params(**given)
+        return self._with_params(**params)  # type: ignore[attr-defined,no-any-return]
 
-    def setMetric(self, value: Any) -> Self:
-        """Set the metric to train for: a name, or one of `directrix.metrics`."""
-        return self._with_params(metric=value)
 
-    def setWeightCol(self, value: str) -> Self:
-        """Set the column of sample weights; an empty name gives all rows the same weight."""
-        return self._with_params(weightCol=value)
+class _LineEstimator(
+    _TrainingSetters, Predictor, LineParams, DefaultParamsReadable, DefaultParamsWritable
+):
+    """Base class of the estimators of linear models: selects columns, and makes a model."""
 
-    def _fit(self, dataset: Any) -> SparkLinearModel:
+    def _fit(self, dataset: Any) -> Any:
         roles: dict[str, Any] = {"target": "label", "features": "features"}
         columns = {
             "features": vectors(dataset, self.getFeaturesCol()),
@@ -49,17 +63,21 @@ class _Estimator(Predictor, LineParams, DefaultParamsReadable, DefaultParamsWrit
             roles["weight"] = "weight"
         rows = dataset.select(*(column.alias(name) for name, column in columns.items()))
         classifier = self._fit_classifier(rows, roles)
-        model = SparkLinearModel(ScoringLine.of(classifier), classifier)
-        model._resetUid(self.uid)  # noqa: SLF001 - Spark has no public way to share a uid
-        self._copyValues(model)
-        return model
+        return _model_of(self, SparkLinearModel(ScoringLine.of(classifier), classifier))
 
     @abstractmethod
     def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> Any:
         """Return a classifier fitted to these rows."""
 
 
-class SparkMomentClassifier(_Estimator):
+def _model_of(estimator: Any, model: Any) -> Any:
+    """Return a model with the uid and the params of its estimator."""
+    model._resetUid(estimator.uid)  # noqa: SLF001 - Spark has no public way to share a uid
+    estimator._copyValues(model)  # noqa: SLF001 - likewise
+    return model
+
+
+class SparkMomentClassifier(_LineEstimator):
     """`MomentClassifier` as an estimator of Spark ML, for pipelines and cross-validation.
 
     Parameters
@@ -89,6 +107,10 @@ class SparkMomentClassifier(_Estimator):
         pipeline.fit(frame).transform(frame)
     """
 
+    setShrinkage = setter("shrinkage", "the shrinkage: 'oas', 'cv', or a share from 0 to 1")
+    setChoose = setter("choose", "what chooses the candidate: 'rows' or 'moments'")
+
+    @keyword_only  # type: ignore[untyped-decorator]
     def __init__(
         self,
         *,
@@ -104,25 +126,7 @@ class SparkMomentClassifier(_Estimator):
     ) -> None:
         super().__init__()
         self._setDefault(metric="error", shrinkage="oas", choose="rows")
-        self.setParams(
-            metric=metric,
-            shrinkage=shrinkage,
-            choose=choose,
-            featuresCol=featuresCol,
-            labelCol=labelCol,
-            weightCol=weightCol,
-            predictionCol=predictionCol,
-            probabilityCol=probabilityCol,
-            rawPredictionCol=rawPredictionCol,
-        )
-
-    def setShrinkage(self, value: str | float) -> Self:
-        """Set the shrinkage of the covariances: "oas", "cv", or a share from 0 to 1."""
-        return self._with_params(shrinkage=value)
-
-    def setChoose(self, value: str) -> Self:
-        """Set what chooses the candidate: "rows" or "moments"."""
-        return self._with_params(choose=value)
+        self._with_params(**self._input_kwargs)
 
     def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> MomentClassifier:
         classifier = MomentClassifier(
@@ -139,21 +143,15 @@ class SparkMomentClassifier(_Estimator):
         return classifier
 
 
-class SparkDirectClassifier(_Estimator):
+class SparkDirectClassifier(_LineEstimator):
     """`DirectClassifier` as an estimator of Spark ML, fitted in two passes over the rows.
 
     Parameters
     ----------
     metric : str or Metric
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    featuresCol : str
-        Column of vectors, or of arrays of numbers.
-    labelCol : str
-        Column of numbers, of two different values; the greater is the positive class.
-    weightCol : str, optional
-        Column of sample weights.
-    predictionCol, probabilityCol, rawPredictionCol : str
-        Columns that the model adds.
+    featuresCol, labelCol, weightCol, predictionCol, probabilityCol, rawPredictionCol : str
+        As in `SparkMomentClassifier`.
 
     Examples
     --------
@@ -163,6 +161,7 @@ class SparkDirectClassifier(_Estimator):
         pipeline.fit(frame).transform(frame)
     """
 
+    @keyword_only  # type: ignore[untyped-decorator]
     def __init__(
         self,
         *,
@@ -176,15 +175,96 @@ class SparkDirectClassifier(_Estimator):
     ) -> None:
         super().__init__()
         self._setDefault(metric="error")
-        self.setParams(
-            metric=metric,
-            featuresCol=featuresCol,
-            labelCol=labelCol,
-            weightCol=weightCol,
-            predictionCol=predictionCol,
-            probabilityCol=probabilityCol,
-            rawPredictionCol=rawPredictionCol,
-        )
+        self._with_params(**self._input_kwargs)
 
     def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> DirectClassifier:
         return DirectClassifier(resolve(self.getMetric())).fit_source(rows, **roles)
+
+
+class SparkScorecardClassifier(
+    _TrainingSetters,
+    Estimator,
+    CardParams,
+    TrainingParams,
+    HasLabelCol,
+    DefaultParamsReadable,
+    DefaultParamsWritable,
+):
+    """`ScorecardClassifier` as an estimator of Spark ML, fitted in three passes over raw columns.
+
+    For other parameters of the classifier, call its ``fit_source`` with the data frame and give the
+    fitted card to `SparkScorecardModel`.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        Metric to train for, by default "error". It is stored as text, so that it can be saved.
+    trainOn : "rows" or "counts"
+        As in `ScorecardClassifier`, by default "rows".
+    points : "pdo" or "integer", optional
+        What a point is worth; by default points are those of the trained line.
+    refine : int
+        Corrections of the candidates by all rows, by default 1, each with one pass.
+    inputCols : list of str, optional
+        Columns of the card, by default all but those of the label and the weight.
+    labelCol : str
+        Column of two labels, by default "label"; the greater is the positive class.
+    weightCol : str, optional
+        Column of sample weights.
+    pointsCol, rawPredictionCol, probabilityCol, predictionCol : str
+        Columns that the model adds; see `SparkScorecardModel`.
+
+    Examples
+    --------
+    ::
+
+        card = SparkScorecardClassifier(metric="recall@fpr=0.01", labelCol="fraud")
+        model = Pipeline(stages=[cleaning, card]).fit(frame)
+        print(model.stages[-1].classifier.report_)
+    """
+
+    trainOn = param("trainOn", "what candidates are made from: 'rows' or 'counts'")
+    points = param("points", "what a point is worth: 'pdo' or 'integer'")
+    refine = param("refine", "number of corrections by all rows", TypeConverters.toInt)
+    setLabelCol = setter("labelCol", "the column of labels")
+
+    @keyword_only  # type: ignore[untyped-decorator]
+    def __init__(  # noqa: PLR0913 - params and columns of Spark ML
+        self,
+        *,
+        metric: Any = None,
+        trainOn: str | None = None,
+        points: str | None = None,
+        refine: int | None = None,
+        inputCols: Sequence[str] | None = None,
+        labelCol: str | None = None,
+        weightCol: str | None = None,
+        pointsCol: str | None = None,
+        rawPredictionCol: str | None = None,
+        probabilityCol: str | None = None,
+        predictionCol: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._setDefault(metric="error", trainOn="rows", refine=1, pointsCol="points")
+        self._with_params(**self._input_kwargs)
+
+    def _fit(self, dataset: Any) -> Any:
+        label = self.getLabelCol()
+        weight = self.getWeightCol() if self.isDefined(self.weightCol) else None
+        used = {label, weight}
+        names = [name for name in dataset.columns if name not in used]
+        if self.isDefined(self.inputCols):
+            names = list(self.getInputCols())
+        classifier = ScorecardClassifier(
+            resolve(self.getMetric()),
+            train_on=self.getOrDefault(self.trainOn),
+            points=self.getOrDefault(self.points) if self.isDefined(self.points) else None,
+        )
+        classifier.fit_source(
+            dataset,
+            target=label,
+            features=names,
+            weight=weight or None,
+            refine=self.getOrDefault(self.refine),
+        )
+        return _model_of(self, SparkScorecardModel(classifier))

@@ -67,15 +67,8 @@ def calibration_from_scores(
 
     Labels are replaced by :math:`(n_+ + 1) / (n_+ + 2)` and :math:`1 / (n_- + 2)`, so that slopes
     stay finite if the scores separate the classes. scikit-learn's logistic regression does not
-    accept such targets.
-
-    Parameters
-    ----------
-    positive, scores, weight : array of shape (n,)
-    which_rows : str
-        Name of the rows, for ``Calibration.how``.
-    at_threshold : float, optional
-        Probability at score zero, if the metric fixes it: one half for the error.
+    accept such targets. If the metric fixes the probability at score zero, such as one half for the
+    error, it is given as `at_threshold`.
     """
     n_pos = float(weight @ positive)
     n_neg = float(weight.sum()) - n_pos

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -104,15 +104,9 @@ def _require(scale: Scale, name: str, holds: Any, expected: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Cross:
-    """Points for the combinations of the cells of two columns.
+    """Points for the combinations of the cells of two columns, given by their positions.
 
-    Parameters
-    ----------
-    columns : pair of int
-        Positions of the columns.
-    merged : pair of arrays of int
-        For each cell of either column, its row or column in `points`.
-    points : array of shape (r, c)
+    `merged` has for each cell of either column its row or column in `points`.
     """
 
     columns: tuple[int, int]
@@ -207,12 +201,8 @@ class Card:
         """Return the points, training rows and evidence of each bin of each column.
 
         Neighbouring ordered bins, and levels, of equal points are one row. The column with the
-        widest range of points is first.
-
-        Parameters
-        ----------
-        decimals : int, optional
-            Digits after the point to which points are rounded first; by default they are exact.
+        widest range of points is first. Points are rounded to so many decimals first; by default
+        they are exact.
         """
         return [row for index in self.ranked_columns for row in self.column_table(index, decimals)]
 
@@ -229,12 +219,8 @@ class Card:
     def cross_tables(self, decimals: int | None = None) -> list[CrossTable]:
         """Return the points of each cross as a table, that with the widest range first.
 
-        Neighbouring rows that are equal are one, and so are neighbouring columns.
-
-        Parameters
-        ----------
-        decimals : int, optional
-            As in `table`.
+        Neighbouring rows that are equal are one, and so are neighbouring columns. Points are
+        rounded as in `table`.
         """
         return [
             CrossTable.of(
@@ -248,12 +234,7 @@ class Card:
     def to_frame(self, decimals: int | None = None) -> Any:
         """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
 
-        Crosses have no counts: those columns are missing there.
-
-        Parameters
-        ----------
-        decimals : int, optional
-            As in `table`.
+        Crosses have no counts: those columns are missing there. Points are rounded as in `table`.
         """
         import pandas as pd
 
@@ -307,24 +288,21 @@ class Card:
 
     def affine(self, factor: float, shift: float) -> Card:
         """Return the card with all points times a factor, and a shift of the sum."""
-        crosses = tuple(replace(cross, points=factor * cross.points) for cross in self.crosses)
-        columns = tuple(factor * points for points in self.columns)
-        intercept = factor * self.intercept + shift
-        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
+        return self._mapped(lambda points: factor * points, factor * self.intercept + shift)
 
     def rounded(self) -> Card:
         """Return the card with all points rounded to whole numbers."""
-        crosses = tuple(replace(cross, points=np.rint(cross.points)) for cross in self.crosses)
-        columns = tuple(np.rint(points) for points in self.columns)
-        intercept = float(np.rint(self.intercept))
+        return self._mapped(np.rint, float(np.rint(self.intercept)))
+
+    def _mapped(self, function: Callable[[FloatArray], FloatArray], intercept: float) -> Card:
+        crosses = tuple(replace(cross, points=function(cross.points)) for cross in self.crosses)
+        columns = tuple(map(function, self.columns))
         return replace(self, intercept=intercept, columns=columns, crosses=crosses)
 
     def scores(self, cells: IntArray) -> FloatArray:
-        """Return the scores of rows: their points beyond the cutoff, in favour of the last class.
+        """Return the scores of rows from their cells in all columns, of shape (n, columns).
 
-        Parameters
-        ----------
-        cells : array of int of shape (n, columns)
+        A score is how far the points are beyond the cutoff, in favour of the last class.
         """
         above = self.points(cells) - self.cutoff
         return above if self.higher_is_last else -above

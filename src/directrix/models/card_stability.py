@@ -29,20 +29,12 @@ _FIELDS = ("period", "column", "psi", "expected", "noise", "reading", "shift")
 
 
 class ColumnShift(NamedTuple):
-    """What a column or cross does to the mean score of a later period.
+    """What a column, or a cross of two, does to the mean score of a later period.
 
-    Parameters
-    ----------
-    period : str
-    column : str
-        Its name, or the names of the two columns of a cross.
-    psi, expected, noise : float
-        Population stability index, its expectation if nothing has changed, and the level that it
-        stays below in 19 of 20 such cases; NaN for a cross.
-    reading : str
-        As in `directrix.tables.stability`; empty for a cross.
-    shift : float
-        Points by which the mean score has changed through it.
+    `psi`, `expected`, `noise` and `reading` are the population stability index, its expectation if
+    nothing has changed, the level that it stays below in 19 of 20 such cases, and a word for it, as
+    in `directrix.tables.stability`; NaN and empty for a cross. `shift` are the points by which the
+    mean score has changed through it.
     """
 
     period: str
@@ -57,12 +49,8 @@ class ColumnShift(NamedTuple):
 class ScoreShift(NamedTuple):
     """Mean and standard deviation of the points of a period; NaN where counts do not tell them.
 
-    Parameters
-    ----------
-    period : str
-    base_mean, later_mean, base_deviation, later_deviation : float
-    psi : float
-        Stability index of the score if it is normal in both periods, in arbitrarily fine bins.
+    `psi` is the stability index of the score if it is normal in both periods, in arbitrarily fine
+    bins.
     """
 
     period: str
@@ -77,13 +65,8 @@ class ScoreShift(NamedTuple):
 class CardStability:
     """Stability of the columns of a card and of its score, the least stable column first.
 
-    Parameters
-    ----------
-    columns : tuple of ColumnShift
-    scores : tuple of ScoreShift
-        One for each later period. Population stability of the score itself needs scores.
-    population : Stability
-        Shares of all bins.
+    There is an entry of `scores` for each later period; `population` has the shares of all bins.
+    The population stability of the score itself needs scores.
     """
 
     columns: tuple[ColumnShift, ...]
@@ -202,10 +185,7 @@ def _score_moments(card: Card, counts: BinCounts) -> tuple[float, float]:
 def _normal_index(before: tuple[float, float], after: tuple[float, float]) -> float:
     """Return the sum of both Kullback-Leibler divergences between two normal distributions.
 
-    Parameters
-    ----------
-    before, after : pairs of float
-        Means and standard deviations.
+    They are given by their means and standard deviations.
     """
     first, second = before[1] ** 2, after[1] ** 2
     if not (first > 0 and second > 0):

@@ -40,12 +40,7 @@ class Intervals(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Effective sample size of each class.
-
-    Parameters
-    ----------
-    n_pos, n_neg : float
-    """
+    """Effective sample size of each class."""
 
     n_pos: float
     n_neg: float
@@ -74,21 +69,12 @@ class Sizes(NamedTuple):
 def intervals_of(
     metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float = _LEVEL
 ) -> Intervals:
-    r"""Return the intervals of rates (Wilson) and of a metric.
+    r"""Return the intervals of rates (Wilson) and of a metric, on the curve of the scores.
 
     A metric with a threshold is a function of both rates and of the share of positives. Each is
     drawn from its posterior, :math:`\mathrm{Beta}(k + \frac12, n - k + \frac12)`, so that nothing
     is held fixed that would differ in another sample, and an interval has positive width even if
     no row was wrong. A ranking has DeLong's interval.
-
-    Parameters
-    ----------
-    metric : Metric
-    rates : Rates
-    curve : Curve
-        Of the scores.
-    sizes : Sizes
-    level : float
     """
     predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
     intervals = Intervals(

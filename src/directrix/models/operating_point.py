@@ -134,16 +134,7 @@ class OperatingPoints(tuple[OperatingPoint, ...]):
 
 @dataclass(frozen=True)
 class OnRows:
-    """A classifier on rows that had no part in its fit: its curve and its threshold.
-
-    Parameters
-    ----------
-    curve : Curve
-    index : int
-        Index of the threshold on the curve.
-    sizes : Sizes
-        Effective sample size of each class.
-    """
+    """A classifier on rows that had no part in its fit: its curve, and its threshold by index."""
 
     curve: Curve
     index: int
@@ -173,11 +164,6 @@ class OnRows:
 
         A metric with a limit or a quota has the threshold of the model here, whether or not the
         limit is kept on these rows; a ranking has none.
-
-        Parameters
-        ----------
-        metric : Metric
-        level : float
         """
         if not metric.fixes_threshold:
             return self.rates(metric).metric, self.intervals(metric, level).metric

@@ -35,18 +35,10 @@ _REFERENCES = "best, average, or a dict from columns to bins"
 class Reasons:
     """For each row the columns that cost it most points, the costliest first.
 
-    Where a row has fewer than k columns that cost it points, the rest is empty: "" and 0.
-
-    Parameters
-    ----------
-    columns : array of str of shape (n, k)
-        Names of the columns.
-    losses : array of shape (n, k)
-        Points lost against the reference, always positive.
-    bins : array of str of shape (n, k)
-        The bin of the row in that column, as in `Card.table`.
-    texts : array of str of shape (n, k)
-        The text for this column and bin; by default "column: bin".
+    All are arrays of shape (n, k): names of columns, points lost against the reference (always
+    positive), the bin of the row in that column as in `Card.table`, and the text for this column
+    and bin, by default "column: bin". Where a row has fewer than k columns that cost it points, the
+    rest is empty: "" and 0.
     """
 
     columns: AnyArray
@@ -90,15 +82,8 @@ def card_for_label(
 ) -> tuple[Card, bool]:
     """Return the card of a class, and whether the class is the positive one of that card.
 
-    Parameters
-    ----------
-    cards : sequence of Card
-        One for two classes, else one for each.
-    classes : list
-    label : object
-        A class; None for the positive one of two.
-    positive : object, optional
-        The positive one of two classes; by default the last.
+    There is one card for two classes, else one for each. Without a label it is that of the positive
+    one of two classes, which by default is the last.
     """
     if len(classes) == 2:
         positive = classes[1] if positive is None else positive
@@ -121,17 +106,10 @@ def find_reasons(
     *,
     toward: bool = True,
 ) -> Reasons:
-    """Return the reasons of rows.
+    """Return the reasons of rows, from their cells in all columns.
 
-    Parameters
-    ----------
-    card : Card
-    binner : Binner
-        The binner of the card, to read reference values.
-    cells : array of int of shape (n, columns)
-    k, reference, texts : as in `ScorecardClassifier.reasons`
-    toward : bool
-        Whether the reasons speak for the positive class; otherwise for the negative one.
+    The binner reads reference values; `k`, `reference` and `texts` are those of
+    `ScorecardClassifier.reasons`. Reasons speak for the positive class (`toward`) or against it.
     """
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         msg = f"k must be a whole number, 1 or more, not {k!r}"
@@ -185,7 +163,7 @@ def _reference_columns(
     everything = range(len(card.columns))
     if isinstance(reference, Mapping):
         return {
-            column: _to_cell(_reference_cell(card, binner, column, value))
+            column: _to_best(np.array([_reference_cell(card, binner, column, value)]))
             for column, value in _by_position(card, reference).items()
         }
     if reference == "best":
@@ -212,10 +190,6 @@ def _to_best(cells: IntArray) -> Callable[[FloatArray], FloatArray]:
 
 def _to_average(weight: FloatArray) -> Callable[[FloatArray], FloatArray]:
     return lambda gains: gains @ (weight / (weight.sum() or 1.0))
-
-
-def _to_cell(cell: int) -> Callable[[FloatArray], FloatArray]:
-    return lambda gains: gains[:, cell]
 
 
 def _by_position(card: Card, named: Mapping[Any, Any]) -> dict[int, Any]:
@@ -248,14 +222,7 @@ def _reference_cell(card: Card, binner: Any, column: int, value: Any) -> int:
 
 
 class _Labels:
-    """Names and texts of the bins of a card.
-
-    Parameters
-    ----------
-    card : Card
-    texts : dict
-        Texts by column, or by column and bin.
-    """
+    """Names and texts of the bins of a card; texts are given by column, or by column and bin."""
 
     def __init__(self, card: Card, texts: Mapping[Any, str]) -> None:
         self._names = np.array([*(bins.name for bins in card.bins), ""], dtype=object)

@@ -68,12 +68,8 @@ class Gap(NamedTuple):
     def text(self, name: str) -> str:
         """Return the gap in words, as "better than ... by +0.02 (+0.01 to +0.03)".
 
-        Better and worse are said only where the interval excludes zero.
-
-        Parameters
-        ----------
-        name : str
-            Of what the choice is compared with.
+        The name is that of what the choice is compared with. Better and worse are said only where
+        the interval excludes zero.
         """
         if self.is_none:  # the choice is one of these itself
             return f"the same as {name}"
@@ -89,16 +85,9 @@ class Gap(NamedTuple):
 class DirectionEffect(NamedTuple):
     """What a direction that coefficients or points keep does to the metric on held-out rows.
 
-    Parameters
-    ----------
-    column : str
-    wish : str
-        The direction.
-    effect : Gap, optional
-        How much better the metric is with it; below zero if it is worse. None if there are too
-        many directions to tell, or was no time for it.
-    flat : bool
-        Whether the rows contradict the direction: the column is then left without effect.
+    The effect is how much better the metric is with it, below zero if it is worse; None if there
+    are too many directions to tell, or was no time for it. A column is `flat` if the rows
+    contradict the direction: it is then left without effect.
     """
 
     column: str
@@ -137,18 +126,10 @@ STRAIGHT = "logistic regression without bins"
 _UNROUNDED = "the card before it was rounded"
 
 
-class Tried(NamedTuple):
-    """A candidate that was tried.
+class CandidateResult(NamedTuple):
+    """A candidate that was tried: its metric on held-out rows, at its best threshold.
 
-    Parameters
-    ----------
-    name : str
-    metric : float
-        On held-out rows, at its best threshold: what the candidates were compared by.
-    error : float
-        Standard error of the metric over folds; NaN without folds.
-    folds : tuple of float
-        The metric on each fold.
+    Candidates are compared by that. `error` is its standard error over folds, NaN without folds.
     """
 
     name: str
@@ -172,12 +153,9 @@ UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 class TiesSplit(NamedTuple):
     """A metric with a limit, of a card of whole points, on which many rows tie.
 
-    Parameters
-    ----------
-    strict : float
-        Mean over held-out folds, at the best cutoff of each that keeps the limit.
-    split : float
-        The same if rows tied at the cutoff are split at random, so that the limit is met exactly.
+    `strict` is the mean over held-out folds at the best cutoff of each that keeps the limit;
+    `split` is the same if rows tied at the cutoff are split at random, so that the limit is met
+    exactly.
     """
 
     strict: float
@@ -200,7 +178,7 @@ class DirectReport:
     metric : Metric
     rows : str
         Which rows the candidates were compared on.
-    tried : tuple of Tried
+    tried : tuple of CandidateResult
     chosen : str
         Name of the candidate.
     why : str
@@ -234,7 +212,7 @@ class DirectReport:
 
     metric: Metric
     rows: str
-    tried: tuple[Tried, ...]
+    tried: tuple[CandidateResult, ...]
     chosen: str
     why: str
     expected: Estimate
@@ -265,32 +243,16 @@ class DirectReport:
         complexities: Sequence[float] | None = None,
         chance: float = float("nan"),
     ) -> DirectReport:
-        """Report a comparison.
+        """Report the comparison of candidates on named rows, and the choice of one by its index.
 
-        Parameters
-        ----------
-        metric : Metric
-        rows : str
-            Which rows the candidates were compared on.
-        candidates : sequence of Candidate
-        comparison : Comparison
-        chosen : int
-            Index of the chosen candidate.
-        expected : Estimate
-            Metric of the chosen candidate on new rows.
-        better : float
-            How much better than logistic regression it is expected to be.
-        skipped : sequence of str
-            Steps of the search for which there was no time.
-        complexities : sequence of float, optional
-            By default those of the candidates.
-        chance : float
-            Metric of scores that know nothing; NaN where that is not known.
+        `expected` is the metric of the choice on new rows, and `better` how much better than the
+        best candidate of complexity zero it is expected to be; complexities are those of the
+        candidates unless given.
         """
         sign = -1.0 if metric.greater_is_better else 1.0
         losses, fold_losses = comparison.losses, comparison.fold_losses
         tried = tuple(
-            Tried(
+            CandidateResult(
                 candidates[k].name,
                 float(sign * losses[k]),
                 _standard_error(fold_losses[k]),
@@ -331,7 +293,7 @@ class DirectReport:
         return constant_text(self.metric.label, self.expected, "expected on new rows", self.chance)
 
     @property
-    def _shown(self) -> tuple[Tried, ...]:
+    def _shown(self) -> tuple[CandidateResult, ...]:
         """The best candidates, and the chosen one."""
         rest = (tried for tried in self.tried[_SHOWN:] if tried.name == self.chosen)
         return (*self.tried[:_SHOWN], *rest)
@@ -405,35 +367,25 @@ class DirectReport:
             rows,
             cell=lambda text: f"<b>{escape(text)}</b>" if text == self.chosen else escape(text),
         )
-        weighted = f"rates are weighted by {self.weighted_by}" if self.weighted_by else ""
+        said = [
+            *([f"it {self.caught}"] if self.caught else []),
+            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self.expected_text,
+            *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
+            *self.comparisons,
+        ]
+        suspects = f" {self._suspects_text}" if self.suspects else ""
         return (
             (f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else "")
             + f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
-            + (f"It {escape(self.caught)}. " if self.caught else "")
-            + f"Chosen of {len(self.tried)} candidates on {escape(self.rows)}: {escape(self.why)}. "
-            f"{escape(sentence(self.expected_text))} "
-            + (f"{sentence(weighted)} " if weighted else "")
-            + " ".join(escape(sentence(text)) for text in self.comparisons)
-            + (f" {escape(self._suspects_text)}" if self.suspects else "")
-            + f"{escape(self._skipped_text)}"
+            + escape(" ".join(map(sentence, said)) + suspects + self._skipped_text)
             + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
             + f"</p>{table}"
         )
 
 
 def constant_text(label: str, value: Estimate, where: str, chance: float) -> str:
-    """Return the sentence that a model is no better than a constant.
-
-    Parameters
-    ----------
-    label : str
-        Of the metric.
-    value : Estimate
-    where : str
-        Which rows the value is of.
-    chance : float
-        What a constant prediction gets.
-    """
+    """Return the sentence that a metric, on rows that `where` names, is no better than chance."""
     found = f"{value.value:.4f} {where}".rstrip()
     ends = f"{value.low:.4f} to {value.high:.4f}"
     return (
@@ -447,7 +399,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _error_text(tried: Tried) -> str:
+def _error_text(tried: CandidateResult) -> str:
     """Return the standard error as text; empty without folds."""
     return "" if np.isnan(tried.error) else f"{tried.error:.4f}"
 

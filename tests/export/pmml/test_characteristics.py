@@ -2,7 +2,8 @@ import card_problems
 import numpy as np
 import pytest
 
-from directrix.export.pmml import characteristics, free_name, reasons_by_name
+from directrix.export.expressions import free_name
+from directrix.export.pmml import characteristics, reasons_by_name
 
 
 def test_points_of_all_cells_are_in_characteristics():

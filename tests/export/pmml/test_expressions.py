@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from directrix.classifiers.scoring import Sigmoid
-from directrix.export.pmml import PmmlArithmetic, field, number_text, typed_text
+from directrix.export.pmml import _PmmlArithmetic, field, number_text, typed_text
 
 
 def value_of(expression, value):
@@ -27,7 +27,7 @@ def value_of(expression, value):
 @pytest.mark.parametrize("score", [-3.5, -1e-300, 0.0, 0.25, 40.0])
 def test_a_probability_is_that_of_the_sigmoid(score):
     sigmoid = Sigmoid(offset=-0.3, below=0.7, above=2.0)
-    arithmetic = PmmlArithmetic()
+    arithmetic = _PmmlArithmetic()
     expression = sigmoid.probability(field("s"), arithmetic)
     log_odds = -0.3 + (0.7 if score < 0 else 2.0) * score
     assert value_of(expression, score) == pytest.approx(1 / (1 + math.exp(-log_odds)), rel=1e-14)
