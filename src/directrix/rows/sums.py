@@ -39,10 +39,7 @@ def exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def affine(
-    value: tuple[FloatArray, FloatArray],
-    scale: FloatArray,
-    center: FloatArray,
-    offset: FloatArray,
+    value: tuple[FloatArray, FloatArray], scale: FloatArray, center: FloatArray, offset: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``scale (value − center) + offset`` as a high and a low part."""
     high, low = value
