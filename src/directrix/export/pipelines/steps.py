@@ -33,7 +33,7 @@ from directrix.export.pipelines.expressions import (
     Lookup,
 )
 from directrix.tables import Binner
-from directrix.tables.encoding import dense_features, onehot, thermometer
+from directrix.tables.binner import dense_features, onehot, thermometer
 
 Expressions: TypeAlias = Sequence[Expression]
 

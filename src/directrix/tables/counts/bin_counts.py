@@ -20,20 +20,19 @@ from directrix.moments.class_moments import DENSE_FEATURES
 from directrix.moments.summary import ClasswiseSummary
 from directrix.rows import labels
 from directrix.rows.sums import tree_sum
-from directrix.tables.binner import Binner
+from directrix.tables.binner import Binner, onehot, thermometer
 from directrix.tables.bins import Bins
 from directrix.tables.coding.crosses import PairGain, additive_residuals, rank_pair_gains
 from directrix.tables.counts import storage
-from directrix.tables.counts.feature_moments import (
+from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
+from directrix.tables.counts.rebinning import coarser
+from directrix.tables.counts.storage import (
     CellMoments,
     cell_moments,
     feature_matrix,
     feature_moments,
     parts_of_moments,
 )
-from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
-from directrix.tables.counts.rebinning import coarser
-from directrix.tables.encoding import onehot, thermometer
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
 
