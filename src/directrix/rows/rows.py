@@ -1,4 +1,8 @@
-"""Errors that name the columns for which a table is refused: text, missing values, infinity."""
+"""Rows: block-wise access to arrays, sparse matrices and data frames of features.
+
+Rows are read only in blocks, so that no input is ever copied whole. Libraries are recognised by
+their methods, and NumPy reads the columns of all of them, so that none is imported.
+"""
 
 from __future__ import annotations
 

@@ -232,6 +232,7 @@ _KINDS: tuple[tuple[str, tuple[type, ...], Callable[[Any], float]], ...] = (
 
 
 # ── Columns of pandas, polars, Arrow and NumPy, read in the same way ──────────────────────────────
+# Types are recognised by their names and methods, so that none of these libraries is imported.
 
 _READABLE = "numbers, booleans, texts or dates"
 _TEXTS = ("string", "large_string", "string_view")
@@ -370,7 +371,7 @@ def _numpy(values: Any) -> AnyArray:
     return array
 
 
-# ── Table: rows of raw columns (numbers, booleans, texts, dates) as one array with missing val ────
+# ── Table: rows of raw columns as one array with missing values ───────────────────────────────────
 
 #: Kinds that another kind can be read as: a column of 0 and 1 with missing values may be either.
 _READ_AS = {"number": {"boolean", "text"}, "boolean": {"number", "text"}}

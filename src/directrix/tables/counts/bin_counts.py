@@ -38,7 +38,12 @@ from directrix.tables.counts.storage import (
 
 
 def weights_of_evidence(cells: AnyArray, smoothing: float) -> FloatArray:
-    """Return the weight of evidence of each cell of a column, zero in cells without rows.
+    r"""Return the weight of evidence of each cell of a column, zero in cells without rows.
+
+    With shares :math:`p_k` and :math:`q_k` of the positives and negatives in cell k,
+
+    .. math:: \mathrm{WoE}_k = \log \frac{p_k}{q_k}, \qquad
+              \mathrm{IV} = \sum_k (p_k - q_k)\, \mathrm{WoE}_k
 
     ``cells`` of shape (2, cells) are the counts of negatives and of positives; ``smoothing`` is
     added to each.

@@ -189,7 +189,13 @@ _MOST_WEIGHT = 1 << 36
 
 
 def parts_of_moments(moments: Moments, binner: Binner) -> tuple[tuple[PairCounts, ...], ...]:
-    """Return the counts of each fold and class of the moments of a binner's features."""
+    r"""Return the counts of each fold and class of the moments of a binner's features.
+
+    With the weight W, the mean μ and the scatter S of features that are sums of cell indicators,
+    :math:`S + W \mu \mu^\top` are pair counts of features, and W itself is the count of a
+    constant. The cells are differences of features and the constant, so that counts are a linear
+    map of both, and whole numbers up to the rounding of the moments.
+    """
     if binner.encoding == "ordinal":
         msg = "moments of cell numbers do not tell counts; summarise features of another encoding"
         raise ValueError(msg)
