@@ -182,7 +182,7 @@ def _repair(scatter: FloatArray, constant: AnyArray) -> None:
 # ── From the moments of binned features back to counts ────────────────────────────────────────────
 
 #: Distance from a whole number up to which a recovered count is taken for it.
-_NEAR = 1e-3
+_WHOLE_TOLERANCE = 1e-3
 
 #: Greatest weight of a class: the rounding of a scatter, about 1e-14 of it, is then below a count.
 _MOST_WEIGHT = 1 << 36
@@ -260,7 +260,7 @@ def _recovered(group: ClassMoments, matrix: Any, starts: IntArray) -> PairCounts
     whole = np.rint(pairs)
     gap = float(np.abs(pairs - whole).max())
     off = max(gap, *(abs(value - round(value)) for value in (group.weight, group.weight_sq)))
-    if off > _NEAR:
+    if off > _WHOLE_TOLERANCE:
         msg = (
             f"the moments are not those of whole numbers of rows: a count is {off:.3g} away from "
             "one. Weights must be whole numbers, and features those of this binner"
