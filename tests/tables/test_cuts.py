@@ -7,12 +7,15 @@ from directrix.tables.bins import (
     bin_means,
     cuts_between,
     distinct_values,
-    find_cuts,
     weight_of_two_bins,
 )
 
 HUGE = np.finfo(np.float64).max
 TINY = 5e-324
+
+
+def find_cuts(values, weight, max_bins, min_rows):
+    return cuts_between(*distinct_values(values, weight), max_bins, min_rows)
 
 
 def columns():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.tables import LevelBins, NumberBins
-from directrix.tables.encoding import (
+from directrix.tables.binner import (
     cross,
     cross_cells,
     cross_names,

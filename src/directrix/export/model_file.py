@@ -130,7 +130,7 @@ _POINT = {
         optional(_are_intervals), "an operating point does not have four intervals of numbers"
     ),
     "expected": Entry(_are_rates, _RATE),
-    "guarantee": Entry(is_text, "a guarantee is not text"),
+    "guarantee": Entry(optional(is_text), "a guarantee is not text"),
     "weighted_by": Entry(is_text, "what rates are weighted by is not text"),
 }
 #: Files before 0.2 do not have these, nor do points without them.

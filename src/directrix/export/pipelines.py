@@ -41,7 +41,7 @@ from directrix.export.expressions import (
 from directrix.export.scoring_formula import require_list, scoring_formula
 from directrix.rows.rows import checked_names
 from directrix.tables import Binner
-from directrix.tables.encoding import dense_features, onehot, thermometer
+from directrix.tables.binner import dense_features, onehot, thermometer
 
 Expressions: TypeAlias = Sequence[Expression]
 

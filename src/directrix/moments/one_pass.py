@@ -18,6 +18,20 @@ from directrix.rows.sums import exact_sum
 
 # ── Moments of dense rows: gather by group, shift, then one symmetric product per block ───────────
 
+# The cost is little more than that of the product alone (``benchmarks/speed/moments.py``); the
+# memory is one block. Rows are shifted by the anchor of their group before they are multiplied.
+# Centring the product at the end loses a bounded number of digits, whatever the order of the rows:
+# let the anchor be the mean of rows that weigh a share p of all rows of the group. If the other
+# rows lie Δ away, the mean lies (1 − p) Δ from the anchor, and the scatter per unit weight is at
+# least p (1 − p) Δ². Centring therefore cancels at most a factor 1 + (1 − p)² Δ² / (p (1 − p) Δ²) =
+# 1 / p.
+#
+# So the anchor is moved to the running mean whenever the weight of the group has grown
+# ``GROWTH``-fold since it was set. That happens log(n) times, and sorted or drifting rows lose two
+# bits instead of all. Where the running mean is within one standard deviation of zero the anchor is
+# zero, which loses at most four bits (a factor 4 / p, by the same argument), and almost none when
+# the rows are in random order. Standardised rows are therefore not shifted at all.
+
 GROWTH = 4.0
 
 #: Values gathered at a time: one megabyte stays in the second-level cache between gather, shift
@@ -284,6 +298,14 @@ def mirror_lower(matrix: FloatArray, size: int = 64) -> None:
 
 
 # ── Moments of sparse rows, from products of stored values without a dense copy of the matrix ─────
+
+# The products of all pairs of stored values of a row are added to the matrix of products. Rows are
+# sorted by their number of stored values, so that NumPy forms the pairs of thousands of rows at a
+# time, each pair once. SciPy's general ``X.T @ X`` cannot use the symmetry.
+#
+# Uncentred products are accurate where the mean of a column is small relative to its spread, as in
+# a column that is mostly zero. The other columns are called *heavy*; almost all of their values are
+# stored. They are summarised a second time, as dense columns with a shift.
 
 #: A column is heavy where mean² > 4 variance: the uncentred sum of squares is then more than five
 #: times the centred one, and at least 80 % of the values of the column are stored.

@@ -26,7 +26,12 @@ from directrix.moments.summary import Summary
 from directrix.rows import labels
 from directrix.rows.labels import checked_weight, scaled_weights
 
-# ── Bins of scores: of equal width between powers of two, so that their edges are exact everyw ────
+# ── Bins of scores: of equal width between powers of two, with exact edges ────────────────────────
+# The bin of a score s is read from the bits of 1 + |s|: its exponent and the first eight binary
+# digits after the point. Bins are 1/256 wide below 1, 1/128 from 1 to 3, 1/64 from 3 to 7, and so
+# on: fine where most scores are, and still apart in the tails. All edges are numbers of few binary
+# digits, and no function is evaluated that libraries round differently. So the same score is in the
+# same bin on every machine, and histograms of different machines may be added.
 
 #: Number of bins, as many for negative scores as for others; those at the ends have no outer edge.
 BINS = 4096

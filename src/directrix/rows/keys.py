@@ -18,7 +18,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.labels import close_integers
-from directrix.rows.rows import Rows, SparseRows
+from directrix.rows.rows import MISSING_TYPES, Rows, SparseRows
 
 # ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
 
@@ -69,8 +69,7 @@ def _bits(values: AnyArray) -> AnyArray:
 def _from_objects(values: list[Any]) -> AnyArray:
     """Convert Python numbers, dates and times to NumPy arrays; leave other values unchanged."""
     types = set(map(type, values))
-    # Every library has its own type for missing values.
-    absent = any(value_type.__name__ in ("NoneType", "NAType", "NaTType") for value_type in types)
+    absent = any(value_type.__name__ in MISSING_TYPES for value_type in types)
     _require_present(not absent and not any(value != value for value in values))  # noqa: PLR0124 - NaN
     if all(issubclass(value_type, bool | int | np.integer | np.bool_) for value_type in types):
         return np.array(values, dtype=np.int64)

@@ -1,4 +1,8 @@
-"""Errors that name the columns for which a table is refused: text, missing values, infinity."""
+"""Rows: block-wise access to arrays, sparse matrices and data frames of features.
+
+Rows are read only in blocks, so that no input is ever copied whole. Libraries are recognised by
+their methods, and NumPy reads the columns of all of them, so that none is imported.
+"""
 
 from __future__ import annotations
 
@@ -63,9 +67,8 @@ def _index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyA
 # ── Values of a column of any table: as floats, or the type of those that floats cannot hold ──────
 
 NUMERIC_KINDS = "biuf"
-_TIME_KINDS = "mM"
-#: Names of the types of missing values: every library has its own.
-_MISSING = ("NoneType", "NAType", "NaTType")
+#: Names of the types of missing values: every library has its own, and none is imported for it.
+MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
 
 def refused_type(column: Any) -> str | None:
@@ -76,12 +79,12 @@ def refused_type(column: Any) -> str | None:
     """
     values = np.asarray(column)
     declared = column.dtype if hasattr(column, "dtype") else column.type
-    if values.dtype.kind in _TIME_KINDS:
+    if values.dtype.kind in "mM":
         return str(declared)
-    if values.dtype.kind in NUMERIC_KINDS + "c" or _are_floats(values):
+    if values.dtype.kind in NUMERIC_KINDS + "c" or _converts(np.float64, values):
         return None
     for value in values.tolist():
-        if type(value).__name__ not in _MISSING and _is_refused(value):
+        if type(value).__name__ not in MISSING_TYPES and _is_refused(value):
             # An array or frame of objects says nothing about the objects.
             unknown = isinstance(declared, np.dtype) or str(declared) == "Object"
             return type(value).__name__ if unknown else str(declared)
@@ -98,27 +101,23 @@ def as_floats(column: Any) -> FloatArray:
         msg = "complex numbers have no order"
         raise TypeError(msg)
     if values.dtype.kind == "O":
-        missing = [type(value).__name__ in _MISSING for value in values.tolist()]
+        missing = [type(value).__name__ in MISSING_TYPES for value in values.tolist()]
         values = np.where(missing, np.nan, values)
     return values.astype(np.float64)
-
-
-def _are_floats(values: AnyArray) -> bool:
-    try:
-        values.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _is_refused(value: Any) -> bool:
     if isinstance(value, Collection) and not isinstance(value, str | bytes):
         return False
+    return not _converts(float, value)
+
+
+def _converts(number: type, value: Any) -> bool:
     try:
-        float(value)
+        number(value)
     except (TypeError, ValueError):
-        return True
-    return False
+        return False
+    return True
 
 
 # ── Rows: block-wise access to arrays, sparse matrices and data frames of features ────────────────

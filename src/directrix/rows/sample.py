@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -87,7 +87,7 @@ class RowSample:
 
     def take(self, rows: AnyArray) -> RowSample:
         """Return some of the rows, given by index or mask."""
-        return self._kept(rows, self.thresholds)
+        return self._kept(rows)
 
     def without_fold(self, number: int) -> RowSample:
         """Return the sample without the rows of a fold."""
@@ -148,15 +148,10 @@ class RowSample:
 
     def _kept(self, rows: AnyArray | slice, thresholds: Thresholds | None = None) -> RowSample:
         """Return the sample with a selection of its rows, or with its rows in another order."""
-        return RowSample(
-            self.X[rows],
-            self.y[rows],
-            self.weight[rows],
-            self.fold[rows],
-            self.hashes[rows],
-            self.thresholds if thresholds is None else thresholds,
-            self.most,
-        )
+        names = ("X", "y", "weight", "fold", "hashes")
+        kept: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
+        kept |= {} if thresholds is None else {"thresholds": thresholds}
+        return replace(self, **kept)
 
 
 def _lowered(thresholds: Thresholds, y: AnyArray, hashes: AnyArray, most: int) -> Thresholds:

@@ -1,4 +1,4 @@
-"""Summation in a fixed binary tree over the numbers of the terms.
+"""Accurate sums: double-double arithmetic, and summation in a fixed binary tree.
 
 Terms whose numbers differ only in the last bit are added first, then sums whose numbers differ in
 the last two bits, and so on. So the same numbered terms give identical bits, wherever and in
@@ -15,6 +15,12 @@ import numpy as np
 from directrix._typing import FloatArray
 
 # ── Double-double arithmetic on vectors: ``value = high + low`` holds about 32 digits ─────────────
+
+# Means are stored this way. At mean/std = 1e5 one float64 holds the mean to 1e-11 standard
+# deviations, and the squared difference of two such means makes the eleventh digit of a merged
+# scatter wrong. With the low part, differences of means are as accurate as if the rows had been
+# centred first. The error-free sum is Knuth's and the error-free product Dekker's, written out
+# because NumPy has neither of them, nor a fused multiply-add, for arrays.
 
 _SPLITTER = 2.0**27 + 1.0  # Veltkamp's constant: splits 53 bits into two factors of 26
 
@@ -39,10 +45,7 @@ def exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def affine(
-    value: tuple[FloatArray, FloatArray],
-    scale: FloatArray,
-    center: FloatArray,
-    offset: FloatArray,
+    value: tuple[FloatArray, FloatArray], scale: FloatArray, center: FloatArray, offset: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``scale (value − center) + offset`` as a high and a low part."""
     high, low = value

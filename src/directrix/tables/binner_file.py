@@ -32,8 +32,9 @@ from directrix.files.layout import (
     require,
 )
 from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.encoding import ENCODINGS
 from directrix.tables.table import Column, days_of
+
+ENCODINGS = ("thermometer", "onehot", "ordinal")
 
 # ── Parameters: validation, and special values and crosses by column ──────────────────────────────
 

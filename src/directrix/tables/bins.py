@@ -53,47 +53,25 @@ def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[Floa
     return ordered[starts], np.add.reduceat(weight, starts)
 
 
-def find_cuts(
-    values: FloatArray, weight: FloatArray | None, max_bins: int, min_rows: float
+def cuts_between(
+    distinct: FloatArray, weights: FloatArray, max_bins: int, min_rows: float
 ) -> FloatArray:
-    """Return the cuts of a column; a value is above a cut if it is greater.
+    """Return the increasing cuts between the sorted distinct values of a column.
 
-    Cuts are quantiles of the values, where a repeated value counts for at most two bins: a column
-    that is mostly zero still gets most of its cuts from its other values. If there are no more than
-    ``max_bins`` distinct values, a cut is made between each two. A cut is halfway between two
-    neighbouring values, rounded to six digits or as many as keep lower <= cut < upper in floating
-    point, so that a cut is the number that is printed. A bin with less than ``min_rows`` rows is
-    merged with a neighbour.
-
-    Parameters
-    ----------
-    values : array of shape (n,)
-        Without NaN; infinite values count as the lowest and the highest.
-    weight : array of shape (n,) or None
-        Sample weights; a row of weight k counts as k rows.
-    max_bins : int
-        Largest number of bins.
-    min_rows : float
-        Least weight of the rows in a bin.
-
-    Returns
-    -------
-    array
-        Increasing, one less than there are bins.
+    A value is above a cut if it is greater. Cuts are quantiles of the values, where a repeated
+    value counts for at most two bins: a column that is mostly zero still gets most of its cuts from
+    its other values. If there are no more than ``max_bins`` distinct values, a cut is made between
+    each two. A cut is halfway between two neighbouring values, rounded to six digits or as many as
+    keep lower <= cut < upper in floating point, so that a cut is the number that is printed. A bin
+    with less than ``min_rows`` rows is merged with a neighbour. Infinite values count as the lowest
+    and the highest; a row of weight k counts as k rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> find_cuts(np.array([1.0, 1.0, 2.0, 2.0, 4.0, 4.0]), None, 64, 1).tolist()
+    >>> cuts_between(np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.0, 2.0]), 64, 1).tolist()
     [1.5, 3.0]
     """
-    return cuts_between(*distinct_values(values, weight), max_bins, min_rows)
-
-
-def cuts_between(
-    distinct: FloatArray, weights: FloatArray, max_bins: int, min_rows: float
-) -> FloatArray:
-    """Return the cuts of a column given by its sorted distinct values and their weights."""
     if len(distinct) < 2:
         return np.empty(0)
     after: AnyArray = np.arange(len(distinct) - 1)  # a cut is after this value
@@ -248,7 +226,7 @@ class NumberBins:
         min_rows: float,
         special_values: Sequence[float] = (),
     ) -> NumberBins:
-        """Return the bins of a column of training rows; see ``find_cuts``."""
+        """Return the bins of a column of training rows; see ``cuts_between``."""
         present = ~np.isnan(values)
         distinct, weights = distinct_values(
             values[present], None if weight is None else weight[present]

@@ -16,7 +16,7 @@ from scipy import sparse
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
 from directrix.rows.keys import key_hash, mix_bits
-from directrix.rows.rows import is_frame, refuse_lazy
+from directrix.rows.rows import MISSING_TYPES, is_frame, refuse_lazy
 
 # ── Dates and durations as numbers of days ────────────────────────────────────────────────────────
 
@@ -82,8 +82,6 @@ def date_text(days: float) -> str:
 
 # ── Columns of Python objects: their kind, and their values as numbers or texts ───────────────────
 
-#: Types of a missing value, by name, because pandas is not imported.
-_ABSENT = {"NoneType", "NAType", "NaTType"}
 _NARROW = (np.float32, np.float16)
 
 
@@ -206,7 +204,7 @@ def number_of_date(text: str) -> float:
 def _is_present(value: Any) -> bool:
     if type(value) is str:
         return True
-    if type(value).__name__ in _ABSENT:
+    if type(value).__name__ in MISSING_TYPES:
         return False
     if isinstance(value, Decimal):
         return not value.is_nan()  # a signalling NaN cannot be compared
@@ -234,6 +232,7 @@ _KINDS: tuple[tuple[str, tuple[type, ...], Callable[[Any], float]], ...] = (
 
 
 # ── Columns of pandas, polars, Arrow and NumPy, read in the same way ──────────────────────────────
+# Types are recognised by their names and methods, so that none of these libraries is imported.
 
 _READABLE = "numbers, booleans, texts or dates"
 _TEXTS = ("string", "large_string", "string_view")
@@ -372,7 +371,7 @@ def _numpy(values: Any) -> AnyArray:
     return array
 
 
-# ── Table: rows of raw columns (numbers, booleans, texts, dates) as one array with missing val ────
+# ── Table: rows of raw columns as one array with missing values ───────────────────────────────────
 
 #: Kinds that another kind can be read as: a column of 0 and 1 with missing values may be either.
 _READ_AS = {"number": {"boolean", "text"}, "boolean": {"number", "text"}}

@@ -7,14 +7,14 @@ import pytest
 from scipy import sparse
 
 from directrix.tables import LevelBins, NumberBins
-from directrix.tables.counts.feature_moments import (
+from directrix.tables.binner import dense_features, onehot, thermometer
+from directrix.tables.counts.pair_counts import PairCounts, count_pairs
+from directrix.tables.counts.storage import (
     cell_moments,
     feature_matrix,
     feature_moments,
     symmetric,
 )
-from directrix.tables.counts.pair_counts import PairCounts, count_pairs
-from directrix.tables.encoding import dense_features, onehot, thermometer
 
 BINS = [
     NumberBins("age", "number", (18.0, 65.0), (10.0, 40.0, 70.0), (-1.0,)),

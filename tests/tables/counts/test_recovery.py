@@ -6,8 +6,8 @@ from scipy import sparse
 
 from directrix import Binner, Moments
 from directrix.tables import BinCounts, LevelBins, NumberBins
-from directrix.tables.counts.feature_moments import cell_matrix, feature_matrix
-from directrix.tables.encoding import onehot, thermometer
+from directrix.tables.binner import onehot, thermometer
+from directrix.tables.counts.storage import cell_matrix, feature_matrix
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 4, (200, 3)).astype(float)

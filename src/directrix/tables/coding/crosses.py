@@ -24,7 +24,16 @@ from directrix.tables.coding.prior import CellKinds, by_rate, column_basis, merg
 def cross_score(
     residual: FloatArray, curvature: FloatArray, left: FloatArray, right: FloatArray
 ) -> float:
-    """Return the score test of a cross; zero if nothing is known of it.
+    r"""Return the score test of a cross; zero if nothing is known of it.
+
+    For sums R and H of residuals and curvatures of an additive card by pairs of cells, and codings
+    A and B of both columns, the squared gradient of the cross less its expectation, over its
+    deviation:
+
+    .. math:: t = \frac{\sum_{ab} (G_{ab}^2 - E_{ab})}{\sqrt{\sum_{ab} E_{ab}^2}}, \qquad
+              G = A^\top R^\circ B,\quad E = (A^2)^\top H\, B^2
+
+    where :math:`R^\circ` is R less what each column explains alone.
 
     Residuals and curvatures are sums by pairs of cells, of shape (cells, other cells); ``left`` and
     ``right`` are the codings of both columns.
@@ -228,7 +237,12 @@ def rank_pair_gains(
 
 
 def additive_residuals(tables: AnyArray) -> tuple[FloatArray, FloatArray]:
-    """Return sums of residuals and curvatures of the additive model of two columns.
+    r"""Return sums of residuals and curvatures of the additive model of two columns.
+
+    The model :math:`\mathrm{logit}\, p_{ab} = \alpha_a + \beta_b` is fitted by iterative
+    proportional fitting (Deming and Stephan 1940): starting from a constant, the expected counts by
+    pair, class and cell are scaled in turn to the observed ones. What is left of the residuals is
+    tested by `cross_score`.
 
     ``tables`` of shape (2, cells, other cells) are the counts of negatives and of positives.
     """

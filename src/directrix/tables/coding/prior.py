@@ -1,9 +1,25 @@
-r"""Codings of columns whose points may only rise.
+r"""Codings of bins: features that are linear in the cells of a table.
 
-The points of ordered cells are a sum of functions that all rise, with coefficients that may not be
-negative: a direction is a bound on coefficients, whatever they are trained for. With the positions
-t of the cells, of range one, the distances :math:`g_k` between neighbours and the prior variances
-of `directrix.tables.coding.prior`,
+A *cell* is the bin, level or special value that a row falls into in one column. A card has points
+for every cell; how far points may differ is a prior, and the coding of a column is its square root:
+with :math:`K = B B^\top` the prior covariance of the points of a column's cells, the points are
+:math:`B w`, and one ridge on w serves all columns. For ordered bins
+
+.. math:: K = \underbrace{v_J \sum_k g_k\, s_k s_k^\top}_{\text{jumps}} +
+          \underbrace{12\, v_S \Bigl(t t^\top + \sum_{k > 1} g_k\, h_k h_k^\top\Bigr)}_{
+          \text{a slope and its bends}} +
+          \underbrace{v_L\, z z^\top}_{\text{a straight line}}
+
+with shares :math:`g_k` of the distance from the k-th bin to the next that sum to one, the positions
+t of the bins on that scale less their mean, the step :math:`s_k` from the k-th bin to the next, the
+hinge :math:`h_k` that rises from the k-th bin on, and the standardised column z; fewer than four
+bins have jumps only. The penalty of a jump so grows with the number of cuts, and finer bins do not
+make a wilder card. Points of levels, of missing values and of special values are independent.
+
+Where points may only rise, those of ordered cells are a sum of functions that all rise, with
+coefficients that may not be negative: a direction is a bound on coefficients, whatever they are
+trained for. With the positions t of the cells, of range one, the distances :math:`g_k` between
+neighbours and the same prior variances,
 
 .. math:: \sqrt{v_J g_k}\, 1[t > t_k], \quad
           \sqrt{6 v_S g_k}\, \max(0, t - t_k), \quad

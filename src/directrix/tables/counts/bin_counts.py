@@ -20,26 +20,30 @@ from directrix.moments.class_moments import DENSE_FEATURES
 from directrix.moments.summary import ClasswiseSummary
 from directrix.rows import labels
 from directrix.rows.sums import tree_sum
-from directrix.tables.binner import Binner
+from directrix.tables.binner import Binner, onehot, thermometer
 from directrix.tables.bins import Bins
 from directrix.tables.coding.crosses import PairGain, additive_residuals, rank_pair_gains
 from directrix.tables.counts import storage
-from directrix.tables.counts.feature_moments import (
+from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
+from directrix.tables.counts.rebinning import coarser
+from directrix.tables.counts.storage import (
     CellMoments,
     cell_moments,
     feature_matrix,
     feature_moments,
     parts_of_moments,
 )
-from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
-from directrix.tables.counts.rebinning import coarser
-from directrix.tables.encoding import onehot, thermometer
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
 
 
 def weights_of_evidence(cells: AnyArray, smoothing: float) -> FloatArray:
-    """Return the weight of evidence of each cell of a column, zero in cells without rows.
+    r"""Return the weight of evidence of each cell of a column, zero in cells without rows.
+
+    With shares :math:`p_k` and :math:`q_k` of the positives and negatives in cell k,
+
+    .. math:: \mathrm{WoE}_k = \log \frac{p_k}{q_k}, \qquad
+              \mathrm{IV} = \sum_k (p_k - q_k)\, \mathrm{WoE}_k
 
     ``cells`` of shape (2, cells) are the counts of negatives and of positives; ``smoothing`` is
     added to each.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,16 +20,8 @@ from directrix.tables.table import days_of
 #: Cuts are printed with six digits or more, and are found by what is printed.
 _PRINTED = 5e-6
 
-
-class Rebinning(NamedTuple):
-    """Coarser bins.
-
-    ``number`` is, for each cell of the finer bins, its number among the cells of the coarser ones,
-    of all columns in a row; −1 in columns that are left out.
-    """
-
-    bins: tuple[Bins, ...]
-    number: IntArray
+#: Coarser bins of one column, and the coarser cell of each finer one.
+Merged: TypeAlias = tuple[Bins, IntArray]
 
 
 def coarser(
@@ -40,10 +32,11 @@ def coarser(
     other: Mapping[str, Any],
     drop: Iterable[str],
     named: bool,
-) -> Rebinning:
-    """Return coarser bins; the parameters are those of `BinCounts.rebin`, after the bins.
+) -> tuple[tuple[Bins, ...], IntArray]:
+    """Return coarser bins, and the number of each finer cell among all coarser ones.
 
-    Columns without names (``named`` is False) are numbered again.
+    It is −1 in columns that are left out. The parameters are those of `BinCounts.rebin`, after the
+    bins; columns without names (``named`` is False) are numbered again.
     """
     drop = [drop] if isinstance(drop, str) else list(drop)
     _check_columns([column.name for column in bins], cuts, merge, other, drop)
@@ -67,7 +60,7 @@ def coarser(
     if not kept:
         msg = "all columns would be dropped; keep at least one"
         raise ValueError(msg)
-    return Rebinning(tuple(kept), np.concatenate(number))
+    return tuple(kept), np.concatenate(number)
 
 
 def _check_columns(
@@ -89,13 +82,6 @@ def _check_columns(
         if name in merge:
             msg = f"column {name!r} has both cuts to keep and cells to merge: give one of them"
             raise ValueError(msg)
-
-
-class Merged(NamedTuple):
-    """Coarser bins of one column, and the coarser cell of each finer one."""
-
-    bins: Any
-    cell: IntArray
 
 
 def _with_cuts(bins: Bins, kept: Any) -> Merged:
@@ -148,7 +134,7 @@ def _of_ordered(bins: NumberBins, keep: Any) -> Merged:
         means=tuple(mean.tolist()),
         weights=tuple(np.bincount(cell, weight).tolist()) if bins.weights else (),
     )
-    return Merged(coarse, cell)
+    return coarse, cell
 
 
 def _of_levels(bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequence[Any]) -> Merged:
@@ -181,7 +167,7 @@ def _of_levels(bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequenc
     grouped = tuple(numbers[int(target[cell_of[level]])] for level in levels)
     weights = tuple(np.bincount(cell, bins.weights).tolist()) if bins.weights else ()
     shared = grouped if len(numbers) < len(levels) else ()
-    return Merged(LevelBins(bins.name, tuple(levels), weights, shared), cell)
+    return LevelBins(bins.name, tuple(levels), weights, shared), cell
 
 
 def _cell_range(bins: NumberBins, group: Any) -> tuple[int, int]:
