@@ -87,12 +87,15 @@ class RowFiles:
         cls,
         files: Sequence[str],
         target: str | None,
-        *,
         features: Sequence[str] | None = None,
         drop: Sequence[str] | None = None,
+        weight: str | None = None,
+        positive: str | None = None,
         file_format: str | None = None,
+        n_features: int | None = None,
+        spark: str | None = None,
+        *,
         labelled: bool = True,
-        **others: Any,
     ) -> RowFiles:
         """Check the options of a command that reads rows."""
         require(files, "give files of rows", "ROWS")
@@ -103,7 +106,7 @@ class RowFiles:
         libsvm = file_format == "libsvm" or all(_is_libsvm(path) for path in paths)
         chosen, dropped = parse_columns(features), parse_columns(drop)
         if libsvm:
-            named = chosen or dropped or others.get("weight") or others.get("spark")
+            named = chosen or dropped or weight or spark
             require(not named, "LIBSVM files have no named columns, and Spark does not read them")
         elif labelled:
             require(target, "give the column that has the labels", "--target")
@@ -112,13 +115,12 @@ class RowFiles:
             missing = [name for name in dropped if name not in names]
             if missing:
                 raise ColumnNotFoundError(missing[0], names)
-            excluded = {target, others.get("weight"), *dropped}
+            excluded = {target, weight, *dropped}
             chosen = [name for name in names if name not in excluded]
         elif dropped:
             chosen = [name for name in chosen or () if name not in dropped]
-        return cls(
-            paths, target, None if chosen is None else tuple(chosen), libsvm=libsvm, **others
-        )
+        columns = None if chosen is None else tuple(chosen)
+        return cls(paths, target, columns, weight, positive, libsvm, n_features, spark)
 
     def for_model(self, model: Any) -> RowFiles:
         """Return files from which the features of a model are read, in the model's order."""

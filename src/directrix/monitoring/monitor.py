@@ -27,12 +27,7 @@ from directrix.monitoring.day_check import (
 )
 from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
 from directrix.monitoring.store import as_day
-from directrix.monitoring.vectors import (
-    Comparison,
-    compare_columns,
-    compare_scores,
-    labelled_pair,
-)
+from directrix.monitoring.vectors import Comparison, compare_columns, compare_scores, labelled_pair
 from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, stability
 from directrix.tables.counts.stability import psi_reading, stability_index

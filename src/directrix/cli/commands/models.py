@@ -62,15 +62,7 @@ def evaluate(
 
     classifier = load_model(model)
     measured_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
-    files = RowFiles.of(
-        rows,
-        target,
-        features=features,
-        drop=drop,
-        file_format=file_format,
-        weight=weight,
-        positive=positive,
-    )
+    files = RowFiles.of(rows, target, features, drop, weight, positive, file_format)
     scored = score_rows(classifier, files)
     classes = labels_of(classifier)
     n_rows = len(scored.y)
