@@ -183,7 +183,7 @@ def predict(
     raw = takes_raw_rows(classifier) and not files.libsvm
     with model_columns(files), _writer(output) as write:
         use = partial(_predict_block, classifier, kept, write)
-        counts = files.read(use, raw=raw, keep=kept, label="predict")
+        counts = files.read(use, raw=raw, keep=kept, finite=False, label="predict")
     n_rows, flagged, incomplete = map(sum, zip(*counts, strict=True))
     text = f"{n_rows:,} rows, {flagged:,} predicted {labels_of(classifier)[-1]}"
     if incomplete:
