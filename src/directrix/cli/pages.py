@@ -29,12 +29,7 @@ from directrix.cli.formatting import (
     format_rate,
 )
 from directrix.cli.html_page import Bar, Page
-from directrix.cli.pictures import (
-    Reliability,
-    margin_figure,
-    roc_figure,
-    tradeoff_figure,
-)
+from directrix.cli.pictures import Reliability, margin_figure, roc_figure, tradeoff_figure
 from directrix.cli.reply import UsageError
 from directrix.displays import DaysDisplay
 from directrix.metrics.base import Metric

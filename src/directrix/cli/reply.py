@@ -40,7 +40,12 @@ DATA_ERROR, CALL_ERROR = 1, 2
 #: Names of columns that a message lists before it only counts them.
 _LISTED_COLUMNS = 12
 
-_AS_THEY_ARE = "; fit -c scorecard takes text and missing values as they are"
+#: What to do about columns that cannot be used.
+_REMEDIES: dict[type[UnusableColumnsError], tuple[str, ...]] = {
+    NotNumericError: ("encode such columns as numbers",),
+    MissingValuesError: ("impute them", "leave those rows out"),
+    InfiniteValuesError: ("replace it", "leave those rows out"),
+}
 
 
 class UsageError(Exception):
@@ -102,29 +107,20 @@ def _(error: ColumnNotFoundError) -> str:
 
 
 @_describe.register
-def _(error: NotNumericError) -> str:
-    return f"{error.problem}: {_either(error, 'encode such columns as numbers')}{_AS_THEY_ARE}"
-
-
-@_describe.register
-def _(error: MissingValuesError) -> str:
-    return f"{error.problem}: {_either(error, 'impute them', 'leave those rows out')}{_AS_THEY_ARE}"
-
-
-@_describe.register
-def _(error: InfiniteValuesError) -> str:
-    return f"{error.problem}: {_either(error, 'replace it', 'leave those rows out')}"
-
-
-def _either(error: UnusableColumnsError, *remedies: str) -> str:
-    """Return remedies as alternatives; the last is to leave the columns out, if they have names."""
+def _(error: UnusableColumnsError) -> str:
+    """Return alternatives; the last is to leave the columns out, if they have names."""
+    remedies = _REMEDIES[type(error)]
     if all(isinstance(name, str) for name in error.columns):
         listed = StringIO()
         if len(error.columns) <= _LISTED_COLUMNS:
             csv.writer(listed, lineterminator="").writerow(error.columns)
         columns = f" {shlex.quote(listed.getvalue())}" if listed.getvalue() else ""
         remedies = (*remedies, f"use --drop{columns}")
-    return ", or ".join(filter(None, (", ".join(remedies[:-1]), remedies[-1])))
+    either = ", or ".join(filter(None, (", ".join(remedies[:-1]), remedies[-1])))
+    as_they_are = "; fit -c scorecard takes text and missing values as they are"
+    return (
+        f"{error.problem}: {either}{'' if isinstance(error, InfiniteValuesError) else as_they_are}"
+    )
 
 
 @_describe.register

@@ -87,12 +87,15 @@ class RowFiles:
         cls,
         files: Sequence[str],
         target: str | None,
-        *,
         features: Sequence[str] | None = None,
         drop: Sequence[str] | None = None,
+        weight: str | None = None,
+        positive: str | None = None,
         file_format: str | None = None,
+        n_features: int | None = None,
+        spark: str | None = None,
+        *,
         labelled: bool = True,
-        **others: Any,
     ) -> RowFiles:
         """Check the options of a command that reads rows."""
         require(files, "give files of rows", "ROWS")
@@ -103,7 +106,7 @@ class RowFiles:
         libsvm = file_format == "libsvm" or all(_is_libsvm(path) for path in paths)
         chosen, dropped = parse_columns(features), parse_columns(drop)
         if libsvm:
-            named = chosen or dropped or others.get("weight") or others.get("spark")
+            named = chosen or dropped or weight or spark
             require(not named, "LIBSVM files have no named columns, and Spark does not read them")
         elif labelled:
             require(target, "give the column that has the labels", "--target")
@@ -112,13 +115,12 @@ class RowFiles:
             missing = [name for name in dropped if name not in names]
             if missing:
                 raise ColumnNotFoundError(missing[0], names)
-            excluded = {target, others.get("weight"), *dropped}
+            excluded = {target, weight, *dropped}
             chosen = [name for name in names if name not in excluded]
         elif dropped:
             chosen = [name for name in chosen or () if name not in dropped]
-        return cls(
-            paths, target, None if chosen is None else tuple(chosen), libsvm=libsvm, **others
-        )
+        columns = None if chosen is None else tuple(chosen)
+        return cls(paths, target, columns, weight, positive, libsvm, n_features, spark)
 
     def for_model(self, model: Any) -> RowFiles:
         """Return files from which the features of a model are read, in the model's order."""
@@ -161,13 +163,15 @@ class RowFiles:
         *,
         raw: bool = False,
         keep: Sequence[str] = (),
+        finite: bool = True,
         label: str = "read",
         progress: bool = True,
     ) -> list[Any]:
         """Return what a function gives of each block of rows, in one pass.
 
-        With ``raw``, features are columns as they are, with texts and missing values; ``keep``
-        names further columns of the table that are read; ``label`` is that of the progress bar.
+        With ``raw``, features are columns as they are, with texts and missing values; otherwise
+        they must be finite numbers, unless ``finite`` is False. ``keep`` names further columns of
+        the table that are read; ``label`` is that of the progress bar.
         """
         source, options = self.source()
         if not self.libsvm and self.target is None:
@@ -176,7 +180,7 @@ class RowFiles:
         if keep:
             options["features"] = [*options["features"], *keep]
         labelled = self.target is not None or self.libsvm
-        task = _EachTable(use, self.features, raw, labelled, label)
+        task = _EachTable(use, self.features, raw, finite, labelled, label)
         results: list[Any] = run(source, Plan.of(**options), task, progress=progress)
         if not results:
             msg = "the files hold no rows"
@@ -232,6 +236,7 @@ class _EachTable:
     use: Callable[[RowBlock], Any]
     features: tuple[str, ...] | None
     raw: bool
+    finite: bool
     labelled: bool
     name: str
 
@@ -242,8 +247,11 @@ class _EachTable:
     def _block(self, plan: Plan, table: Any) -> RowBlock:
         columns = self.features or plan.columns_of(table)
         rows = table.raw(columns) if self.raw else table.features(columns)
+        X = rows if self.raw else _feature_matrix(rows)
+        if self.finite and not self.raw:
+            require_finite(X, rows.names)
         return RowBlock(
-            rows if self.raw else _feature_matrix(rows),
+            X,
             as_labels(table.values(plan.target)) if self.labelled else None,
             None if plan.weight is None else table.values(plan.weight),
             rows,
@@ -262,7 +270,7 @@ class RowsInMemory(NamedTuple):
 
 def read_rows(files: RowFiles, *, raw: bool = False) -> RowsInMemory:
     """Read all rows into memory: finite numbers, or a raw table with texts and missing values."""
-    blocks = files.read(lambda block: block if raw else _finite(block), raw=raw)
+    blocks = files.read(lambda block: block, raw=raw)
     parts, labels, weights, rows, _ = zip(*blocks, strict=True)
     if raw:
         import pyarrow as pa
@@ -306,16 +314,10 @@ def equals_label(y: AnyArray, text: str) -> AnyArray:
 
 def matching_label(text: str, labels: AnyArray) -> Any:
     """Return the label that is written as a text; None if there is none."""
-    return next((label for label in labels.tolist() if text in _spellings(label)), None)
-
-
-def _spellings(label: Any) -> tuple[str, ...]:
-    return (str(label), f"{label:g}") if isinstance(label, float) else (str(label),)
-
-
-def _finite(block: RowBlock) -> RowBlock:
-    require_finite(block.X, block.rows.names)
-    return block
+    for label in labels.tolist():
+        if text == str(label) or (isinstance(label, float) and text == f"{label:g}"):
+            return label
+    return None
 
 
 def require_finite(X: Any, names: Sequence[str] | None) -> None:
@@ -374,8 +376,6 @@ def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> Sc
 
     def score(block: RowBlock) -> tuple[Any, ...]:
         y = labels_for_model(model, files, block.y)
-        if not raw:
-            require_finite(block.X, block.rows.names)
         scores, probability = scores_and_probabilities(model, block.X)
         if turned:
             scores, probability = -scores, 1.0 - probability
@@ -475,8 +475,6 @@ def read_day(model: Any, files: RowFiles) -> DaySummaries:
         raise UsageError(msg)
 
     def summarize(block: RowBlock) -> DaySummaries:
-        if not raw:
-            require_finite(block.X, block.rows.names)
         y = None if block.y is None else labels_for_model(model, files, block.y)
         return summarize_day(model, block.X, y, block.weight)
 

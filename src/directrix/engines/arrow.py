@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from directrix.engines import memory
 from directrix.engines.block import Partition
-from directrix.engines.plan import names_a_column
 from directrix.engines.readers.datasets import Opened, batch_rows, open_dataset
 from directrix.engines.readers.files import are_paths, open_paths
 from directrix.engines.readers.lakes import open_delta, open_iceberg
@@ -43,8 +42,7 @@ def partials(
     source: Any, plan: Plan, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
     """Yield the result of the task on all rows, as partition 0."""
-    roles = (plan.target, plan.weight, plan.fold, plan.by)
-    if is_arrow(source) and not all(names_a_column(role) for role in roles):
+    if is_arrow(source) and plan.given_roles():
         yield from memory.partials(source, plan, task, progress)
         return
     opened = open_source(source)

@@ -171,12 +171,9 @@ class Progress:
         """Add to the number of rows."""
         self.rows += rows
         if self._bar is not None:
-            self._bar.update(self._task, advance=rows, rate=self._speed())
-
-    def _speed(self) -> str:
-        task = self._bar.tasks[0]
-        elapsed = task.elapsed or 0.0
-        return f"{self.rows / elapsed:,.0f} rows/s" if elapsed else ""
+            elapsed = self._bar.tasks[0].elapsed
+            rate = f"{self.rows / elapsed:,.0f} rows/s" if elapsed else ""
+            self._bar.update(self._task, advance=rows, rate=rate)
 
 
 @contextmanager

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from directrix.engines.block import Partition, group_counts
 from directrix.engines.memory import IN_CHUNKS, chunk_table
-from directrix.engines.plan import names_a_column
 from directrix.engines.tables import as_table
 from directrix.rows.sums import tree_sum
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 #: Results that a worker adds at a time. It holds all of them in memory, so they are fewer than on
 #: engines that add a stream.
 _FAN_IN = 8
-_ROLES = ("target", "weight", "fold", "by")
 
 
 def accepts(source: Any) -> bool:
@@ -57,7 +54,7 @@ def _run_on_part(shared: Any, number: int, data: Any, beside: Any) -> tuple[int,
     else:
         tables = [as_table(np.asarray(data) if not hasattr(data, "tocsr") else data, beside)]
     if any(isinstance(chunk, tuple) for chunk in chunks):
-        named_plan = replace(plan, **{role: (role, "given") for role in IN_CHUNKS})
+        named_plan = plan.with_columns_for(IN_CHUNKS)
     n_rows = sum(table.data.shape[0] for table in tables)
     return n_rows, task(named_plan, Partition(number, tables, count))
 
@@ -88,16 +85,12 @@ def _array_parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:
     source = source.rechunk({1: -1})
     lengths = source.chunks[0]
     besides: list[dict[Any, Any]] = [{} for _ in lengths]
-    roles = {}
-    for role in _ROLES:
-        values = getattr(plan, role)
-        if names_a_column(values):
-            continue
-        roles[role] = (role, "given")
+    given = plan.given_roles()
+    for role, values in given.items():
         for beside, piece in zip(besides, _pieces(values, lengths), strict=True):
-            beside[roles[role]] = piece
+            beside[role, "given"] = piece
     blocks = source.to_delayed()[:, 0]
-    return replace(plan, **roles), list(zip(blocks, besides, strict=True))
+    return plan.with_columns_for(given), list(zip(blocks, besides, strict=True))
 
 
 def _pieces(values: Any, lengths: tuple[int, ...]) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from directrix.engines.block import Partition
-from directrix.engines.plan import Plan, names_a_column
+from directrix.engines.plan import Plan
 from directrix.engines.tables import Table, as_table, is_table
 
 if TYPE_CHECKING:
@@ -29,36 +28,30 @@ def partials(
 ) -> Iterator[tuple[int, Any]]:
     """Yield the result of the task on all rows, as partition 0."""
     if is_table(source):
-        if plan.target is None:
-            msg = "target= is missing: it takes the name or index of a column, or the labels"
-            raise ValueError(msg)
-        table, plan = _with_extra_columns(source, plan)
-        yield 0, task(plan, Partition(0, progress.counted([table]), 1))
-        return
-    named_plan, tables = _chunks(source, plan, progress)
-    yield 0, task(named_plan, Partition(0, tables, 1))
+        _require_target(plan)
+        given = plan.given_roles()
+        table = as_table(source, {(role, "given"): values for role, values in given.items()})
+        named_plan, tables = plan.with_columns_for(given), iter([table])
+    else:
+        named_plan, tables = _chunks(source, plan)
+    yield 0, task(named_plan, Partition(0, progress.counted(tables), 1))
 
 
-def _with_extra_columns(source: Any, plan: Plan) -> tuple[Table, Plan]:
-    """Add roles given as arrays as extra columns of the table, and name them in the plan."""
-    beside, roles = {}, {}
-    for role in ("target", "weight", "fold", "by"):
-        role_values = getattr(plan, role)
-        if not names_a_column(role_values):
-            beside[role, "given"] = role_values
-            roles[role] = (role, "given")
-    return as_table(source, beside), replace(plan, **roles)
+def _require_target(plan: Plan) -> None:
+    if plan.target is None:
+        msg = "target= is missing: it takes the name or index of a column, or the labels"
+        raise ValueError(msg)
 
 
-def _chunks(source: Any, plan: Plan, progress: Any) -> tuple[Plan, Iterator[Any]]:
+def _chunks(source: Any, plan: Plan) -> tuple[Plan, Iterator[Any]]:
+    """Return the plan with the roles that chunks bring, and the chunks as tables."""
     if not isinstance(source, Iterable):
         msg = (
             f"cannot read rows from {type(source).__name__}: give an array, a sparse matrix, a "
             "data frame, or an iterable of them"
         )
         raise TypeError(msg)
-    role_values = (plan.target, plan.weight, plan.fold, plan.by)
-    if not all(names_a_column(role) for role in role_values):
+    if plan.given_roles():
         msg = (
             "the rows come in chunks, so target=, weight= and fold= must name a column of them; "
             "or give chunks (X, y), (X, y, weight) or (X, y, weight, fold), and target=None"
@@ -76,18 +69,14 @@ def _chunks(source: Any, plan: Plan, progress: Any) -> tuple[Plan, Iterator[Any]
         for chunk in chunks:
             yield chunk_table(chunk, plan)
 
-    named_plan = plan
-    if isinstance(first_chunk[0], tuple):
-        named_plan = replace(plan, **{role: (role, "given") for role in IN_CHUNKS})
-    return named_plan, progress.counted(tables())
+    in_tuples = isinstance(first_chunk[0], tuple)
+    return plan.with_columns_for(IN_CHUNKS if in_tuples else ()), tables()
 
 
 def chunk_table(chunk: Any, plan: Plan) -> Table:
     """Return a chunk as a table; labels, weights and folds of a tuple become named columns."""
     if not isinstance(chunk, tuple):
-        if plan.target is None:
-            msg = "target= is missing: it takes the name or index of a column, or the labels"
-            raise ValueError(msg)
+        _require_target(plan)
         return as_table(chunk)
     role_values = (plan.target, plan.features, plan.weight, plan.fold, plan.by)
     if not _SHORTEST <= len(chunk) <= _LONGEST or any(role is not None for role in role_values):

@@ -24,7 +24,7 @@ from directrix.rows.rows import Rows, as_rows
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from directrix._typing import AnyArray, IntArray
     from directrix.engines.tables import Table
@@ -113,6 +113,15 @@ class Plan:
         given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
         return [name for name in given if name is not None]
 
+    def given_roles(self) -> dict[str, Any]:
+        """Return the roles that are given as values, not by the name of a column."""
+        roles = {role: getattr(self, role) for role in ("target", "weight", "fold", "by")}
+        return {role: values for role, values in roles.items() if not _names_a_column(values)}
+
+    def with_columns_for(self, roles: Iterable[str]) -> Self:
+        """Return the plan with roles that are extra columns of its tables, (role, "given")."""
+        return replace(self, **{role: (role, "given") for role in roles})
+
     def feature_columns(self, names: Any) -> tuple[Any, ...]:
         """Return the feature columns of a table with these columns."""
         if self.features is not None:
@@ -125,10 +134,9 @@ class Plan:
         if self.target is None:
             msg = "target= is missing: it takes the name of the column of labels"
             raise ValueError(msg)
-        for role in ("target", "weight", "fold", "by"):
-            if not names_a_column(getattr(self, role)):
-                msg = f"the rows are read as a stream, so {role}= must name a column"
-                raise ValueError(msg)
+        for role in self.given_roles():
+            msg = f"the rows are read as a stream, so {role}= must name a column"
+            raise ValueError(msg)
         needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
         missing = [name for name in needed_columns if name not in set(names)]
         if missing:
@@ -260,7 +268,7 @@ class Grouped:
         return {group: moments + blank for group, moments in self.by_group.items()}
 
 
-def names_a_column(role: Any) -> bool:
+def _names_a_column(role: Any) -> bool:
     """Return whether a role is given by column name (or not at all), not as values."""
     return isinstance(role, str | HashFolds | tuple | NoneType) or (
         isinstance(role, int | np.integer) and not isinstance(role, bool)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray
     from directrix.classifiers import OperatingPoint
-    from directrix.models.intervals import Intervals, Rates
     from directrix.moments import ScoreHistogram
 
 # ── How much days differ beyond chance, how long such differences last, and what follows for t ────
@@ -112,9 +111,6 @@ def _autocorrelation(residuals: Sequence[FloatArray]) -> float:
 
 # ── Promises of a model against what labelled rows have shown since ───────────────────────────────
 
-#: Name in reports, name of the field, and whether a higher rate is better.
-_RATES = (("recall", "tpr", True), ("FPR", "fpr", False), ("precision", "precision", True))
-
 
 class PromiseCheck(NamedTuple):
     """A rate or metric that a model promised, and what it was on labelled rows.
@@ -146,40 +142,50 @@ def check_promises(
     are predicted positive.
     """
     negative, positive = scores.weight.tolist()
-    below_size, above_size = (scores.weight**2 / scores.weight_sq).tolist()
+    n_negative, n_positive = effective_rows(scores)
     false_alarms, hits = scores.weight_above(threshold).tolist()
     predicted = false_alarms + hits
-    realised = {
-        "tpr": (hits / positive, above_size),
-        "fpr": (false_alarms / negative, below_size),
-        # Of weighted rows, those predicted positive count as far as all rows do on average.
-        "precision": (
-            hits / predicted if predicted else 1.0,
-            predicted * (above_size + below_size) / (positive + negative),
-        ),
-    }
+    # Of weighted rows, those predicted positive count as far as all rows do on average.
+    n_predicted = predicted * (n_positive + n_negative) / (positive + negative)
+    realised = (
+        ("recall", "tpr", True, hits / positive, n_positive),
+        ("FPR", "fpr", False, false_alarms / negative, n_negative),
+        ("precision", "precision", True, hits / predicted if predicted else 1.0, n_predicted),
+    )
     expected = None if point is None else point.expected
     intervals = None if point is None else point.intervals
+
+    def check(
+        name: str, field: str, value: float, interval: tuple[float, float], *, rises: bool
+    ) -> PromiseCheck:
+        promised = float("nan") if expected is None else float(getattr(expected, field))
+        low, high = (promised, promised) if intervals is None else getattr(intervals, field)
+        worse = interval[1] < low if rises else interval[0] > high
+        return PromiseCheck(name, promised, low, high, value, *interval, not worse)
+
     checks = [
-        _check(
-            name,
-            field,
-            realised[field][0],
-            exact_interval(*realised[field]),
-            rises,
-            expected,
-            intervals,
-        )
-        for name, field, rises in _RATES
+        check(name, field, share, exact_interval(share, n), rises=rises)
+        for name, field, rises, share, n in realised
     ]
     if point is not None:
-        curve = Curve.of_histogram(scores)
-        index = int((curve.levels > threshold).sum())
-        on_rows = OnRows(curve, index, Sizes(above_size, below_size))
-        value, interval = on_rows.at_threshold(point.metric)
-        name, rises = point.metric.label, point.metric.greater_is_better
-        checks.append(_check(name, "metric", value, interval, rises, expected, intervals))
+        metric = point.metric
+        value, interval = on_rows_above(scores, threshold).at_threshold(metric)
+        rises = metric.greater_is_better
+        checks.append(check(metric.label, "metric", value, interval, rises=rises))
     return tuple(checks)
+
+
+def effective_rows(scores: ScoreHistogram) -> tuple[float, float]:
+    """Return the effective numbers of negatives and positives of labelled scores."""
+    n_negative, n_positive = (scores.weight**2 / scores.weight_sq).tolist()
+    return n_negative, n_positive
+
+
+def on_rows_above(scores: ScoreHistogram, threshold: float) -> OnRows:
+    """Return the rates of labelled scores at a threshold, above which rows are positive."""
+    curve = Curve.of_histogram(scores)
+    n_negative, n_positive = effective_rows(scores)
+    return OnRows(curve, int((curve.levels > threshold).sum()), Sizes(n_positive, n_negative))
 
 
 def exact_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
@@ -191,22 +197,6 @@ def exact_interval(share: float, n: float, level: float = 0.95) -> tuple[float, 
     low = float(betaincinv(hits, n - hits + 1.0, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1.0, n - hits, 1.0 - tail)) if hits < n else 1.0
     return low, high
-
-
-def _check(
-    name: str,
-    field: str,
-    value: float,
-    interval: tuple[float, float],
-    rises: bool,  # noqa: FBT001 - only called above
-    expected: Rates | None,
-    intervals: Intervals | None,
-) -> PromiseCheck:
-    nothing = float("nan")
-    promised = nothing if expected is None else float(getattr(expected, field))
-    low, high = (promised, promised) if intervals is None else getattr(intervals, field)
-    worse = interval[1] < low if rises else interval[0] > high
-    return PromiseCheck(name, promised, low, high, value, *interval, not worse)
 
 
 # ── DayCheck: what the rows of a day tell of a model, as fields, text and JSON ────────────────────

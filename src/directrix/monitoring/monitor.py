@@ -27,12 +27,7 @@ from directrix.monitoring.day_check import (
 )
 from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
 from directrix.monitoring.store import as_day
-from directrix.monitoring.vectors import (
-    Comparison,
-    compare_columns,
-    compare_scores,
-    labelled_pair,
-)
+from directrix.monitoring.vectors import Comparison, compare_columns, compare_scores, labelled_pair
 from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, stability
 from directrix.tables.counts.stability import psi_reading, stability_index
@@ -308,11 +303,12 @@ class Monitor:
             comparisons["columns"].names, fits["columns"].residual.tolist(), strict=True
         ):
             residuals[name] = max(residuals.get(name, 0.0), value, key=abs)
-        found = (
-            _count_stability(day.columns, self.columns)
-            if isinstance(self.columns, BinCounts)
-            else _moment_stability(day.columns, self.columns)
-        )
+        columns: Any = day.columns
+        if isinstance(self.columns, BinCounts):
+            listed = stability(self.columns.unlabelled(), columns.unlabelled()).columns
+            found = {each.column: (each.psi, each.noise, each.reading) for each in listed}
+        else:
+            found = _moment_stability(columns, self.columns)
         checks = [
             ColumnCheck(name, *values, residuals.get(name, 0.0)) for name, values in found.items()
         ]
@@ -348,11 +344,6 @@ def _both(labelled: Any, unlabelled: Any) -> Any:
 def _has_rows(summary: Any) -> bool:
     """Return whether a summary has rows of a weight above zero."""
     return bool(np.sum(summary.weight) > 0)
-
-
-def _count_stability(day: Any, reference: Any) -> dict[str, tuple[float, float, str]]:
-    found = stability(reference.unlabelled(), day.unlabelled()).columns
-    return {column.column: (column.psi, column.noise, column.reading) for column in found}
 
 
 def _moment_stability(day: Any, reference: Any) -> dict[str, tuple[float, float, str]]:

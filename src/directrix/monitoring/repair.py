@@ -23,6 +23,7 @@ from directrix.models.operating_point import OnRows, predicted_rates
 from directrix.models.report import Gap
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import ScoreMoments, project
+from directrix.monitoring.day_check import effective_rows, on_rows_above
 from directrix.monitoring.day_summaries import require_scores_of
 from directrix.monitoring.vectors import labelled_pair
 from directrix.rows.sums import tree_sum
@@ -40,8 +41,12 @@ if TYPE_CHECKING:
 
 #: Groups of days that are held out in turn to tell what a new threshold gives on new rows.
 _GROUPS = 5
-#: Names of the rates in reports.
-RATE_NAMES = ("recall", "FPR", "precision")
+
+
+def _rate_lines(metric: str, before: Rates, after: Rates) -> list[list[str]]:
+    """Return the lines of a table with the rates and the metric before and after a repair."""
+    both = zip(("recall", "FPR", "precision", metric), before, after, strict=True)
+    return [[name, f"{old:.4f}", f"{new:.4f}"] for name, old, new in both]
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,7 @@ class Retuning:
     def __str__(self) -> str:
         metric = self.model.operating_point_.metric.label
         table = [["", "old threshold", "new threshold"]]
-        for name, old, new in zip((*RATE_NAMES, metric), self.before, self.after, strict=True):
-            table.append([name, f"{old:.4f}", f"{new:.4f}"])
+        table += _rate_lines(metric, self.before, self.after)
         table.append(["alerts", f"{self.alerts_before:.4f}", f"{self.alerts_after:.4f}"])
         title = f"{metric} at a prevalence of {100 * self.prevalence:.2f} %"
         return "\n".join([title, *text_table(table)])
@@ -111,11 +115,11 @@ def retune(
             f"summarize_day, or store.read('scores')), not {type(given).__name__}"
         )
         raise TypeError(msg)
-    days = dict(scores) if isinstance(scores, Mapping) else {}
+    days = list(scores.values()) if isinstance(scores, Mapping) else []
     if isinstance(scores, Mapping) and not days:
         msg = "there are no scores: the dict of days is empty"
         raise ValueError(msg)
-    total: Any = tree_sum(list(days.values())) if days else scores
+    total: Any = tree_sum(days) if days else scores
     if len(total.weight) != 2:
         msg = "a threshold needs labelled scores, and these have no labels"
         raise ValueError(msg)
@@ -132,18 +136,17 @@ def retune(
             "positive: no threshold of this model helps at this prevalence"
         )
         raise ValueError(msg)
-    old = _OnCurve.of(chosen, curve, total, 0.0)
     # A card of whole points has its threshold between two of them.
     point = replace(model.operating_point_, threshold=model.threshold_above(by))
     by = model.score_above(point)
-    new = _OnCurve.of(chosen, curve, total, by)
-    expected, intervals = _held_out_days(chosen, list(days.values()), prevalence)
+    old, new = (_rates(chosen, total.rates(each), curve.prior) for each in (0.0, by))
+    expected, intervals = _held_out_days(chosen, days, prevalence)
     moments = _score_moments(total, by, curve.prior)
     retuned = OperatingPoint(
         chosen,
         point.threshold,
         predicted_rates(moments, chosen, float(total.weight.sum())),
-        empirical=new.rates,
+        empirical=new,
         rows="labelled days" if days else "labelled scores",
         expected=expected,
         intervals=intervals,
@@ -151,29 +154,16 @@ def retune(
     calibration = _calibration(total, by, curve)
     if positive_of(model) != model.classes_.tolist()[-1]:
         calibration = calibration.turned()
-    return Retuning(
-        model.at_point(retuned, calibration),
-        curve.prior,
-        old.rates,
-        new.rates,
-        old.alerts,
-        new.alerts,
-    )
+    prior = curve.prior
+    alerts = [prior * rates.tpr + (1.0 - prior) * rates.fpr for rates in (old, new)]
+    return Retuning(model.at_point(retuned, calibration), prior, old, new, *alerts)
 
 
-class _OnCurve(NamedTuple):
-    """Rates and alerts at a threshold."""
-
-    rates: Rates
-    alerts: float
-
-    @classmethod
-    def of(cls, metric: Metric, curve: Curve, scores: ScoreHistogram, threshold: float) -> _OnCurve:
-        tpr, fpr = scores.rates(threshold)
-        prior = curve.prior
-        value = float(metric.at_rates(tpr, fpr, prior))
-        precision = float(precision_of(tpr, fpr, prior))
-        return cls(Rates(tpr, fpr, precision, value), prior * tpr + (1.0 - prior) * fpr)
+def _rates(metric: Metric, rates: tuple[float, float], prior: float) -> Rates:
+    """Return recall and FPR with the precision and the metric that follow at a prior."""
+    tpr, fpr = rates
+    precision, value = precision_of(tpr, fpr, prior), metric.at_rates(tpr, fpr, prior)
+    return Rates(tpr, fpr, float(precision), float(value))
 
 
 def _at_prevalence(curve: Curve, prevalence: float | None) -> Curve:
@@ -204,12 +194,10 @@ def _held_out_days(
     total = tree_sum(groups)
     fpr, tpr = (above / total.weight).tolist()
     curve = _at_prevalence(Curve.of_histogram(total), prevalence)
-    prior = curve.prior
-    value = float(metric.at_rates(tpr, fpr, prior))
-    rates = Rates(tpr, fpr, float(precision_of(tpr, fpr, prior)), value)
-    n_neg, n_pos = (total.weight**2 / total.weight_sq).tolist()
     index = int(np.argmin(np.abs(curve.fpr - fpr)))
-    return rates, OnRows(curve, index, Sizes(n_pos, n_neg)).intervals(metric)
+    n_neg, n_pos = effective_rows(total)
+    intervals = OnRows(curve, index, Sizes(n_pos, n_neg)).intervals(metric)
+    return _rates(metric, (tpr, fpr), curve.prior), intervals
 
 
 def _score_moments(scores: ScoreHistogram, threshold: float, prior: float) -> ScoreMoments:
@@ -229,9 +217,6 @@ def _calibration(scores: ScoreHistogram, threshold: float, curve: Curve) -> Cali
     positive = np.broadcast_to(np.array([[False], [True]]), weights.shape)[filled]
     centers = np.broadcast_to(scores.centers - threshold, weights.shape)[filled]
     return calibration_from_scores(positive, centers, weights[filled], "labelled scores")
-
-
-# ── Another fit of a model, from a summary of recent rows, and what it changes ────────────────────
 
 
 # ── Champion against challenger: two models on the same rows, from their score histograms ─────────
@@ -294,10 +279,7 @@ def compare_models(
     chosen = resolve(metric)
     values, ends = [], []
     for scores in (champion, challenger):
-        curve = Curve.of_histogram(scores)
-        n_neg, n_pos = (scores.weight**2 / scores.weight_sq).tolist()
-        index = int((curve.levels > threshold).sum())
-        on_rows = OnRows(curve, index, Sizes(n_pos, n_neg))
+        on_rows = on_rows_above(scores, threshold)
         interval = on_rows.intervals(chosen).metric
         values.append(chosen.as_score(on_rows.rates(chosen).metric))
         ends.append(sorted(chosen.as_score(end) for end in interval))
@@ -350,9 +332,7 @@ class Refit:
     def __str__(self) -> str:
         metric = self.model.operating_point_.metric.label
         table = [["if scores are normal", "old model", "new model"]]
-        for name, old, new in zip((*RATE_NAMES, metric), self.before, self.after, strict=True):
-            table.append([name, f"{old:.4f}", f"{new:.4f}"])
-        table += [["weight of", "", ""]]
+        table += [*_rate_lines(metric, self.before, self.after), ["weight of", "", ""]]
         for change in self.changes[:_PRINTED]:
             table.append([change.name, f"{change.before:+.3f}", f"{change.after:+.3f}"])
         lines = text_table(table)

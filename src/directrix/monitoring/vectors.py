@@ -11,8 +11,6 @@ from directrix.monitoring.mixture import ClassMeans, MixtureFit, chi_squared, fi
 from directrix.tables import BinCounts, NumberBins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from directrix._typing import AnyArray, FloatArray
     from directrix.moments import ClassMoments
 
@@ -106,7 +104,7 @@ def _gap(center: ClassMoments, group: ClassMoments) -> FloatArray:
 def _compare_counts(day: BinCounts, reference: BinCounts) -> Comparison:
     negative, positive = (reference.class_moments(label) for label in reference.classes.tolist())
     rows = day.class_moments()
-    n_rows = _effective(day, [0])
+    n_rows = _effective(day, 0)
     share = positive.weight / (positive.weight + negative.weight)
     expected = n_rows * (share * positive.mean + (1.0 - share) * negative.mean)
     matrix, names = _cell_groups(reference, np.asarray(expected))
@@ -116,13 +114,13 @@ def _compare_counts(day: BinCounts, reference: BinCounts) -> Comparison:
         second = matrix @ (group.second @ matrix.T)
         means.append(mean)
         covariances.append(second - np.multiply.outer(mean, mean))
-    sizes = [_effective(reference, [k]) for k in range(2)]
+    sizes = [_effective(reference, k) for k in range(2)]
     reference_means = ClassMeans(np.stack(means), np.stack(covariances), np.array(sizes))
     return Comparison(names, matrix @ rows.mean, n_rows, reference_means)
 
 
-def _effective(counts: BinCounts, classes: Sequence[int]) -> float:
-    groups = [part[k] for part in counts.parts for k in classes]
+def _effective(counts: BinCounts, k: int) -> float:
+    groups = [part[k] for part in counts.parts]
     weight = float(sum(group.weight for group in groups))
     squares = float(sum(group.weight_sq for group in groups))
     return weight**2 / squares if squares else 0.0

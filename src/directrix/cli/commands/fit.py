@@ -118,15 +118,7 @@ def fit(
         model, origin = _fit_summaries(data, trained_metric, positive, prior)
     else:
         files = RowFiles.of(
-            data,
-            target,
-            features=features,
-            drop=drop,
-            file_format=file_format,
-            weight=weight,
-            positive=positive,
-            n_features=n_features,
-            spark=spark,
+            data, target, features, drop, weight, positive, file_format, n_features, spark
         )
         unfitted = _make_classifier(name, trained_metric, guarantee, time_budget)
         if two_passes or spark:

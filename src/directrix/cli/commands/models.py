@@ -62,15 +62,7 @@ def evaluate(
 
     classifier = load_model(model)
     measured_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
-    files = RowFiles.of(
-        rows,
-        target,
-        features=features,
-        drop=drop,
-        file_format=file_format,
-        weight=weight,
-        positive=positive,
-    )
+    files = RowFiles.of(rows, target, features, drop, weight, positive, file_format)
     scored = score_rows(classifier, files)
     classes = labels_of(classifier)
     n_rows = len(scored.y)
@@ -191,7 +183,7 @@ def predict(
     raw = takes_raw_rows(classifier) and not files.libsvm
     with model_columns(files), _writer(output) as write:
         use = partial(_predict_block, classifier, kept, write)
-        counts = files.read(use, raw=raw, keep=kept, label="predict")
+        counts = files.read(use, raw=raw, keep=kept, finite=False, label="predict")
     n_rows, flagged, incomplete = map(sum, zip(*counts, strict=True))
     text = f"{n_rows:,} rows, {flagged:,} predicted {labels_of(classifier)[-1]}"
     if incomplete:

@@ -71,15 +71,7 @@ def plot(
 
     def row_files() -> RowFiles:
         require(rows, f"the figure {figure} needs rows after the model", "ROWS")
-        return RowFiles.of(
-            rows,
-            target,
-            features=features,
-            drop=drop,
-            file_format=file_format,
-            weight=weight,
-            positive=positive,
-        )
+        return RowFiles.of(rows, target, features, drop, weight, positive, file_format)
 
     if figure == "losses":
         drawn = _loss_figure(first)
@@ -198,15 +190,7 @@ def report(
     use_file_backend()
     classifier = load_model(model)
     reported_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
-    files = RowFiles.of(
-        rows,
-        target,
-        features=features,
-        drop=drop,
-        file_format=file_format,
-        weight=weight,
-        positive=positive,
-    )
+    files = RowFiles.of(rows, target, features, drop, weight, positive, file_format)
     # A card has raw columns, of which there are no moments.
     scored = score_rows(classifier, files, with_moments=not takes_raw_rows(classifier))
     labels = labels_of(classifier)

@@ -226,15 +226,7 @@ def summarize(
     require_output(output, rows, force=force)
     require(folds is None or folds > 1, "there must be at least two folds", "--folds")
     files = RowFiles.of(
-        rows,
-        target,
-        features=features,
-        drop=drop,
-        file_format=file_format,
-        weight=weight,
-        positive=positive,
-        n_features=n_features,
-        spark=spark,
+        rows, target, features, drop, weight, positive, file_format, n_features, spark
     )
     source, options = files.source(folds)
     moments: Any = summarize_rows(source, **options)

@@ -39,8 +39,7 @@ def collect(
     day: Day = None,
     target: Labels = None,
     key: Annotated[
-        str | None,
-        typer.Option(help="Name of this part of the day, if a day is added in parts."),
+        str | None, typer.Option(help="Name of this part of the day, if a day is added in parts.")
     ] = None,
     features: opt.Features = None,
     weight: opt.Weight = None,
@@ -55,13 +54,7 @@ def collect(
     from directrix.monitoring import SummaryStore
 
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
-    roles: dict[str, Any] = {
-        "features": features,
-        "weight": weight,
-        "positive": positive,
-        "labelled": False,
-    }
-    files = RowFiles.of(rows, target, **roles)
+    files = RowFiles.of(rows, target, features, None, weight, positive, labelled=False)
     store, summaries = SummaryStore(reference), read_day(load_model(model), files)
     waiting = target is not None and _is_waiting(store, chosen)
     if waiting:
@@ -111,13 +104,7 @@ def watch(
         require_output(path, [model, *rows], force=force)
     first, last = parse_day(since, "--since"), parse_day(until, "--until")
     classifier = load_model(model)
-    roles: dict[str, Any] = {
-        "features": features,
-        "weight": weight,
-        "positive": positive,
-        "labelled": False,
-    }
-    files = RowFiles.of(rows, target, **roles)
+    files = RowFiles.of(rows, target, features, None, weight, positive, labelled=False)
     chosen = parse_day(day) or date.today()  # noqa: DTZ011 - the day of the user
     store, summaries = SummaryStore(reference), read_day(classifier, files)
     last = chosen - timedelta(days=1) if last is None else last

@@ -68,22 +68,18 @@ def _refuse_files_of_tables(given: Path, matches: list[str]) -> None:
 
 def _files(paths: list[str]) -> Any:
     """Return Parquet, Arrow or CSV files, or folders of partitions, as a dataset."""
-    from pyarrow import dataset
+    from pyarrow import csv, dataset
 
     formats = {file_format(Path(path)) for path in paths}
     if len(formats) > 1:
         msg = f"the files have several formats ({', '.join(sorted(formats))}): give one format"
         raise ValueError(msg)
-    chosen_format = _csv_format() if formats == {"csv"} else formats.pop()
+    file_type: Any = formats.pop()
+    if file_type == "csv":  # empty fields are missing in text columns too
+        options = csv.ConvertOptions(strings_can_be_null=True)
+        file_type = dataset.CsvFileFormat(convert_options=options)
     single = len(paths) == 1
-    return dataset.dataset(paths[0] if single else paths, format=chosen_format, partitioning="hive")
-
-
-def _csv_format() -> Any:
-    """Return the CSV format, in which empty fields are missing in text columns too."""
-    from pyarrow import csv, dataset
-
-    return dataset.CsvFileFormat(convert_options=csv.ConvertOptions(strings_can_be_null=True))
+    return dataset.dataset(paths[0] if single else paths, format=file_type, partitioning="hive")
 
 
 def matching_files(path: str) -> list[str]:
