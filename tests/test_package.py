@@ -184,8 +184,6 @@ TESTED_THROUGH_OTHERS = {
     "displays/style.py",
     "export/_checks.py",
     "files/checks.py",
-    "fitting/choice.py",
-    "fitting/folds.py",
     "integrations/spark_columns.py",
     "moments/from_sql.py",
     "solve/solution.py",

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.designs.directions import direction_prices, flat_columns
 from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import ScreenedColumns, is_wide, screened
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft
-from directrix.frontier.compare import MOST_ROWS, compare
-from directrix.frontier.fold_designs import FoldDesigns
+from directrix.frontier.compare import MOST_ROWS, Curves, compare
+from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.ridge_candidates import RidgeCandidate, ridge_candidates
 from directrix.frontier.row_candidate import RowCandidate
@@ -32,7 +32,6 @@ from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basi
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.directions import DirectionPrices
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import KeyedRows, TrainingRows
     from directrix.fitting.trials import Trials
@@ -182,7 +181,7 @@ class LearnedCard:
             rows,
             CardCandidates(seen, structure.ridge, train_on, clock, n_jobs),
             UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen, used_up),
-            direction_prices(search, structure.ridge),
+            _direction_prices(search, structure.ridge),
             used_up,
             columns,
         )
@@ -292,6 +291,33 @@ class CardCandidates:
         narrow = self.rows.X.shape[1] <= _MOST_FEATURES
         summary = (lambda: self._closed) if narrow else None
         return Candidates(frontier, summary, Sweep((self.ridge,), np.inf))
+
+
+def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
+    """Return what the directions of a search cost.
+
+    The cards are additive, and trained by the likelihood or in closed form: they tell what a
+    direction takes away, whatever is trained on top.
+
+    ``search``: with all directions. ``ridge``: of all cards.
+    """
+    rows, every = search.rows, search.directions
+    fold = rows.fold
+    if fold is None:
+        every = ()
+    folds = [] if fold is None else range(int(fold.max()) + 1)
+
+    def held_out(kept: Sequence[int]) -> Curves:
+        X = replace(search, directions=[every[k] for k in kept]).designs(Structure(ridge), folds)
+        lines = search.trainer.solve(X, [ridge], folds, in_any_case=True)
+        scores = np.empty(len(rows.positive))
+        for number in folds:
+            tested, line = np.flatnonzero(fold == number), lines[ridge, number]
+            scores[tested] = design_without(X, number)[tested] @ line[:-1] + line[-1]
+        return Curves(rows.positive, scores, rows.weight, fold)
+
+    wishes = [(each.name, each.wish) for each in every]
+    return DirectionPrices(wishes, held_out, search.out_of_time)
 
 
 @dataclass

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from directrix.engines.block import Block, Partition
 from directrix.engines.plan import Grouped, Plan
-from directrix.engines.running_sample import RunningSample
 from directrix.engines.table_plan import ClassTotals
 from directrix.moments.score_histogram import LineHistograms
 from directrix.rows import labels
@@ -22,12 +22,100 @@ from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from directrix._typing import AnyArray, FloatArray
+    from directrix.engines.block import Block
     from directrix.engines.table_plan import TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding
+
+# ── RunningSample: the sample of a partition while its blocks are read
+
+
+_SAMPLED_AT_A_TIME = 1 << 16
+
+
+class RunningSample:
+    """The sample of a partition while its blocks are read.
+
+    Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
+    Rows of weight zero are not sampled.
+
+    ``most``: largest number of rows of each class in the sample of all partitions.
+    ``n_partitions``: a partition sends its share of the rows, with a margin; None for all that may
+    be sampled. ``apart``: a hold-out fold, whose rows are not sampled. ``thresholds``: largest hash
+    of the rows of each class.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        n_partitions: int | None,
+        apart: int | None = None,
+        thresholds: dict[Any, int] | None = None,
+    ) -> None:
+        self._most = most
+        self._share = share_of_partition(most, n_partitions)
+        self._apart = apart
+        self._thresholds = thresholds
+        self._parts: list[RowSample] = []
+
+    def add(self, block: Block) -> None:
+        """Sample the rows of one more block."""
+        y, keys, parts = block.labels, block.row_keys, self._parts
+        present = block.row_weight > 0.0
+        if self._apart is not None:
+            present &= block.row_fold != self._apart
+        for start in range(0, block.n_rows, _SAMPLED_AT_A_TIME):
+            chunk = slice(start, start + _SAMPLED_AT_A_TIME)
+            kept = present[chunk]
+            if parts:
+                kept = kept & parts[0].may_hold(y[chunk], keys[chunk])
+            rows = start + np.flatnonzero(kept)
+            if not len(rows):
+                continue
+            part = sample_of_block(block, rows, self._most)
+            parts.append(part if self._thresholds is None else part.below(self._thresholds))
+            if sum(map(len, parts[1:])) >= self._share or len(parts) == 1:
+                self._add_up()
+
+    def sample(self) -> RowSample | None:
+        """Return the sample; None if there were no rows."""
+        if not self._parts:
+            return None
+        self._add_up()
+        return self._parts[0]
+
+    def _add_up(self) -> None:
+        self._parts[:] = [tree_sum(self._parts).at_most(self._share)]
+
+
+def sample_of_block(block: Block, rows: AnyArray, most: int) -> RowSample:
+    """Return some rows of a block, of numbers or of a raw table, as a sample."""
+    X = block.X.take(rows)
+    return RowSample.of(
+        X if hasattr(X, "row_hashes") else np.asarray(X, dtype=np.float64),
+        block.labels[rows],
+        block.row_weight[rows],
+        block.row_fold[rows],
+        block.row_keys[rows],
+        most,
+    )
+
+
+def share_of_partition(most: int, n_partitions: int | None) -> int:
+    """Return the largest number of rows of a class that a partition sends.
+
+    As many as there may be in all, if the number of partitions is not known.
+    """
+    twice = 2.0 * most / (n_partitions or 1)
+    return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
+
+
+# ── Tasks that run on the rows of a partition; the only code that is sent to workers
+
 
 #: Rows of numbers that are scored at a time, and the largest number of their values. To add a
 #: histogram to others costs as much as to count some thousand scores.
@@ -289,7 +377,7 @@ class FoldModels:
 
 
 class SlopeSums(Protocol):
-    """Losses whose gradients a pass adds up (`directrix.fitting.corrections.LossSlopes`)."""
+    """Losses whose gradients a pass adds up (`directrix.fitting.fit_source.LossSlopes`)."""
 
     @property
     def coefs(self) -> FloatArray:

@@ -31,7 +31,7 @@ from directrix.models.report import DirectReport
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.assessment import Assessment
+    from directrix.fitting.choice import Assessment
     from directrix.fitting.progress import Clock
     from directrix.fitting.standardization import Standardization
     from directrix.fitting.trials import Trials

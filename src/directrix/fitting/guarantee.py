@@ -13,8 +13,7 @@ import numpy as np
 from scipy.stats import binom
 
 from directrix.exceptions import OutOfReachError
-from directrix.fitting.assessment import Assessment
-from directrix.fitting.choice import sizes_of
+from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
 from directrix.metrics.curve import Curve
 from directrix.models.intervals import intervals_of, rates_of

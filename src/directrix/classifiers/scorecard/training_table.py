@@ -19,8 +19,7 @@ from directrix.designs.card import CardDesign
 from directrix.designs.counted import two_sides
 from directrix.fitting.class_weights import checked_weight
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.folds import folds_given
-from directrix.fitting.training_rows import KeyedRows, copies_of
+from directrix.fitting.training_rows import KeyedRows, copies_of, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table

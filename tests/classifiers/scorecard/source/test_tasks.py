@@ -12,7 +12,7 @@ from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.table_plan import TablePlan
 from directrix.engines.tasks import CellFeatures, FoldModels, ModelSlopes, Score, Survey
-from directrix.fitting.corrections import LossSlopes
+from directrix.fitting.fit_source import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC
 from directrix.metrics.curve import Curve
