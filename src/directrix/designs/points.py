@@ -351,7 +351,7 @@ class PointsFit:
                 break
             tried.append(self._designs(restated))
         lines = Lines(np.array([1.0, 0.0]), [np.array([1.0, 0.0])] * (len(cards) - 1))
-        held_out = [lines.aligned(rows).held_out for _, rows in tried]
+        held_out = [lines.on_one_scale(rows).held_out for _, rows in tried]
         rows = self.seen
         curves = [
             Curves(rows.positive, scores, rows.weight, rows.fold)

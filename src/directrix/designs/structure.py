@@ -54,7 +54,7 @@ class Structure(NamedTuple):
     n_columns: int | None = None
 
     @property
-    def looks_at_no_label(self) -> bool:
+    def is_label_free(self) -> bool:
         """Whether the features are the same without any fold."""
         return not self.n_crosses and not self.reweighted and self.n_columns is None
 
@@ -389,7 +389,7 @@ class StructureSearch:
 
     def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
         """Return the rows as cards of a structure see them, without each of some folds."""
-        if structure.looks_at_no_label and self.screen is None:
+        if structure.is_label_free and self.screen is None:
             return self.additive
         whole, designs = None, {}
         for fold in folds:

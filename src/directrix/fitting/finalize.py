@@ -183,7 +183,7 @@ class Lines(NamedTuple):
     refit: FloatArray
     without: Sequence[FloatArray] = ()
 
-    def aligned(self, rows: TrainingRows) -> Aligned:
+    def on_one_scale(self, rows: TrainingRows) -> ScaledLines:
         """Put all lines on one scale: centre and scale each by its scores on its training rows.
 
         Held-out scores come from several lines; a threshold on them is then also a threshold of
@@ -194,7 +194,7 @@ class Lines(NamedTuple):
         every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
         if not self.without:
-            return Aligned(refit, held_out, every)
+            return ScaledLines(refit, held_out, every)
         for number in range(every.shape[1]):
             fitted = np.full(len(every), fill_value=True)
             if number and rows.fold is not None:
@@ -209,7 +209,7 @@ class Lines(NamedTuple):
                 held_out = every[:, 0]
             else:
                 held_out = np.where(fitted, held_out, every[:, number])
-        return Aligned(refit, held_out, every)
+        return ScaledLines(refit, held_out, every)
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the scores of rows by all lines, of shape (n, 1 + folds)."""
@@ -220,7 +220,7 @@ class Lines(NamedTuple):
         return np.hstack(every)
 
 
-class Aligned(NamedTuple):
+class ScaledLines(NamedTuple):
     """Lines on one scale, and their scores.
 
     ``refit``: the refitted line. ``held_out``: held-out scores of the rows; scores of the refitted
@@ -287,18 +287,18 @@ def finalize(
     held-out scores do.
     """
     rows = selection.rows if rows is None else rows
-    aligned = lines.aligned(rows)
+    scaled = lines.on_one_scale(rows)
     if rows is selection.rows:
-        selection = selection.with_scores(aligned.held_out)
+        selection = selection.with_scores(scaled.held_out)
     choice = Choice.of(metric, selection, sizes_of(rows))
-    threshold, curve, index = fit_threshold(choice.at, rows, aligned.held_out)
+    threshold, curve, index = fit_threshold(choice.at, rows, scaled.held_out)
     change = None
     if lines.without:
-        change = RefitChange.of(metric, rows, aligned.every, threshold)
-    line = aligned.refit.copy()
+        change = RefitChange.of(metric, rows, scaled.every, threshold)
+    line = scaled.refit.copy()
     line[-1] -= threshold
     assessment = Assessment.of(choice, curve, index, rows.name, change)
-    scores = aligned.held_out - threshold
+    scores = scaled.held_out - threshold
     if moments is not None:
         numbers, n_rows = project(moments, line), moments.weight
     else:
