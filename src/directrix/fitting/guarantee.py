@@ -158,8 +158,8 @@ class Guarantee:
         which = {"fpr": "negatives", "tpr": "positives"}.get(limit.rate, "rows")
         msg = (
             f"{limit_text(limit)} with confidence {self.confidence_per_limit:.4g} needs {needed} "
-            f"{which} among the rows that set the threshold, and there are {n}: give more rows, a looser limit "
-            "or a lower guarantee"
+            f"{which} among the rows that set the threshold, and there are {n}: give more rows, a "
+            "looser limit or a lower guarantee"
         )
         return OutOfReachError(msg, limit, n, needed)
 
