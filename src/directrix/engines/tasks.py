@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -269,23 +269,6 @@ class Survey:
 # ── Later passes: score histograms, gradients and counts of cells ─────────────────────────────────
 
 
-class Features(Protocol):
-    """What the rows of a block are to models, some thousand at a time."""
-
-    @property
-    def n_cells(self) -> Sequence[int]:
-        """Number of cells of each column; empty for numbers."""
-        ...
-
-    def parts(self, block: Block) -> Iterator[tuple[slice, AnyArray]]:
-        """Yield slices of the rows, and their features."""
-        ...
-
-    def counts(self, block: Block) -> BinCounts:
-        """Return the counts of the cells of a block, by fold."""
-        ...
-
-
 @dataclass(frozen=True)
 class NumberFeatures:
     """Numbers as they are.
@@ -318,10 +301,6 @@ class NumberFeatures:
             if self.classes is not None and not np.isfinite(X).all():
                 raise not_finite_error(block.X, partial=True) or ValueError
             yield part, X
-
-    def counts(self, block: Block) -> BinCounts:
-        """Refuse: numbers have no cells."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,37 +355,26 @@ class FoldModels:
         return cells if self.coding is None else self.coding.rows(cells)
 
 
-class SlopeSums(Protocol):
-    """Losses whose gradients a pass adds up (`directrix.fitting.fit_source.LossSlopes`)."""
-
-    @property
-    def coefs(self) -> FloatArray:
-        """Coefficients of shape (k, d + 1)."""
-        ...
-
-    def sums(
-        self, rows_of: Any, positive: AnyArray, weight: FloatArray, fold: AnyArray, dtype: Any = ...
-    ) -> FloatArray:
-        """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
-        ...
-
-
 class ModelSlopes(NamedTuple):
-    """Losses of lines, of numbers or of coded cells, whose gradients a pass adds up."""
+    """Losses of lines, of numbers or of coded cells, whose gradients a pass adds up.
 
-    losses: SlopeSums
+    ``losses`` are `LossSlopes`: engines know no losses.
+    """
+
+    losses: Any
     coding: CardCoding | None = None
 
     def sums(self, X: AnyArray, positive: AnyArray, weight: Any, fold: AnyArray) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
         coding = self.coding
+        rows_of: Any = None
+        dtype: Any = np.float64
         if coding is None:
-            numbers = np.asarray(X, dtype=np.float64)
-            return self.losses.sums(numbers.__getitem__, positive, weight, fold)
-        # A sum over many rows needs no more digits of each than single precision has.
-        return self.losses.sums(
-            lambda rows: coding.rows(X[rows]), positive, weight, fold, np.float32
-        )
+            rows_of = np.asarray(X, dtype=np.float64).__getitem__
+        else:  # a sum over many rows needs no more digits than single precision
+            rows_of, dtype = (lambda rows: coding.rows(X[rows])), np.float32
+        sums: FloatArray = self.losses.sums(rows_of, positive, weight, fold, dtype)
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,7 +410,7 @@ class Score:
     counted.
     """
 
-    features: Features
+    features: NumberFeatures | CellFeatures
     positive: Any
     models: Sequence[FoldModels] = ()
     slopes: Sequence[ModelSlopes] = ()
@@ -457,7 +425,7 @@ class Score:
         fingerprint, counts = Fingerprint(), None
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            if self.count:
+            if self.count and isinstance(self.features, CellFeatures):
                 counts = _sum(counts, self.features.counts(block))
             if not self.models and not self.slopes:
                 continue

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from directrix.engines.tasks import Features, FoldModels, ModelSlopes, Score, Scored, Surveyed
+from directrix.engines.tasks import (
+    CellFeatures,
+    FoldModels,
+    ModelSlopes,
+    NumberFeatures,
+    Score,
+    Scored,
+    Surveyed,
+)
 from directrix.fitting.class_weights import factors_of
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
@@ -223,7 +231,7 @@ class HistogramSelection:
 
     metric: Metric
     passes: SourcePasses
-    features: Features
+    features: NumberFeatures | CellFeatures
     label: Any
     factors: tuple[float, float]
     n_folds: int
@@ -339,7 +347,7 @@ class SourceDesign(Protocol):
     weighs_sample: ClassVar[bool]
 
     @property
-    def features(self) -> Features:  # noqa: D102
+    def features(self) -> NumberFeatures | CellFeatures:  # noqa: D102
         ...
 
     @property
@@ -427,7 +435,9 @@ class SourceFit:
             selection.count(waiting)
         return selection
 
-    def selection(self, features: Features, label: Any, factors: FloatArray) -> HistogramSelection:
+    def selection(
+        self, features: NumberFeatures | CellFeatures, label: Any, factors: FloatArray
+    ) -> HistogramSelection:
         """Return the selection among candidates that are yet to be counted."""
         negative, positive = factors.tolist()
         weights = negative, positive
