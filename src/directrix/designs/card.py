@@ -302,8 +302,8 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
             scores[tested] = design_without(X, number)[tested] @ line[:-1] + line[-1]
         return Curves(rows.positive, scores, rows.weight, fold)
 
-    wishes = [(each.name, each.wish) for each in every]
-    return DirectionPrices(wishes, held_out, search.out_of_time)
+    requested = [(each.name, each.requested) for each in every]
+    return DirectionPrices(requested, held_out, search.out_of_time)
 
 
 @dataclass

@@ -62,7 +62,7 @@ class NumberDesign:
         signs, report = self.signs, best.report
         if signs is not None and frontier.fold is not None:
             held_out = partial(_held_out, frontier, signs)
-            prices = DirectionPrices(signs.wishes, held_out, frontier.out_of_time)
+            prices = DirectionPrices(signs.requested, held_out, frontier.out_of_time)
             flat = [name for name, k in signs.positions if best.fitted.line[k] == 0.0]
             directions = prices.of(metric, flat)
             skipped = (*report.skipped, *prices.skipped)

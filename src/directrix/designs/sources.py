@@ -1,4 +1,4 @@
-"""CardSource: cards of raw rows that live elsewhere, from a sample of them and counts of bins."""
+"""Lines and cards of rows that live elsewhere: what a fit in passes needs to know of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from directrix.moments import Moments
     from directrix.rows.sample import RowSample
 
-# ── NumberSource: lines of numbers that live elsewhere, from the moments of all rows and a sam
+# ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
     return Fitted(chosen.fitted, chosen.report)
 
 
-# ── CardSource: cards of raw rows that live elsewhere, from a sample of them and counts of bin
+# ── Cards, from a sample of the rows and counts of bins ───────────────────────────────────────────
 
 
 #: Pairs of columns, and cells, that are counted for cards in closed form beside those of the rows.

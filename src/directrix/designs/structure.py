@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.tables.coding.card_coding import CardCoding, Direction
 
-# ── Structures of a card, and the rule that chooses among those that were tried
+# ── Structures of a card, and the rule that chooses among those that were tried ───────────────────
 
 
 #: A step to more crosses must gain so much, and so many standard errors of the difference.
@@ -98,7 +98,7 @@ class StructureRule:
         return best
 
 
-# ── Crossed: which pairs of columns a card crosses, learned without the fold it is tested on
+# ── Crossed: which pairs of columns a card crosses, learned without the fold it is tested on ──────
 
 
 class Crossed(NamedTuple):
@@ -149,7 +149,7 @@ class Crossed(NamedTuple):
         return cls(columns, pairs)
 
 
-# ── Which columns a small card keeps: those that are left when the weakest are dropped in turn
+# ── Which columns a small card keeps: those that are left when the weakest are dropped in turn ────
 
 
 #: Share of the columns that are kept at each step, before a card is trained again.
@@ -220,7 +220,7 @@ def _spread(points: FloatArray, weight: FloatArray) -> float:
     return float(np.sqrt(share @ np.square(points - share @ points)))
 
 
-# ── The structure of a card: how strong its ridge is, and how many crosses it has
+# ── The structure of a card: how strong its ridge is, and how many crosses it has ─────────────────
 
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.

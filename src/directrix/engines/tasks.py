@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding
 
-# ── RunningSample: the sample of a partition while its blocks are read
+# ── RunningSample: the sample of a partition while its blocks are read ────────────────────────────
 
 
 _SAMPLED_AT_A_TIME = 1 << 16
@@ -114,7 +114,7 @@ def share_of_partition(most: int, n_partitions: int | None) -> int:
     return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
 
 
-# ── Tasks that run on the rows of a partition; the only code that is sent to workers
+# ── Tasks that run on the rows of a partition; the only code that is sent to workers ──────────────
 
 
 #: Rows of numbers that are scored at a time, and the largest number of their values. To add a

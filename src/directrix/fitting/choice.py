@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from directrix.metrics.curve import Curve
     from directrix.metrics.limit import Limit
 
-# ── The choice among candidates, and what to expect of it on rows that had no part in it
+# ── The choice among candidates, and what to expect of it on rows that had no part in it ──────────
 
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
@@ -242,7 +242,7 @@ def prior_of(rows: TrainingRows) -> float:
     return float(rows.weight @ rows.positive) / float(rows.weight.sum())
 
 
-# ── Assessment: rates of a line at its threshold, on held-out rows and expected on new rows
+# ── Assessment: rates of a line at its threshold, on held-out rows and expected on new rows ───────
 
 
 #: Standard deviation of a claim about the truth, relative to that of the rate of as many rows: the

@@ -29,12 +29,20 @@ from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import BINS, LineHistograms, bin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.fitting.standardization import Standardization
     from directrix.fitting.training_rows import TrainingRows
+    from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
+    from directrix.models.calibration import Calibration
+    from directrix.moments import Moments
 
-# ── HeldOut: the held-out scores of a fitted classifier, from which other thresholds are set
+    #: From the probability at the threshold, where the metric fixes it, to the calibration.
+    Calibrate = Callable[[float | None], Calibration]
+
+# ── HeldOut: the held-out scores of a fitted classifier, from which other thresholds are set ──────
 
 
 #: Parts of rows that have no folds; without each of them a threshold is set again.
@@ -128,22 +136,8 @@ class HeldOut:
         return tuple(map(LineHistograms, counts, self.totals, self.squares))
 
 
-# ── The end of every fit: threshold, operating point and calibration of the chosen line
+# ── The end of every fit: threshold, operating point and calibration of the chosen line ───────────
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.fitting.standardization import Standardization
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
-    from directrix.models.calibration import Calibration
-    from directrix.moments import Moments
-
-    #: From the probability at the threshold, where the metric fixes it, to the calibration.
-    Calibrate = Callable[[float | None], Calibration]
 
 #: Fewer rows of a class than this draw a warning.
 _FEW = 10

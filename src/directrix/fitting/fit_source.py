@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from directrix.tables import BinCounts
     from directrix.tables.coding.card_coding import CardCoding
 
-# ── Corrections of the candidates of a sample by their gradients over all rows of a source
+# ── Corrections of the candidates of a sample by their gradients over all rows of a source ────────
 
 
 #: Candidates of a sample that are corrected.
@@ -174,7 +174,7 @@ class Corrections:
         ]
 
 
-# ── The fit to rows that live elsewhere: a few passes over them, however many rows there are
+# ── The fit to rows that live elsewhere: a few passes over them, however many rows there are ──────
 
 
 #: Standard errors of its difference to the best on the sample up to which a candidate is counted.

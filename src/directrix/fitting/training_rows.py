@@ -29,7 +29,7 @@ from directrix.rows.rows import as_rows
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-# ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together
+# ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
 
 
 #: Remedy for splitters that leave rows out, such as TimeSeriesSplit and ShuffleSplit.
@@ -136,7 +136,7 @@ def _first_one_class_fold(fold: IntArray, positive: AnyArray) -> int | None:
     return None
 
 
-# ── Training rows in a canonical order, with folds: the beginning of every fit to rows
+# ── Training rows in a canonical order, with folds: the beginning of every fit to rows ────────────
 
 
 #: Rows with integer weights are split into this many copies in all, at most.

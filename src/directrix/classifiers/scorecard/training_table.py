@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.designs.card import CardSettings
 
-# ── The order of columns in a fit: by their values, whatever the order in the table
+# ── The order of columns in a fit: by their values, whatever the order in the table ───────────────
 
 
 Item = TypeVar("Item")
@@ -107,7 +107,7 @@ class ColumnOrder:
         return Cross((right, left), cross.merged[::-1], cross.points.T.copy())
 
 
-# ── TrainingTable: the table that a card is fitted to, read, checked and divided into entries
+# ── TrainingTable: the table that a card is fitted to, read, checked and divided into entries ─────
 
 
 @dataclass(frozen=True)
