@@ -343,16 +343,9 @@ class FoldModels:
         """Return the histograms of the scores of rows."""
         if self.coding is None:
             return LineHistograms.of(X, positive, self.lines, weight)
-        return LineHistograms.of_scores(self.scores(X), positive, weight)
-
-    def scores(self, cells: AnyArray) -> AnyArray:
-        """Return the scores of rows with these cells by each line, of shape (k, n)."""
         lines = self.lines.astype(np.float32)  # bins of scores are wider than its rounding
-        scores: AnyArray = self._coded(cells) @ lines[:, :-1].T + lines[:, -1]
-        return scores.T
-
-    def _coded(self, cells: AnyArray) -> Any:
-        return cells if self.coding is None else self.coding.rows(cells)
+        scores = self.coding.rows(X) @ lines[:, :-1].T + lines[:, -1]
+        return LineHistograms.of_scores(scores.T, positive, weight)
 
 
 class ModelSlopes(NamedTuple):
@@ -446,8 +439,10 @@ class Score:
         self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray
     ) -> Iterator[tuple[int, LineHistograms]]:
         """Yield numbers of models, and the histograms of the rows of their fold."""
+        if not self.models:
+            return
         # NumPy sorts integers of 8 bits fastest.
-        n_folds = 1 + max(int(fold.max(initial=0)), *(model.fold for model in self.models), 0)
+        n_folds = 1 + max(int(fold.max(initial=0)), *(model.fold for model in self.models))
         order = np.argsort(fold.astype(labels.code_dtype(n_folds)), kind="stable")
         ends = np.cumsum(np.bincount(fold, minlength=n_folds))
         by_fold = np.split(order, ends[:-1])

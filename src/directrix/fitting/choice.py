@@ -1,4 +1,4 @@
-"""Assessment: rates of a line at its threshold, on held-out rows and expected on new rows."""
+"""The choice among candidates: rates on held-out rows, and what to expect of new ones."""
 
 from __future__ import annotations
 
