@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.fitting.trials import HeldOutArea, Trials
+from directrix.fitting.choice import HeldOutArea, Trials
 from directrix.frontier.fold_designs import FoldDesigns, design_without
 from directrix.tables.coding.card_coding import CardCoding, column_codings
 from directrix.tables.coding.coded_rows import CodedRows, Coding

@@ -31,10 +31,9 @@ from directrix.models.report import DirectReport
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.choice import Assessment
+    from directrix.fitting.choice import Assessment, Trials
     from directrix.fitting.progress import Clock
     from directrix.fitting.standardization import Standardization
-    from directrix.fitting.trials import Trials
     from directrix.frontier.recipes import Sweep
     from directrix.frontier.row_frontier import RowFrontier
     from directrix.metrics.base import Metric

@@ -44,9 +44,9 @@ from directrix.moments.score_histogram import LineHistograms
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
+    from directrix.fitting.choice import Trials
     from directrix.fitting.guarantee import Guarantee
     from directrix.fitting.standardization import Standardization
-    from directrix.fitting.trials import Trials
     from directrix.frontier.candidates import Candidate
     from directrix.losses.base import Loss
     from directrix.metrics.base import Metric

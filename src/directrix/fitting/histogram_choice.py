@@ -23,7 +23,7 @@ from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.fitting.trials import Trials
+    from directrix.fitting.choice import Trials
     from directrix.metrics.base import Metric
     from directrix.models.operating_point import OperatingPoint
 
