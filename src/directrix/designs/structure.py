@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: A step to more crosses must gain so much, and so many standard errors of the difference.
 _MARGIN, _CAUTION = 1e-3, 2.0
 #: A step to more crosses that loses so much ends the search.
-FALL = 3e-3
+WORSE_AREA = 3e-3
 
 
 class Structure(NamedTuple):
@@ -92,7 +92,7 @@ class StructureRule:
         for step, k in best_ridges.items():
             if not step.n_crosses | step.reweighted or (ended and not step.reweighted):
                 continue
-            ended = ended or losses[k] > losses[best] + FALL
+            ended = ended or losses[k] > losses[best] + WORSE_AREA
             if losses[best] - losses[k] > max(_MARGIN, _CAUTION * self.errors[k, best]):
                 best = k
         return best
@@ -224,7 +224,7 @@ def _spread(points: FloatArray, weight: FloatArray) -> float:
 
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
-_NEAR = (3.0, 1.0)
+_RIDGE_FACTORS = (3.0, 1.0)
 #: Index of the ridge among those of a trainer if no rows can be held out.
 _CAUTIOUS = 2
 #: Numbers of crosses that are tried, per column.
@@ -234,7 +234,7 @@ _MOST_CROSSED = 32
 #: A card of fewer columns that loses so much ends the search for smaller ones.
 _HOPELESS = 1e-2
 #: Held-out rows of the smaller class with which structures are compared; more folds give more.
-_ENOUGH = 300
+_MIN_CLASS_ROWS = 300
 #: Exponent from the size of a block's coefficients to its prior variance, and its bounds.
 _POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
 
@@ -294,11 +294,11 @@ class StructureSearch:
             starts: dict[int | None, FloatArray] = {
                 fold: _padded(line, design_without(X, fold)) for fold, line in before.items()
             }
-            ridges = [factor * self._base.ridge for factor in _NEAR]
+            ridges = [factor * self._base.ridge for factor in _RIDGE_FACTORS]
             lines = self.trainer.solve(X, ridges, self.folds, starts)
             best = self._chosen()
             found = self._best(X, lines, tried)
-            if found is None or found.auc < best.auc - FALL:
+            if found is None or found.auc < best.auc - WORSE_AREA:
                 break
             before = {fold: lines[found.ridge, fold] for fold in self.folds}
         self._reweigh(self._chosen())
@@ -345,7 +345,7 @@ class StructureSearch:
                 break
             tried = self._limited(best, number)
             X = self.designs(tried, self.folds)
-            ridges = [factor * best.ridge for factor in _NEAR]
+            ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
             solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not of_number)
             structure = self._best(X, solved, tried)
             if structure is None:
@@ -384,7 +384,7 @@ class StructureSearch:
         again = best._replace(reweighted=True)
         self._weighing_ridge = best.ridge
         X = self.designs(again, self.folds)
-        ridges = [factor * best.ridge for factor in _NEAR]
+        ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
         self._best(X, self.trainer.solve(X, ridges, self.folds), again)
 
     def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
@@ -440,7 +440,7 @@ class StructureSearch:
             return []
         n_folds = int(rows.fold.max()) + 1
         n_pos = int(rows.positive.sum())
-        used = int(np.ceil(_ENOUGH * n_folds / min(n_pos, len(rows.positive) - n_pos)))
+        used = int(np.ceil(_MIN_CLASS_ROWS * n_folds / min(n_pos, len(rows.positive) - n_pos)))
         return list(range(min(max(used, 1), n_folds)))
 
     @cached_property

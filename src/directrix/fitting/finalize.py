@@ -140,7 +140,7 @@ class HeldOut:
 
 
 #: Fewer rows of a class than this draw a warning.
-_FEW = 10
+_MIN_CLASS_ROWS = 10
 #: Standard deviations from the centre of a class beyond which scores are clipped.
 _REACH = 3.5
 #: Distance between the first and the last decile of a normal distribution.
@@ -340,7 +340,7 @@ def fit_threshold(
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
     fewest = min(sizes_of(rows))
-    if fewest < _FEW:
+    if fewest < _MIN_CLASS_ROWS:
         number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
         warn(
             f"one class has {number} only, so the threshold and the rates rest on very little; "
