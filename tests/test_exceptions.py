@@ -63,8 +63,8 @@ from directrix.exceptions.files import (
     StoreFileError,
 )
 from directrix.export import to_onnx
-from directrix.fitting.guarantee import RateLimit
 from directrix.metrics import RecallAtFPR
+from directrix.metrics.limit import Limit
 from directrix.rows.rows import FrameRows
 from directrix.solve import lbfgs
 
@@ -249,8 +249,8 @@ ERRORS = [
     ),
     (StateError("no coefficients"), {"reason": "no coefficients"}, "no coefficients"),
     (
-        OutOfReachError("too few", RateLimit("fpr", 0.1), 50, 59),
-        {"limit": RateLimit("fpr", 0.1), "rows": 50, "needed": 59},
+        OutOfReachError("too few", Limit("fpr", 0.1, at_most=True), 50, 59),
+        {"limit": Limit("fpr", 0.1, at_most=True), "rows": 50, "needed": 59},
         "too few",
     ),
     (

@@ -183,8 +183,6 @@ TESTED_THROUGH_OTHERS = {
     "_discovery.py",
     "_typing.py",
     "displays/style.py",
-    "fitting/choice.py",
-    "fitting/folds.py",
     "moments/from_sql.py",
     "solve/solution.py",
 }

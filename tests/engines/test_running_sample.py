@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix.engines.block import Block
-from directrix.engines.running_sample import RunningSample, share_of_partition
+from directrix.engines.tasks import RunningSample, share_of_partition
 from directrix.rows.rows import as_rows
 
 

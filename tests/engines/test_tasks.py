@@ -103,7 +103,7 @@ def test_the_sample_does_not_depend_on_how_many_rows_come_at_a_time(
     whole = sampled([rows], most)
     assert (whole["y"].value_counts() <= most).all()
     assert whole["y"].sum() == min(most, rows["y"].sum())
-    monkeypatch.setattr(tasks, "_ROWS_AT_A_TIME", rows_at_a_time)
+    monkeypatch.setattr(tasks, "_SAMPLED_AT_A_TIME", rows_at_a_time)
     pd.testing.assert_frame_equal(sampled([rows[:1000], rows[1000:1001], rows[1001:]], most), whole)
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.harness.markdown import header, holds, line, write_report
 from benchmarks.harness.record import Record, commit
 from benchmarks.studies.scale.survey_job import peak
-from directrix.designs.number_source import NumberSource
+from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
 from directrix.engines.plan import Plan

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.scale.standalone import HOST, executors
-from directrix.designs.number_source import NumberSource
+from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan

@@ -180,7 +180,7 @@ class DirectClassifier(MetricClassifier):
             sample by their gradients over all rows.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.designs.number_source import NumberSource, fit_lines
+        from directrix.designs.sources import NumberSource, fit_lines
         from directrix.engines.plan import Plan
 
         self._check_parameters([resolve(self.metric)])

@@ -1,4 +1,4 @@
-"""Names of output columns that belong to a class, such as ``probability_bad``.
+"""Labels: those of training rows, the positive one, and names of output columns of classes.
 
 Every export, the command line and the integrations take the names from here, so that a column means
 the same wherever a model is run.

@@ -22,8 +22,7 @@ from directrix.models.operating_point import OperatingPoint, OperatingPoints
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.fitting.finalize import FittedLine
-    from directrix.fitting.held_out import HeldOut
+    from directrix.fitting.finalize import FittedLine, HeldOut
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
     from directrix.models.calibration import Calibration

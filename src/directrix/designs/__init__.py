@@ -1,1 +1,1 @@
-"""Designs: what turns rows into the features of a line or a card."""
+"""Designs: what lines and cards are to a fit, their features, structure and candidates."""

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.designs.directions import direction_prices, flat_columns
 from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import ScreenedColumns, is_wide, screened
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finalize import FittedLine
-from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft
-from directrix.frontier.compare import MOST_ROWS, FoldDesigns, compare
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
+from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_candidates import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
@@ -30,10 +30,8 @@ from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basi
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.directions import DirectionPrices
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import KeyedRows, TrainingRows
-    from directrix.fitting.trials import Trials
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
 
@@ -109,13 +107,13 @@ class CardDesign:
     to_cells: Callable[[FloatArray], IntArray]
     settings: CardSettings
 
-    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedCard:
+    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
         """Learn a structure; of a wide table, which columns are looked at."""
         seen = keyed.training_rows(label, n_folds, MOST_ROWS)
         seen = seen._replace(X=self.to_cells(seen.X))
         if not is_wide(len(self.kinds), clock):
             search = self.settings.structure_search(self.kinds, seen, clock)
-            return LearnedCard.of(self, search, keyed, label, clock)
+            return _learned(self, search, keyed, label, clock)
 
         def search_of(index: IntArray, by_fold: Mapping[int | None, Any]) -> StructureSearch:
             kinds, rows = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
@@ -128,12 +126,52 @@ class CardDesign:
             self.settings.with_columns(columns.positions),
         )
         search.skipped.extend([note] if note else [])
-        return LearnedCard.of(narrow, search, keyed, label, clock, columns)
+        return _learned(narrow, search, keyed, label, clock, columns)
+
+
+def _learned(
+    design: CardDesign,
+    search: StructureSearch,
+    keyed: KeyedRows,
+    label: Any,
+    clock: Clock,
+    columns: ScreenedColumns | None = None,
+) -> LearnedDesign:
+    """Choose the structure on held-out rows, and code the rows by it."""
+    cells, settings = search.rows, design.settings
+    structure = search.run()
+    folds = [] if cells.fold is None else range(int(cells.fold.max()) + 1)
+    seen = rows = cells._replace(X=search.designs(structure, [None, *folds]))
+    if len(cells.positive) < len(keyed.index):  # the structure is learned from a sample
+        rows = keyed.all_rows(label)
+        coding = search.design(structure, None)
+        rows = rows._replace(X=coding.rows(design.to_cells(rows.X)))
+    # All of the budget is used up: better points are worth the time kept for the end of a fit.
+    used_up = partial(clock.is_over, -1.0)
+    ridge, n_jobs = structure.ridge, settings.n_jobs
+    end = CardEnd(
+        design,
+        search,
+        structure,
+        UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen, used_up),
+        _direction_prices(search, ridge),
+        used_up,
+        columns,
+    )
+    candidates = CardCandidates(seen, ridge, settings.train_on, clock, n_jobs)
+    return LearnedDesign(
+        seen,
+        rows,
+        candidates.compared,
+        end.draft,
+        plain_ridge=ridge,
+        trials=search.trials if search.tried else None,
+    )
 
 
 @dataclass(frozen=True)
-class LearnedCard:
-    """The structure of a card, and the candidates that have it; see `LearnedDesign`.
+class CardEnd:
+    """The end of the fit of a card, whatever metric it is trained for.
 
     ``columns`` are those of the design, if the table was screened.
     """
@@ -141,63 +179,10 @@ class LearnedCard:
     design: CardDesign
     search: StructureSearch
     structure: Structure
-    seen: TrainingRows
-    rows: TrainingRows
-    candidates: CardCandidates
     unbinned: UnbinnedBaseline
     prices: DirectionPrices
     used_up: Callable[[], bool]
     columns: ScreenedColumns | None = None
-    units: None = None
-
-    @classmethod
-    def of(
-        cls,
-        design: CardDesign,
-        search: StructureSearch,
-        keyed: KeyedRows,
-        label: Any,
-        clock: Clock,
-        columns: ScreenedColumns | None = None,
-    ) -> LearnedCard:
-        """Choose the structure on held-out rows, and code the rows by it."""
-        cells, n_jobs = search.rows, design.settings.n_jobs
-        structure = search.run()
-        folds = [] if cells.fold is None else range(int(cells.fold.max()) + 1)
-        seen = rows = cells._replace(X=search.designs(structure, [None, *folds]))
-        if len(cells.positive) < len(keyed.index):  # the structure is learned from a sample
-            rows = keyed.all_rows(label)
-            coding = search.design(structure, None)
-            rows = rows._replace(X=coding.rows(design.to_cells(rows.X)))
-        # All of the budget is used up: better points are worth the time kept for the end of a fit.
-        used_up = partial(clock.is_over, -1.0)
-        train_on = design.settings.train_on
-        return cls(
-            design,
-            search,
-            structure,
-            seen,
-            rows,
-            CardCandidates(seen, structure.ridge, train_on, clock, n_jobs),
-            UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen, used_up),
-            direction_prices(search, structure.ridge),
-            used_up,
-            columns,
-        )
-
-    @property
-    def plain_ridge(self) -> float:
-        """The ridge of the structure."""
-        return self.structure.ridge
-
-    @property
-    def trials(self) -> Trials | None:
-        """Structures that were compared on the same rows."""
-        return self.search.trials if self.search.tried else None
-
-    def compared(self, metric: Metric) -> Compared:
-        """Compare candidates for a metric."""
-        return self.candidates.compared(metric)
 
     def draft(self, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen card, on its scale if it has one.
@@ -290,6 +275,33 @@ class CardCandidates:
         narrow = self.rows.X.shape[1] <= _MOST_FEATURES
         summary = (lambda: self._closed) if narrow else None
         return Candidates(frontier, summary, Sweep((self.ridge,), np.inf))
+
+
+def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
+    """Return what the directions of a search cost.
+
+    The cards are additive, and trained by the likelihood or in closed form: they tell what a
+    direction takes away, whatever is trained on top.
+
+    ``search``: with all directions. ``ridge``: of all cards.
+    """
+    rows, every = search.rows, search.directions
+    fold = rows.fold
+    if fold is None:
+        every = ()
+    folds = [] if fold is None else range(int(fold.max()) + 1)
+
+    def held_out(kept: Sequence[int]) -> Curves:
+        X = replace(search, directions=[every[k] for k in kept]).designs(Structure(ridge), folds)
+        lines = search.trainer.solve(X, [ridge], folds, in_any_case=True)
+        scores = np.empty(len(rows.positive))
+        for number in folds:
+            tested, line = np.flatnonzero(fold == number), lines[ridge, number]
+            scores[tested] = design_without(X, number)[tested] @ line[:-1] + line[-1]
+        return Curves(rows.positive, scores, rows.weight, fold)
+
+    requested = [(each.name, each.requested) for each in every]
+    return DirectionPrices(requested, held_out, search.out_of_time)
 
 
 @dataclass

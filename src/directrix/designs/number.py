@@ -8,8 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from directrix.fitting.directions import DirectionPrices, Signs
-from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
 from directrix.fitting.training_rows import prepare
 from directrix.frontier.compare import MOST_ROWS
 from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from directrix._typing import IntArray
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import KeyedRows, TrainingRows
-    from directrix.fitting.trials import Trials
     from directrix.frontier.compare import Candidate, Curves
     from directrix.metrics.base import Metric
 
@@ -40,7 +38,7 @@ class NumberDesign:
     signs: Signs | None = None
     n_jobs: int | None = None
 
-    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedNumbers:
+    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
         """Standardise rows of one class against the others."""
         units, rows, seen = prepare(keyed, label, n_folds, MOST_ROWS)
         frontier = RowFrontier(
@@ -53,45 +51,31 @@ class NumberDesign:
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
         summary = cache(partial(_summary_candidates, seen, frontier.signs)) if narrow else None
-        return LearnedNumbers(seen, rows, units, Candidates(frontier, summary), self.signs)
+        candidates = Candidates(frontier, summary)
+        draft = partial(self._draft, frontier)
+        return LearnedDesign(seen, rows, candidates.compared, draft, units)
 
-
-@dataclass(frozen=True)
-class LearnedNumbers:
-    """Standardised rows, and the candidates of both frontiers; see `LearnedDesign`."""
-
-    seen: TrainingRows
-    rows: TrainingRows
-    units: Standardization
-    candidates: Candidates
-    signs: Signs | None = None
-    plain_ridge: float | None = None
-    trials: Trials | None = None
-
-    def compared(self, metric: Metric) -> Compared:
-        """Compare candidates for a metric."""
-        return self.candidates.compared(metric)
-
-    def draft(self, metric: Metric, best: BestFit) -> Draft:
+    def _draft(self, frontier: RowFrontier, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen line; its report says what signs cost, by logistic regressions."""
-        signs, report, frontier = self.signs, best.report, self.candidates.frontier
-        if signs is not None and self.seen.fold is not None:
-            prices = DirectionPrices(
-                signs.wishes, partial(self._held_out, signs), frontier.out_of_time
-            )
+        signs, report = self.signs, best.report
+        if signs is not None and frontier.fold is not None:
+            held_out = partial(_held_out, frontier, signs)
+            prices = DirectionPrices(signs.requested, held_out, frontier.out_of_time)
             flat = [name for name, k in signs.positions if best.fitted.line[k] == 0.0]
             directions = prices.of(metric, flat)
             skipped = (*report.skipped, *prices.skipped)
             report = replace(report, directions=directions, skipped=skipped)
         return Draft(best.fitted, report, best.curve)
 
-    def _held_out(self, signs: Signs, kept: Sequence[int]) -> Curves:
-        """Return the held-out curves of logistic regression that keeps some of the signs."""
-        plain = RowFrontier(*self.seen[:4], fall=FTOL, signs=signs.only(kept))
-        (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
-        plain.solve_together([candidate], plain.folds, in_any_case=True)
-        candidate.fit()
-        return candidate.curves
+
+def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curves:
+    """Return the held-out curves of logistic regression that keeps some of the signs."""
+    rows = frontier.X, frontier.positive, frontier.weight, frontier.fold
+    plain = RowFrontier(*rows, fall=FTOL, signs=signs.only(kept))
+    (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
+    plain.solve_together([candidate], plain.folds, in_any_case=True)
+    candidate.fit()
+    return candidate.curves
 
 
 def _summary_candidates(rows: TrainingRows, signs: IntArray | None) -> Sequence[Candidate]:

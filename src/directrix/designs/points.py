@@ -22,10 +22,17 @@ from directrix.models.report import Estimate, Gap, TiesSplit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.fitting.fit_rows import BestFit
+    from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
+    from directrix.metrics.curve import Curve
     from directrix.models.card import Card
+    from directrix.models.report import DirectReport
     from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
+
+    #: From the card made without a fold, and that fold, to its points.
+    Restate = Callable[[Card, int | None], Card]
 
 # ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
 
@@ -283,21 +290,7 @@ def _groups(points: FloatArray, n_ordered: int) -> list[IntArray]:
     return [np.array(group) for group in groups]
 
 
-# ── The points of a fitted card on a scale, with the cutoff and probabilities that go with the ────
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.fit_rows import BestFit
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
-    from directrix.models.card import Card
-    from directrix.models.report import DirectReport
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
-
-    #: From the card made without a fold, and that fold, to its points.
-    Restate = Callable[[Card, int | None], Card]
+# ── The points of a fitted card on a scale ────────────────────────────────────────────────────────
 
 #: Ridge of the regression from scores to log-odds, for scores that separate the classes.
 _SLIGHT = 1e-6
@@ -350,7 +343,7 @@ class PointsFit:
                 break
             tried.append(self._designs(restated))
         lines = Lines(np.array([1.0, 0.0]), [np.array([1.0, 0.0])] * (len(cards) - 1))
-        held_out = [lines.aligned(rows).held_out for _, rows in tried]
+        held_out = [lines.on_one_scale(rows).held_out for _, rows in tried]
         rows = self.seen
         curves = [
             Curves(rows.positive, scores, rows.weight, rows.fold)

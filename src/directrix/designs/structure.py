@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.fitting.trials import HeldOutArea, Trials
+from directrix.fitting.choice import HeldOutArea, Trials
 from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.tables.coding.card_coding import CardCoding, column_codings
 from directrix.tables.coding.coded_rows import CodedRows, Coding
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.tables.coding.card_coding import CardCoding, Direction
 
-# ── Structures of a card, and the rule that chooses among those that were tried
+# ── Structures of a card, and the rule that chooses among those that were tried ───────────────────
 
 
 #: A step to more crosses must gain so much, and so many standard errors of the difference.
 _MARGIN, _CAUTION = 1e-3, 2.0
 #: A step to more crosses that loses so much ends the search.
-FALL = 3e-3
+WORSE_AREA = 3e-3
 
 
 class Structure(NamedTuple):
@@ -54,7 +54,7 @@ class Structure(NamedTuple):
     n_columns: int | None = None
 
     @property
-    def looks_at_no_label(self) -> bool:
+    def is_label_free(self) -> bool:
         """Whether the features are the same without any fold."""
         return not self.n_crosses and not self.reweighted and self.n_columns is None
 
@@ -92,13 +92,13 @@ class StructureRule:
         for step, k in best_ridges.items():
             if not step.n_crosses | step.reweighted or (ended and not step.reweighted):
                 continue
-            ended = ended or losses[k] > losses[best] + FALL
+            ended = ended or losses[k] > losses[best] + WORSE_AREA
             if losses[best] - losses[k] > max(_MARGIN, _CAUTION * self.errors[k, best]):
                 best = k
         return best
 
 
-# ── Crossed: which pairs of columns a card crosses, learned without the fold it is tested on
+# ── Crossed: which pairs of columns a card crosses, learned without the fold it is tested on ──────
 
 
 class Crossed(NamedTuple):
@@ -149,7 +149,7 @@ class Crossed(NamedTuple):
         return cls(columns, pairs)
 
 
-# ── Which columns a small card keeps: those that are left when the weakest are dropped in turn
+# ── Which columns a small card keeps: those that are left when the weakest are dropped in turn ────
 
 
 #: Share of the columns that are kept at each step, before a card is trained again.
@@ -220,11 +220,11 @@ def _spread(points: FloatArray, weight: FloatArray) -> float:
     return float(np.sqrt(share @ np.square(points - share @ points)))
 
 
-# ── The structure of a card: how strong its ridge is, and how many crosses it has
+# ── The structure of a card: how strong its ridge is, and how many crosses it has ─────────────────
 
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
-_NEAR = (3.0, 1.0)
+_RIDGE_FACTORS = (3.0, 1.0)
 #: Index of the ridge among those of a trainer if no rows can be held out.
 _CAUTIOUS = 2
 #: Numbers of crosses that are tried, per column.
@@ -234,7 +234,7 @@ _MOST_CROSSED = 32
 #: A card of fewer columns that loses so much ends the search for smaller ones.
 _HOPELESS = 1e-2
 #: Held-out rows of the smaller class with which structures are compared; more folds give more.
-_ENOUGH = 300
+_MIN_CLASS_ROWS = 300
 #: Exponent from the size of a block's coefficients to its prior variance, and its bounds.
 _POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
 
@@ -294,11 +294,11 @@ class StructureSearch:
             starts: dict[int | None, FloatArray] = {
                 fold: _padded(line, design_without(X, fold)) for fold, line in before.items()
             }
-            ridges = [factor * self._base.ridge for factor in _NEAR]
+            ridges = [factor * self._base.ridge for factor in _RIDGE_FACTORS]
             lines = self.trainer.solve(X, ridges, self.folds, starts)
             best = self._chosen()
             found = self._best(X, lines, tried)
-            if found is None or found.auc < best.auc - FALL:
+            if found is None or found.auc < best.auc - WORSE_AREA:
                 break
             before = {fold: lines[found.ridge, fold] for fold in self.folds}
         self._reweigh(self._chosen())
@@ -345,7 +345,7 @@ class StructureSearch:
                 break
             tried = self._limited(best, number)
             X = self.designs(tried, self.folds)
-            ridges = [factor * best.ridge for factor in _NEAR]
+            ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
             solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not of_number)
             structure = self._best(X, solved, tried)
             if structure is None:
@@ -384,12 +384,12 @@ class StructureSearch:
         again = best._replace(reweighted=True)
         self._weighing_ridge = best.ridge
         X = self.designs(again, self.folds)
-        ridges = [factor * best.ridge for factor in _NEAR]
+        ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
         self._best(X, self.trainer.solve(X, ridges, self.folds), again)
 
     def designs(self, structure: Structure, folds: Iterable[int | None]) -> CodedRows | FoldDesigns:
         """Return the rows as cards of a structure see them, without each of some folds."""
-        if structure.looks_at_no_label and self.screen is None:
+        if structure.is_label_free and self.screen is None:
             return self.additive
         whole, designs = None, {}
         for fold in folds:
@@ -440,7 +440,7 @@ class StructureSearch:
             return []
         n_folds = int(rows.fold.max()) + 1
         n_pos = int(rows.positive.sum())
-        used = int(np.ceil(_ENOUGH * n_folds / min(n_pos, len(rows.positive) - n_pos)))
+        used = int(np.ceil(_MIN_CLASS_ROWS * n_folds / min(n_pos, len(rows.positive) - n_pos)))
         return list(range(min(max(used, 1), n_folds)))
 
     @cached_property

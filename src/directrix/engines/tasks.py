@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from directrix.engines.block import Block, Partition
 from directrix.engines.plan import Grouped, Plan
-from directrix.engines.running_sample import RunningSample
 from directrix.engines.table_plan import ClassTotals
 from directrix.moments.score_histogram import LineHistograms
 from directrix.rows import labels
@@ -22,12 +22,100 @@ from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from directrix._typing import AnyArray, FloatArray
+    from directrix.engines.block import Block
     from directrix.engines.table_plan import TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding
+
+# ── RunningSample: the sample of a partition while its blocks are read ────────────────────────────
+
+
+_SAMPLED_AT_A_TIME = 1 << 16
+
+
+class RunningSample:
+    """The sample of a partition while its blocks are read.
+
+    Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
+    Rows of weight zero are not sampled.
+
+    ``most``: largest number of rows of each class in the sample of all partitions.
+    ``n_partitions``: a partition sends its share of the rows, with a margin; None for all that may
+    be sampled. ``apart``: a hold-out fold, whose rows are not sampled. ``thresholds``: largest hash
+    of the rows of each class.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        n_partitions: int | None,
+        apart: int | None = None,
+        thresholds: dict[Any, int] | None = None,
+    ) -> None:
+        self._most = most
+        self._share = share_of_partition(most, n_partitions)
+        self._apart = apart
+        self._thresholds = thresholds
+        self._parts: list[RowSample] = []
+
+    def add(self, block: Block) -> None:
+        """Sample the rows of one more block."""
+        y, keys, parts = block.labels, block.row_keys, self._parts
+        present = block.row_weight > 0.0
+        if self._apart is not None:
+            present &= block.row_fold != self._apart
+        for start in range(0, block.n_rows, _SAMPLED_AT_A_TIME):
+            chunk = slice(start, start + _SAMPLED_AT_A_TIME)
+            kept = present[chunk]
+            if parts:
+                kept = kept & parts[0].may_hold(y[chunk], keys[chunk])
+            rows = start + np.flatnonzero(kept)
+            if not len(rows):
+                continue
+            part = sample_of_block(block, rows, self._most)
+            parts.append(part if self._thresholds is None else part.below(self._thresholds))
+            if sum(map(len, parts[1:])) >= self._share or len(parts) == 1:
+                self._add_up()
+
+    def sample(self) -> RowSample | None:
+        """Return the sample; None if there were no rows."""
+        if not self._parts:
+            return None
+        self._add_up()
+        return self._parts[0]
+
+    def _add_up(self) -> None:
+        self._parts[:] = [tree_sum(self._parts).at_most(self._share)]
+
+
+def sample_of_block(block: Block, rows: AnyArray, most: int) -> RowSample:
+    """Return some rows of a block, of numbers or of a raw table, as a sample."""
+    X = block.X.take(rows)
+    return RowSample.of(
+        X if hasattr(X, "row_hashes") else np.asarray(X, dtype=np.float64),
+        block.labels[rows],
+        block.row_weight[rows],
+        block.row_fold[rows],
+        block.row_keys[rows],
+        most,
+    )
+
+
+def share_of_partition(most: int, n_partitions: int | None) -> int:
+    """Return the largest number of rows of a class that a partition sends.
+
+    As many as there may be in all, if the number of partitions is not known.
+    """
+    twice = 2.0 * most / (n_partitions or 1)
+    return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
+
+
+# ── Tasks that run on the rows of a partition; the only code that is sent to workers ──────────────
+
 
 #: Rows of numbers that are scored at a time, and the largest number of their values. To add a
 #: histogram to others costs as much as to count some thousand scores.
@@ -181,23 +269,6 @@ class Survey:
 # ── Later passes: score histograms, gradients and counts of cells ─────────────────────────────────
 
 
-class Features(Protocol):
-    """What the rows of a block are to models, some thousand at a time."""
-
-    @property
-    def n_cells(self) -> Sequence[int]:
-        """Number of cells of each column; empty for numbers."""
-        ...
-
-    def parts(self, block: Block) -> Iterator[tuple[slice, AnyArray]]:
-        """Yield slices of the rows, and their features."""
-        ...
-
-    def counts(self, block: Block) -> BinCounts:
-        """Return the counts of the cells of a block, by fold."""
-        ...
-
-
 @dataclass(frozen=True)
 class NumberFeatures:
     """Numbers as they are.
@@ -230,10 +301,6 @@ class NumberFeatures:
             if self.classes is not None and not np.isfinite(X).all():
                 raise not_finite_error(block.X, partial=True) or ValueError
             yield part, X
-
-    def counts(self, block: Block) -> BinCounts:
-        """Refuse: numbers have no cells."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,49 +343,31 @@ class FoldModels:
         """Return the histograms of the scores of rows."""
         if self.coding is None:
             return LineHistograms.of(X, positive, self.lines, weight)
-        return LineHistograms.of_scores(self.scores(X), positive, weight)
-
-    def scores(self, cells: AnyArray) -> AnyArray:
-        """Return the scores of rows with these cells by each line, of shape (k, n)."""
         lines = self.lines.astype(np.float32)  # bins of scores are wider than its rounding
-        scores: AnyArray = self._coded(cells) @ lines[:, :-1].T + lines[:, -1]
-        return scores.T
-
-    def _coded(self, cells: AnyArray) -> Any:
-        return cells if self.coding is None else self.coding.rows(cells)
-
-
-class SlopeSums(Protocol):
-    """Losses whose gradients a pass adds up (`directrix.fitting.corrections.LossSlopes`)."""
-
-    @property
-    def coefs(self) -> FloatArray:
-        """Coefficients of shape (k, d + 1)."""
-        ...
-
-    def sums(
-        self, rows_of: Any, positive: AnyArray, weight: FloatArray, fold: AnyArray, dtype: Any = ...
-    ) -> FloatArray:
-        """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
-        ...
+        scores = self.coding.rows(X) @ lines[:, :-1].T + lines[:, -1]
+        return LineHistograms.of_scores(scores.T, positive, weight)
 
 
 class ModelSlopes(NamedTuple):
-    """Losses of lines, of numbers or of coded cells, whose gradients a pass adds up."""
+    """Losses of lines, of numbers or of coded cells, whose gradients a pass adds up.
 
-    losses: SlopeSums
+    ``losses`` are `LossSlopes`: engines know no losses.
+    """
+
+    losses: Any
     coding: CardCoding | None = None
 
     def sums(self, X: AnyArray, positive: AnyArray, weight: Any, fold: AnyArray) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
         coding = self.coding
+        rows_of: Any = None
+        dtype: Any = np.float64
         if coding is None:
-            numbers = np.asarray(X, dtype=np.float64)
-            return self.losses.sums(numbers.__getitem__, positive, weight, fold)
-        # A sum over many rows needs no more digits of each than single precision has.
-        return self.losses.sums(
-            lambda rows: coding.rows(X[rows]), positive, weight, fold, np.float32
-        )
+            rows_of = np.asarray(X, dtype=np.float64).__getitem__
+        else:  # a sum over many rows needs no more digits than single precision
+            rows_of, dtype = (lambda rows: coding.rows(X[rows])), np.float32
+        sums: FloatArray = self.losses.sums(rows_of, positive, weight, fold, dtype)
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,7 +403,7 @@ class Score:
     counted.
     """
 
-    features: Features
+    features: NumberFeatures | CellFeatures
     positive: Any
     models: Sequence[FoldModels] = ()
     slopes: Sequence[ModelSlopes] = ()
@@ -369,7 +418,7 @@ class Score:
         fingerprint, counts = Fingerprint(), None
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            if self.count:
+            if self.count and isinstance(self.features, CellFeatures):
                 counts = _sum(counts, self.features.counts(block))
             if not self.models and not self.slopes:
                 continue
@@ -390,8 +439,10 @@ class Score:
         self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray
     ) -> Iterator[tuple[int, LineHistograms]]:
         """Yield numbers of models, and the histograms of the rows of their fold."""
+        if not self.models:
+            return
         # NumPy sorts integers of 8 bits fastest.
-        n_folds = 1 + max(int(fold.max(initial=0)), *(model.fold for model in self.models), 0)
+        n_folds = 1 + max(int(fold.max(initial=0)), *(model.fold for model in self.models))
         order = np.argsort(fold.astype(labels.code_dtype(n_folds)), kind="stable")
         ends = np.cumsum(np.bincount(fold, minlength=n_folds))
         by_fold = np.split(order, ends[:-1])

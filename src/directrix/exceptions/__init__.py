@@ -246,7 +246,7 @@ class OutOfReachError(ValueError):
     Parameters
     ----------
     message : str
-    limit : RateLimit
+    limit : Limit
         The limit, with its ``rate`` and ``value``.
     rows : int
         Rows there are to set the threshold.

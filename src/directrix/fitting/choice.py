@@ -1,16 +1,16 @@
-"""The choice among candidates, and what to expect of it on rows that had no part in it."""
+"""The choice among candidates: rates on held-out rows, and what to expect of new ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.fitting.trials import label_noise
 from directrix.frontier.choice_validation import (
     PartCurves,
     most_promising,
@@ -18,26 +18,159 @@ from directrix.frontier.choice_validation import (
     optimism_of_rates,
     repeat_choice,
 )
-from directrix.frontier.compare import LeastLoss, OneStandardError
+from directrix.frontier.compare import LeastLoss, OneStandardError, curve_maker
 from directrix.metrics import AUC
+from directrix.metrics.curve import Curve
 from directrix.models.intervals import (
+    Intervals,
     Rates,
     Sizes,
     effective_rows,
+    intervals_of,
+    on_logit_scale,
+    precision_interval,
+    ranking_variance,
     rates_of,
     slope_on_area,
 )
+from directrix.models.report import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.training_rows import TrainingRows
-    from directrix.fitting.trials import Trials
     from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
     from directrix.metrics.limit import Limit
+
+# ── Trials: models that were compared before the candidates, and the optimism of their choice ─────
+
+
+#: Up to this square of a standardised distance to chance, scores may be those of labels alone.
+_DOUBTFUL = 8.0
+_DRAWS = 400
+#: Share of the excess by which rates are moved. The threshold is chosen again without some rows,
+#: and shows part of it (measured where labels are noise: benchmarks/studies/new_rows/noise.py).
+_OF_RATES = 0.5
+#: Rates are at least so far from zero and one before they are moved.
+_INSIDE = 1e-6
+#: Added to variances, so that models of equal scores have a covariance that can be factored.
+_SLIGHT = 1e-10
+
+
+class HeldOutArea(NamedTuple):
+    """Area under the ROC curve on held-out rows, and what each row adds to it.
+
+    ``area``: mean over folds. ``influence``: by how much each row, or group of rows, moves the
+    area. The sum of squares is the variance of the area (DeLong 1988), and that of differences the
+    variance of a paired difference.
+    """
+
+    area: float
+    influence: FloatArray
+
+    @classmethod
+    def of(cls, scores: FloatArray, rows: TrainingRows, folds: Sequence[int]) -> HeldOutArea:
+        """Measure the scores of the rows of some folds.
+
+        ``scores``: only those of the rows of `folds` are looked at.
+        """
+        metric, areas = AUC(), []
+        influence: FloatArray = np.zeros(len(scores))
+        for fold in folds:
+            tested = np.flatnonzero(rows.fold == fold)
+            positive, weight = rows.positive[tested], rows.weight[tested]
+            curve = Curve.of(positive, scores[tested], weight)
+            areas.append(metric.best_value(curve))
+            step = np.searchsorted(-curve.levels, -scores[tested])
+            for side, values in zip((positive, ~positive), metric.row_values(curve), strict=True):
+                share = weight[side] / weight[side].sum()
+                added = values[step[side]]
+                influence[tested[side]] = share * (added - share @ added) / len(folds)
+        if rows.group is not None:  # rows of a group may all be alike
+            influence = np.bincount(rows.group, influence).astype(np.float64)
+        elif rows.copies is not None:  # k rows, each with a k-th of the influence
+            influence /= np.sqrt(rows.copies)
+        return cls(float(np.mean(areas)), influence)
+
+
+@dataclass(frozen=True)
+class Trials:
+    r"""Models that were compared by the area under the ROC curve on held-out rows.
+
+    The best of several models on held-out rows is worse on new ones. To repeat the choice without
+    some of the rows, as for candidates, shows less than half of that excess: the labels of the rows
+    left out have trained the models of the other folds. If :math:`T = \sum_{ij} y_i K_{ij} y_j` is
+    what labels alone make of a kernel K, a part of share q left out has most of its terms in common
+    with the rest, and :math:`1 / (2 - q)` of the excess stays. It also shows none where chance has
+    put one model far ahead of all others, and there it is largest.
+
+    So the excess is computed: areas under the curve of all models are drawn around their true
+    values from a normal distribution, the rule chooses again, and the excess is the mean of what
+    the chosen one shows above its true value.
+
+    1. The covariance of the areas is that of what rows contribute (DeLong 1988). Where nothing
+       can be learned it is twice that: T has twice the variance that it has if the scores are
+       taken as given, because each label is also trained on. Scores that separate the classes
+       beyond doubt vary less with single labels, and the factor falls to one (`label_noise`).
+    2. True values are the measured ones, drawn together: by the share of their scatter that
+       this covariance explains (James and Stein 1961).
+
+    ``covariance`` (k, k): of the areas, if scores are taken as given. ``rule``: from losses, which
+    are the areas negated, to the index of the chosen model. ``share``: share of these rows among
+    all that judge the chosen model.
+    """
+
+    areas: FloatArray
+    covariance: FloatArray
+    rule: Rule
+    share: float = 1.0
+
+    @cached_property
+    def excess(self) -> float:
+        """By how much the area of the chosen model is expected to be above its true value."""
+        k = len(self.areas)
+        chosen = self.rule(-self.areas)
+        noise = label_noise(float(self.areas[chosen]), float(self.covariance[chosen, chosen]))
+        covariance = (1.0 + noise) * self.covariance + _SLIGHT * np.eye(k)
+        scatter = self.areas - self.areas.mean()
+        explained = float(np.trace(covariance) - covariance.mean() * k)
+        total = max(float(scatter @ scatter), _SLIGHT)
+        true = self.areas.mean() + max(0.0, 1.0 - explained / total) * scatter
+        normal = np.random.default_rng(0).normal(size=(_DRAWS, k))
+        drawn = true + normal @ np.linalg.cholesky(covariance).T
+        again = np.apply_along_axis(self.rule, -1, -drawn)
+        return self.share * float(np.mean(drawn[np.arange(_DRAWS), again] - true[again]))
+
+    def without_excess(self, tpr: float, fpr: float) -> tuple[float, float]:
+        """Return rates less what the choice promises too much.
+
+        Rates are moved as if scores were normal: the classes come nearer by the distance that
+        belongs to the excess of the area.
+        """
+        area = float(self.areas[self.rule(-self.areas)])
+        ends = np.clip([area - _OF_RATES * self.excess, area], _INSIDE, 1.0 - _INSIDE)
+        distance = float(np.sqrt(2.0) * np.diff(ndtri(ends))[0])
+        z_values = ndtri(np.clip([tpr, fpr], _INSIDE, 1.0 - _INSIDE))
+        moved = ndtr(z_values + distance * np.array([-0.5, 0.5]))
+        return float(moved[0]), float(moved[1])
+
+
+def label_noise(area: float, variance: float) -> float:
+    """Return how far an area may be that of labels alone: 1 near chance, and 0 far from it.
+
+    ``variance``: if scores are taken as given.
+    """
+    return min(1.0, _DOUBTFUL * variance / max((area - 0.5) ** 2, _SLIGHT))
+
+
+# ── The choice among candidates: rates on held-out rows, and what to expect of new ones
+
+
+# ── The choice among candidates, and what to expect of it on rows that had no part in it ──────────
+
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
@@ -229,3 +362,189 @@ def sizes_of(rows: TrainingRows) -> Sizes:
 def prior_of(rows: TrainingRows) -> float:
     """Return the share of positives."""
     return float(rows.weight @ rows.positive) / float(rows.weight.sum())
+
+
+# ── Assessment: rates of a line at its threshold, on held-out rows and expected on new rows ───────
+
+
+#: Standard deviation of a claim about the truth, relative to that of the rate of as many rows: the
+#: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
+#: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
+#: metric varies with the threshold, so that less is left.
+_SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+#: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
+_FEWEST = 2.0 - 1e-9
+
+
+class RefitChange(NamedTuple):
+    r"""Difference between the refitted line and the lines of the folds, all on all rows.
+
+    .. math:: R_n(\hat f) - \frac1K \sum_k R_n(\hat f_{-k})
+
+    The lines of the folds are fitted to fewer rows, and are worse for it than the refitted line.
+    Burman 1989 adds this difference to the cross-validated estimate.
+
+    ``growth``: by what factor the distance of the classes' scores can grow with the rows of one
+    more fold: the root of the ratio of rows, as where noise prevails. ``chance``: area of scores
+    that know nothing.
+    """
+
+    tpr: float
+    fpr: float
+    area: float
+    growth: float = np.inf
+    chance: float = 0.0
+
+    @classmethod
+    def of(
+        cls, metric: Metric, rows: TrainingRows, every: FloatArray, threshold: float
+    ) -> RefitChange:
+        """Compare the scores of the refitted line with those of the folds' lines.
+
+        ``every`` (n, 1 + folds): scores of all rows by the refitted line, first, and by the line of
+        each fold.
+        """
+        above = every > threshold
+        rates = []
+        for side in (rows.positive, ~rows.positive):
+            share = rows.weight[side] / rows.weight[side].sum()
+            of_lines = share @ above[side]
+            rates.append(float(of_lines[0] - of_lines[1:].mean()))
+        area = chance = 0.0
+        if not metric.uses_threshold:
+            curve_of = curve_maker(rows.positive, rows.weight)
+            areas = [metric.best_value(curve_of(column)) for column in every.T]
+            area = float(areas[0] - np.mean(areas[1:]))
+            chance = metric.best_value(curve_of(np.zeros(len(every))))
+        folds = every.shape[1] - 1
+        growth = float(np.sqrt(folds / (folds - 1))) if folds > 1 else np.inf
+        return cls(rates[0], rates[1], area, growth, chance)
+
+    def applied(self, metric: Metric, rates: Rates, prior: float) -> Rates:
+        """Return the rates with the difference added, as far as more rows can make it.
+
+        The refitted line knows all labels of these rows, and those of the folds most of them. If it
+        has learned them by heart the difference is large even where nothing can be learned. What
+        more rows cannot add they cannot take away either: a bound on one side only would be a bias.
+        """
+        share = self._share(rates)
+        tpr, fpr = (
+            float(np.clip(rate + share * change, 0.0, 1.0))
+            for rate, change in ((rates.tpr, self.tpr), (rates.fpr, self.fpr))
+        )
+        value = None
+        if not metric.uses_threshold:
+            most = (self.growth - 1.0) * max(rates.metric - self.chance, 0.0)
+            change = float(np.clip(self.area, -most, most))
+            value = float(np.clip(rates.metric + change, 0.0, 1.0))
+        return rates_of(metric, tpr, fpr, prior, value)
+
+    def _share(self, rates: Rates) -> float:
+        """Return the share of the changes that moves the classes apart, or together, no further."""
+        before = rates.tpr - rates.fpr
+        change = abs(self.tpr - self.fpr)
+        most = (self.growth - 1.0) * max(before, 0.0)
+        return 1.0 if change <= most else most / change
+
+
+class Assessment(NamedTuple):
+    """Rates of a line at its threshold.
+
+    ``empirical``: on the rows that chose the candidate and the threshold. ``expected``: on new
+    rows. ``intervals``: 95 % intervals of the expected rates. ``rows``: which rows these were.
+    ``choice``: the choice among candidates, if there was one. ``guarantee``: limits that are kept
+    on new rows, and with what confidence.
+    """
+
+    empirical: Rates
+    expected: Rates
+    intervals: Intervals
+    rows: str
+    choice: Choice | None = None
+    guarantee: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether rows were held out, so that there is something to expect of new ones.
+
+        A class of one row, by weight, is in every fit: its score says nothing of new rows.
+        """
+        return self.choice is None or min(self.choice.sizes) >= _FEWEST
+
+    @property
+    def estimate(self) -> Estimate:
+        """The metric to expect on new rows, with its interval."""
+        return Estimate(self.expected.metric, *self.intervals.metric)
+
+    @property
+    def chance(self) -> float:
+        """The metric of scores that know nothing; NaN where no candidates were compared."""
+        if self.choice is None:
+            return float("nan")
+        return self.choice.metric.chance(self.choice.prior, self.choice.parts.weight)
+
+    @classmethod
+    def of(
+        cls,
+        choice: Choice,
+        curve: Curve,
+        index: int,
+        rows: str,
+        change: RefitChange | None = None,
+    ) -> Assessment:
+        """Assess the chosen candidate at one threshold of its held-out curve.
+
+        ``curve``: of the held-out scores. ``index``: index of the threshold on the curve. ``rows``:
+        which rows these are. ``change``: how the line refitted to all rows differs from those of
+        the folds.
+        """
+        metric = choice.metric
+        rates = float(curve.tpr[index]), float(curve.fpr[index])
+        value = None if metric.uses_threshold else metric.best_value(curve)
+        empirical = rates_of(metric, *rates, curve.prior, value)
+        expected = choice.expected(shown=empirical)
+        optimism = empirical.metric - expected.metric
+        if change is not None:
+            expected = change.applied(metric, expected, curve.prior)
+        expected = _no_better(metric, expected, empirical, curve.prior)
+        sizes = choice.sizes.over(_SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
+        less_sure = sizes.less_sure(empirical, expected)
+        intervals = intervals_of(metric, expected, curve, less_sure)._replace(
+            precision=precision_interval(metric, expected, curve, less_sure)
+        )
+        if not metric.uses_threshold:
+            # What the choice promised too much is known as badly as it is large.
+            variance = ranking_variance(curve, sizes, metric) + optimism**2
+            intervals = intervals._replace(metric=on_logit_scale(expected.metric, variance))
+        if metric.limit is not None:
+            # The threshold itself rests on a count of few rows, whatever rate is expected.
+            observed = intervals_of(metric, empirical, curve, sizes)
+            rate = metric.limit.rate
+            ends = getattr(observed, rate), getattr(intervals, rate)
+            hull = min(low for low, _ in ends), max(high for _, high in ends)
+            intervals = intervals._replace(**{rate: hull})
+        return cls(empirical, expected, intervals, rows, choice)
+
+    @classmethod
+    def of_rows(cls, metric: Metric, rows: TrainingRows, scores: FloatArray) -> Assessment:
+        """Assess a threshold at zero that the rows did not set: expect what they show."""
+        curve = curve_maker(rows.positive, rows.weight)(scores)
+        index = int(np.count_nonzero(curve.levels > 0))
+        rates = float(curve.tpr[index]), float(curve.fpr[index])
+        observed = rates_of(metric, *rates, curve.prior, None)
+        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(_SPREAD))
+        return cls(observed, observed, intervals, rows.name)
+
+
+def _no_better(metric: Metric, expected: Rates, shown: Rates, prior: float) -> Rates:
+    """Return what to expect, which is never better than what held-out rows showed."""
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if sign * expected.metric <= sign * shown.metric:
+        return expected
+    if not metric.uses_threshold:
+        return expected._replace(metric=shown.metric)
+    # A limit is kept on average, so that new rows may exceed what these rows show of its rate.
+    rate = None if metric.limit is None else metric.limit.rate
+    tpr = expected.tpr if rate == "tpr" else shown.tpr
+    fpr = expected.fpr if rate == "fpr" else shown.fpr
+    return rates_of(metric, tpr, fpr, prior, shown.metric)

@@ -1,4 +1,4 @@
-"""What directions of points or coefficients do to the metric on held-out rows."""
+"""Directions that coefficients and points keep: what users ask for, and what it costs."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 
+from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.frontier.compare import compare
 from directrix.models.report import DirectionEffect, Gap
+from directrix.tables import LevelBins
+from directrix.tables.coding.card_coding import Direction
 
 if TYPE_CHECKING:
-    from directrix._typing import IntArray
+    from directrix._typing import FloatArray, IntArray
     from directrix.frontier.compare import Curves
     from directrix.metrics.base import Metric
+    from directrix.tables.bins import Bins
 
 # ── Signs that users ask coefficients to keep ─────────────────────────────────────────────────────
 
@@ -40,26 +45,17 @@ class Signs:
         ``signs``: from names or positions of features to 1 or −1. ``names``: of the features, if
         they have some.
         """
-        if signs is None:
-            return None
-        if not isinstance(signs, Mapping):
-            msg = f"signs must be a dict from features to 1 or -1, not {signs!r}"
-            raise TypeError(msg)
         known = [""] * n_features if names is None else list(names)
-        found: dict[int, int] = {}
-        for key, sign in signs.items():
-            position = column_position(key, known)
+        found = _by_position(signs, known, "signs", "features to 1 or -1")
+        for position, sign in found.items():
             if isinstance(sign, bool) or sign not in (1, -1):
-                msg = f"the sign of feature {key!r} must be 1 or -1, not {sign!r}"
+                name = known[position] or position
+                msg = f"the sign of feature {name!r} must be 1 or -1, not {sign!r}"
                 raise ValueError(msg)
-            if position in found:
-                msg = f"signs names feature {key!r} twice: give it one sign"
-                raise ValueError(msg)
-            found[position] = int(sign)
         if not found:
             return None
-        labels = tuple((known[k] or f"feature {k}", k) for k in sorted(found))
-        return cls(n_features, labels, tuple(found[k] for _, k in labels))
+        labels = tuple((known[k] or f"feature {k}", k) for k in found)
+        return cls(n_features, labels, tuple(int(sign) for sign in found.values()))
 
     @property
     def array(self) -> IntArray:
@@ -67,7 +63,7 @@ class Signs:
         return self.only(range(len(self.signs)))
 
     @property
-    def wishes(self) -> list[tuple[str, str]]:
+    def requested(self) -> list[tuple[str, str]]:
         """Name and direction of each feature."""
         words = {1: "increasing", -1: "decreasing"}
         pairs = zip(self.positions, self.signs, strict=True)
@@ -79,6 +75,27 @@ class Signs:
         for number in kept:
             array[self.positions[number][1]] = self.signs[number]
         return array
+
+
+def _by_position(given: Any, names: Sequence[str], parameter: str, what: str) -> dict[int, Any]:
+    """Return what a user asks of columns, given by name or position, in the order of the columns.
+
+    ``parameter`` is its name, and ``what`` the mapping in words, for errors.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        msg = f"{parameter} must be a dict from {what}, not {given!r}"
+        raise TypeError(msg)
+    found: dict[int, Any] = {}
+    for key, value in given.items():
+        position = column_position(key, names)
+        if position in found:
+            name = names[position] or position
+            msg = f"{parameter} names column {name!r} twice: give it one direction"
+            raise ValueError(msg)
+        found[position] = value
+    return dict(sorted(found.items()))
 
 
 def column_position(key: Any, names: Sequence[str]) -> int:
@@ -107,18 +124,18 @@ class DirectionPrices:
     Of more than twenty directions only the effect of all together is known: each takes a fit of
     its own. Without time for these fits no effect is known.
 
-    ``wishes``: the column and the direction of each. ``held_out``: from the indices of the
+    ``requested``: the column and the direction of each. ``held_out``: from the indices of the
     directions that are kept to held-out curves. ``out_of_time``: asked before each fit.
     """
 
-    wishes: Sequence[tuple[str, str]]
+    requested: Sequence[tuple[str, str]]
     held_out: Callable[[Sequence[int]], Curves]
     out_of_time: Callable[[], bool] | None = None
 
     @property
     def skipped(self) -> tuple[str, ...]:
         """What there was no time for."""
-        return ("the effects of directions",) if self.wishes and self._curves is None else ()
+        return ("the effects of directions",) if self.requested and self._curves is None else ()
 
     def of(self, metric: Metric, flat: Sequence[str]) -> tuple[DirectionEffect, ...]:
         """Return the effect of each direction, and of all together last if there are several.
@@ -127,9 +144,9 @@ class DirectionPrices:
 
         ``flat``: columns that are left without effect.
         """
-        if not self.wishes:
+        if not self.requested:
             return ()
-        unknown: list[Gap | None] = [None] * len(self.wishes)
+        unknown: list[Gap | None] = [None] * len(self.requested)
         if self._curves is None:
             return self._effects(unknown, flat)
         comparison = compare(metric, self._curves)
@@ -138,8 +155,8 @@ class DirectionPrices:
             Gap.of_folds(float(losses[k] - losses[0]), folds[k] - folds[0])
             for k in range(1, len(losses))
         ]
-        effects = self._effects(gaps if len(self.wishes) <= _MOST else unknown, flat)
-        if len(self.wishes) > 1:
+        effects = self._effects(gaps if len(self.requested) <= _MOST else unknown, flat)
+        if len(self.requested) > 1:
             effects += (DirectionEffect("all columns", "together", gaps[-1]),)
         return effects
 
@@ -147,14 +164,14 @@ class DirectionPrices:
         self, each: Sequence[Gap | None], flat: Sequence[str]
     ) -> tuple[DirectionEffect, ...]:
         return tuple(
-            DirectionEffect(column, wish, effect, column in flat)
-            for (column, wish), effect in zip(self.wishes, each, strict=False)
+            DirectionEffect(column, requested, effect, column in flat)
+            for (column, requested), effect in zip(self.requested, each, strict=False)
         )
 
     @cached_property
     def _curves(self) -> list[Curves] | None:
         """Curves with all directions, without each, and without any; None if there is no time."""
-        every = list(range(len(self.wishes)))
+        every = list(range(len(self.requested)))
         without = [[k for k in every if k != one] for one in every if len(every) <= _MOST]
         kept = [every, *without, *([[]] if len(every) > 1 else [])]
         curves = []
@@ -163,3 +180,85 @@ class DirectionPrices:
                 return None
             curves.append(self.held_out(some))
         return curves
+
+
+# ── Directions that users ask the points of columns to keep ───────────────────────────────────────
+
+
+_DIRECTIONS = ("increasing", "decreasing")
+#: Points that differ by less than this share of the card's range are the same.
+_FLAT = 1e-9
+#: Levels between which there is a direction.
+_LEAST_LEVELS = 2
+
+
+def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
+    """Return directions by what the user gave, in the order of the columns.
+
+    ``monotone``: from names or positions of columns to "increasing", "decreasing" or, for texts, a
+    list of levels whose points may not fall in this order. ``bins``: of every column.
+    """
+    names = [each.name for each in bins]
+    found = _by_position(monotone, names, "monotone", "columns to directions")
+    return [
+        Direction(column, names[column], *_rising(bins[column], requested))
+        for column, requested in found.items()
+    ]
+
+
+def flat_columns(directions: Sequence[Direction], columns: Sequence[FloatArray]) -> list[str]:
+    """Return the names of columns whose direction the rows contradict: all points are equal.
+
+    ``columns``: points of the cells of each column of a card.
+    """
+    largest = max((float(np.ptp(points)) for points in columns if points.size), default=0.0)
+    return [
+        direction.name
+        for direction in directions
+        if np.ptp(columns[direction.column][direction.rising]) <= _FLAT * largest
+    ]
+
+
+def _rising(bins: Bins, requested: Any) -> tuple[str, IntArray]:
+    """Return a direction as text, and the cells of a column in the order that may not fall."""
+    if isinstance(bins, LevelBins):
+        return _rising_levels(bins, requested)
+    if not (isinstance(requested, str) and requested in _DIRECTIONS):
+        msg = (
+            f"the direction of column {bins.name!r} must be 'increasing' or 'decreasing', not "
+            f"{requested!r}: it holds no texts"
+        )
+        raise ValueError(msg)
+    ordered = np.arange(1, 1 + bins.n_ordered)
+    return requested, ordered if requested == "increasing" else ordered[::-1]
+
+
+def _rising_levels(bins: LevelBins, requested: Any) -> tuple[str, IntArray]:
+    if isinstance(requested, str) or not isinstance(requested, Sequence):
+        msg = (
+            f"column {bins.name!r} holds texts, which have no order: give its levels in the order "
+            f"in which points may not fall, such as {list(bins.levels[:3])!r}, not {requested!r}"
+        )
+        raise ValueError(msg)  # noqa: TRY004 - a wrong value of a parameter
+    cells = dict(zip(bins.levels, bins.level_cells, strict=True))
+    unknown = [level for level in requested if level not in cells]
+    known = [level for level in requested if level in cells]
+    if len(known) >= _LEAST_LEVELS and unknown:
+        warn(
+            f"levels {', '.join(map(repr, unknown))} of column {bins.name!r} have too few rows for "
+            "points of their own, and no direction: rows with them are scored like all others of "
+            "few rows",
+            FewRowsWarning,
+            stacklevel=find_stacklevel(),
+        )
+    elif unknown:
+        msg = (
+            f"column {bins.name!r} has no level {unknown[0]!r} with enough rows for points of its "
+            f"own; there are {', '.join(map(repr, bins.levels))}"
+        )
+        raise ValueError(msg)
+    rising = np.array([cells[level] for level in known], dtype=np.int64)
+    if len(np.unique(rising)) < max(len(rising), _LEAST_LEVELS):
+        msg = f"the direction of column {bins.name!r} needs two or more different levels"
+        raise ValueError(msg)
+    return " <= ".join(map(str, known)), rising

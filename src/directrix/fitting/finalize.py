@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
@@ -10,9 +10,7 @@ from warnings import warn
 import numpy as np
 
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.fitting.assessment import Assessment, RefitChange
-from directrix.fitting.choice import Choice, Selection, sizes_of
-from directrix.fitting.held_out import HeldOut
+from directrix.fitting.choice import Assessment, Choice, RefitChange, Selection, sizes_of
 from directrix.frontier.compare import (
     FIRST_ROWS,
     FoldDesigns,
@@ -29,11 +27,12 @@ from directrix.models.calibration import (
 )
 from directrix.models.operating_point import OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments, project
+from directrix.moments.score_histogram import BINS, LineHistograms, bin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.standardization import Standardization
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
@@ -44,8 +43,105 @@ if TYPE_CHECKING:
     #: From the probability at the threshold, where the metric fixes it, to the calibration.
     Calibrate = Callable[[float | None], Calibration]
 
+# ── HeldOut: the held-out scores of a fitted classifier, from which other thresholds are set ──────
+
+
+#: Parts of rows that have no folds; without each of them a threshold is set again.
+_PARTS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out scores in favour of the positive class, counted by part, class and bin.
+
+    Only cells with rows are kept, so that few rows take little memory and many no more than
+    their bins.
+
+    ``cell``: cells with rows: ``(part * 2 + is_positive) * BINS + bin``. ``weight``: weight of the
+    rows in each. ``totals``, ``squares`` (parts, 2): weight of the rows of each part and class, and
+    sum of the squares of their weights. ``rows``: which rows these are. ``center``, ``scale``: a
+    score s is ``(s - center) / scale`` in units of the decision function.
+    """
+
+    cell: IntArray
+    weight: FloatArray
+    totals: FloatArray
+    squares: FloatArray
+    rows: str
+    center: float = 0.0
+    scale: float = 1.0
+
+    @classmethod
+    def of_rows(cls, rows: TrainingRows, scores: FloatArray) -> HeldOut:
+        """Count the scores of rows, less the threshold.
+
+        ``rows``: their folds are the parts; without folds, every tenth row of a class is in a part.
+        """
+        part = rows.fold
+        if part is None:
+            part = np.empty(len(scores), dtype=np.int64)
+            for side in (rows.positive, ~rows.positive):
+                part[side] = np.arange(np.count_nonzero(side)) % _PARTS
+        side = part * 2 + rows.positive
+        n_sides = 2 * (int(part.max()) + 1)
+        every = np.bincount(side * BINS + bin_of(scores), rows.weight, n_sides * BINS)
+        totals, squares = (
+            np.bincount(side, weight, n_sides).reshape(-1, 2).astype(np.float64)
+            for weight in (rows.weight, rows.weight**2)
+        )
+        return cls._of_counts(every.astype(np.float64), totals, squares, rows.name)
+
+    @classmethod
+    def of_histograms(
+        cls,
+        folds: Sequence[LineHistograms],
+        index: int,
+        factors: tuple[float, float],
+        center: float,
+    ) -> HeldOut:
+        """Keep the histograms of one candidate.
+
+        ``folds``: held-out scores of all candidates, fold by fold. ``index``: which candidate.
+        ``factors``: class weights of the negatives and of the positives. ``center``: its threshold.
+        """
+        by_class = np.array(factors)
+        counts = np.stack([fold.counts[index] for fold in folds]) * by_class[:, None]
+        totals = np.stack([fold.weight for fold in folds]) * by_class
+        squares = np.stack([fold.weight_sq for fold in folds]) * by_class**2
+        kept = cls._of_counts(counts.ravel(), totals, squares, "held-out rows")
+        return replace(kept, center=center)
+
+    @classmethod
+    def _of_counts(
+        cls, every: FloatArray, totals: FloatArray, squares: FloatArray, rows: str
+    ) -> HeldOut:
+        cell = np.flatnonzero(every)
+        return cls(cell, every[cell], totals, squares, rows)
+
+    def restated(self, shift: float, factor: float) -> HeldOut:
+        """Return the same scores for a decision function of ``(d - shift) / factor``."""
+        center, scale = self.center + shift * self.scale, self.scale * factor
+        return replace(self, center=center, scale=scale)
+
+    def in_decisions(self, threshold: float) -> float:
+        """Return a threshold of the scores in units of the decision function."""
+        return (threshold - self.center) / self.scale
+
+    @property
+    def folds(self) -> tuple[LineHistograms, ...]:
+        """The score histograms of the parts."""
+        n_parts = len(self.totals)
+        every: AnyArray = np.zeros(n_parts * 2 * BINS)
+        every[self.cell] = self.weight
+        counts = every.reshape(n_parts, 1, 2, BINS)
+        return tuple(map(LineHistograms, counts, self.totals, self.squares))
+
+
+# ── The end of every fit: threshold, operating point and calibration of the chosen line ───────────
+
+
 #: Fewer rows of a class than this draw a warning.
-_FEW = 10
+_MIN_CLASS_ROWS = 10
 #: Standard deviations from the centre of a class beyond which scores are clipped.
 _REACH = 3.5
 #: Distance between the first and the last decile of a normal distribution.
@@ -82,7 +178,7 @@ class Lines(NamedTuple):
     refit: FloatArray
     without: Sequence[FloatArray] = ()
 
-    def aligned(self, rows: TrainingRows) -> Aligned:
+    def on_one_scale(self, rows: TrainingRows) -> ScaledLines:
         """Put all lines on one scale: centre and scale each by its scores on its training rows.
 
         Held-out scores come from several lines; a threshold on them is then also a threshold of
@@ -93,7 +189,7 @@ class Lines(NamedTuple):
         every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
         if not self.without:
-            return Aligned(refit, held_out, every)
+            return ScaledLines(refit, held_out, every)
         for number in range(every.shape[1]):
             fitted = np.full(len(every), fill_value=True)
             if number and rows.fold is not None:
@@ -108,7 +204,7 @@ class Lines(NamedTuple):
                 held_out = every[:, 0]
             else:
                 held_out = np.where(fitted, held_out, every[:, number])
-        return Aligned(refit, held_out, every)
+        return ScaledLines(refit, held_out, every)
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the scores of rows by all lines, of shape (n, 1 + folds)."""
@@ -119,7 +215,7 @@ class Lines(NamedTuple):
         return np.hstack(every)
 
 
-class Aligned(NamedTuple):
+class ScaledLines(NamedTuple):
     """Lines on one scale, and their scores.
 
     ``refit``: the refitted line. ``held_out``: held-out scores of the rows; scores of the refitted
@@ -186,18 +282,18 @@ def finalize(
     held-out scores do.
     """
     rows = selection.rows if rows is None else rows
-    aligned = lines.aligned(rows)
+    scaled = lines.on_one_scale(rows)
     if rows is selection.rows:
-        selection = selection.with_scores(aligned.held_out)
+        selection = selection.with_scores(scaled.held_out)
     choice = Choice.of(metric, selection, sizes_of(rows))
-    threshold, curve, index = fit_threshold(choice.at, rows, aligned.held_out)
+    threshold, curve, index = fit_threshold(choice.at, rows, scaled.held_out)
     change = None
     if lines.without:
-        change = RefitChange.of(metric, rows, aligned.every, threshold)
-    line = aligned.refit.copy()
+        change = RefitChange.of(metric, rows, scaled.every, threshold)
+    line = scaled.refit.copy()
     line[-1] -= threshold
     assessment = Assessment.of(choice, curve, index, rows.name, change)
-    scores = aligned.held_out - threshold
+    scores = scaled.held_out - threshold
     if moments is not None:
         numbers, n_rows = project(moments, line), moments.weight
     else:
@@ -245,7 +341,7 @@ def fit_threshold(
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
     fewest = min(sizes_of(rows))
-    if fewest < _FEW:
+    if fewest < _MIN_CLASS_ROWS:
         number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
         warn(
             f"one class has {number} only, so the threshold and the rates rest on very little; "

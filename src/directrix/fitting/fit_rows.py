@@ -31,10 +31,9 @@ from directrix.models.report import DirectReport
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.assessment import Assessment
+    from directrix.fitting.choice import Assessment, Trials
     from directrix.fitting.progress import Clock
     from directrix.fitting.standardization import Standardization
-    from directrix.fitting.trials import Trials
     from directrix.frontier.recipes import Sweep
     from directrix.frontier.row_frontier import RowFrontier
     from directrix.metrics.base import Metric
@@ -134,51 +133,30 @@ class Draft(NamedTuple):
         return Fitted(fitted, self.report, card)
 
 
-class LearnedDesign(Protocol):
-    """A design that has learned what it needs from rows: it has candidates for any metric."""
+class LearnedDesign(NamedTuple):
+    """What a design has learned from rows of one class against the others.
 
-    @property
-    def seen(self) -> TrainingRows:
-        """Rows on which candidates are compared, as features."""
-        ...
+    Candidates are compared on the rows ``seen``, as features, and the chosen one is fitted to all
+    ``rows``: the same unless they are too many. ``compared`` compares candidates for a metric, and
+    ``draft`` adds to the chosen one what its report says about the design. ``units`` are those of
+    the rows, if they are not the features' own; ``plain_ridge`` is the ridge of the simplest
+    logistic regression, and ``trials`` what was compared before, if the design has chosen already.
+    """
 
-    @property
-    def rows(self) -> TrainingRows:
-        """All rows, for the final fit: the same unless they are too many."""
-        ...
-
-    @property
-    def units(self) -> Standardization | None:
-        """Units of the rows, if they are not the features' own."""
-        ...
-
-    @property
-    def plain_ridge(self) -> float | None:
-        """The ridge of the simplest logistic regression, if another criterion has chosen it."""
-        ...
-
-    @property
-    def trials(self) -> Trials | None:
-        """What was chosen on the same rows before the candidates were made."""
-        ...
-
-    def compared(self, metric: Metric) -> Compared:
-        """Compare candidates for a metric."""
-        ...
-
-    def draft(self, metric: Metric, best: BestFit) -> Draft:
-        """Return the chosen candidate with what its report says about the design."""
-        ...
+    seen: TrainingRows
+    rows: TrainingRows
+    compared: Callable[[Metric], Compared]
+    draft: Callable[[Metric, BestFit], Draft]
+    units: Standardization | None = None
+    plain_ridge: float | None = None
+    trials: Trials | None = None
 
 
 class Design(Protocol):
     """What turns rows into features, what signs these keep, and what candidates there are."""
 
     def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
-        """Learn from rows of one class against the others, without each fold and from all rows.
-
-        ``n_folds`` is the number of folds if the rows come without.
-        """
+        """Learn from rows, without each fold and from all; ``n_folds`` if they have no folds."""
         ...
 
 

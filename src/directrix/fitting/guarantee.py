@@ -13,10 +13,10 @@ import numpy as np
 from scipy.stats import binom
 
 from directrix.exceptions import OutOfReachError
-from directrix.fitting.assessment import Assessment
-from directrix.fitting.choice import sizes_of
+from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
 from directrix.metrics.curve import Curve
+from directrix.metrics.limit import Limit
 from directrix.models.intervals import intervals_of, rates_of
 
 if TYPE_CHECKING:
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
 
-#: Rates that may be limited: whether from above, and their names in words.
-RATES = {
-    "fpr": (True, "false-positive rate"),
-    "alerts": (True, "share of rows predicted positive"),
-    "recall": (False, "recall"),
-    "precision": (False, "precision"),
-}
+#: Rates that may be limited, by the names that users give them, and whether from above.
+RATES = {"fpr": ("fpr", True), "alerts": ("alerts", True)}
+RATES |= {"recall": ("tpr", False), "precision": ("precision", False)}
+_NAMES = {rate: name for name, (rate, _) in RATES.items()}
 #: Multiples of the rows up to which a limit is searched for before it is called out of reach.
 _MANY_TIMES = 1e4
 _GRID = 100
@@ -40,36 +37,30 @@ _GRID = 100
 _GROWTH = 1.25
 
 
-class RateLimit(NamedTuple):
-    """A limit on a rate of new rows."""
+def limit_text(limit: Limit) -> str:
+    """Return a limit as users give it, such as ``fpr <= 0.01``."""
+    return f"{_NAMES[limit.rate]} {'<=' if limit.at_most else '>='} {limit.value:g}"
 
-    rate: str
-    value: float
 
-    def counted(self, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, int, float]:
-        """Return the rows on the wrong side of every threshold, their total, and the share allowed.
+def _counted(limit: Limit, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, int, float]:
+    """Return the rows on the wrong side of every threshold, their total, and the share allowed.
 
-        Defined for rates that rise, or fall, with every row above the threshold: not the precision.
-
-        ``tp``, ``fp``: positives and negatives above every threshold; the last threshold is below
-        all rows.
-        """
-        if self.rate == "fpr":
-            return fp, round(fp[-1]), self.value
-        if self.rate == "alerts":
-            return tp + fp, round(tp[-1] + fp[-1]), self.value
-        return tp[-1] - tp, round(tp[-1]), 1.0 - self.value
-
-    def __str__(self) -> str:
-        at_most, _ = RATES[self.rate]
-        return f"{self.rate} {'<=' if at_most else '>='} {self.value:g}"
+    Defined for rates that rise, or fall, with every row above the threshold: not the precision.
+    ``tp`` and ``fp`` are the positives and negatives above every threshold; the last threshold is
+    below all rows.
+    """
+    if limit.rate == "fpr":
+        return fp, round(fp[-1]), limit.value
+    if limit.rate == "alerts":
+        return tp + fp, round(tp[-1] + fp[-1]), limit.value
+    return tp[-1] - tp, round(tp[-1]), 1.0 - limit.value
 
 
 @dataclass(frozen=True)
 class Guarantee:
     """Limits that are all kept on new rows, with a given confidence."""
 
-    limits: tuple[RateLimit, ...]
+    limits: tuple[Limit, ...]
     confidence: float
 
     @classmethod
@@ -88,7 +79,8 @@ class Guarantee:
             if not 0 < value < 1:
                 msg = f"the limit of {rate} must be a share between 0 and 1, not {value!r}"
                 raise ValueError(msg)
-        return cls(tuple(RateLimit(rate, float(limits[rate])) for rate in limits), confidence)
+        made = (Limit(RATES[name][0], float(limits[name]), RATES[name][1]) for name in limits)
+        return cls(tuple(made), confidence)
 
     @property
     def confidence_per_limit(self) -> float:
@@ -96,7 +88,7 @@ class Guarantee:
         return 1.0 - (1.0 - self.confidence) / len(self.limits)
 
     def __str__(self) -> str:
-        return f"{', '.join(map(str, self.limits))}, with confidence {self.confidence:g}"
+        return f"{', '.join(map(limit_text, self.limits))}, with confidence {self.confidence:g}"
 
     def grid(self, curve: Curve | None) -> list[GridPoint]:
         """Return thresholds at which to test a precision, from held-out scores of other rows."""
@@ -126,7 +118,7 @@ class Guarantee:
         for limit in self.limits:
             if limit.rate == "precision":
                 continue
-            wrong, n, value = limit.counted(tp, fp)
+            wrong, n, value = _counted(limit, tp, fp)
             k = most_above(n, value, self.confidence_per_limit)
             if k < 0:
                 raise self._too_few(limit, n, rows_needed(value, self.confidence_per_limit))
@@ -137,7 +129,7 @@ class Guarantee:
         return np.flatnonzero(able)
 
     def _certain(
-        self, curve: Curve, allowed: AnyArray, limit: RateLimit, grid: Sequence[GridPoint]
+        self, curve: Curve, allowed: AnyArray, limit: Limit, grid: Sequence[GridPoint]
     ) -> list[tuple[int, float]]:
         """Return index and value of the thresholds at which a precision is certain.
 
@@ -162,22 +154,22 @@ class Guarantee:
             raise self._out_of_reach(limit, curve)
         return kept
 
-    def _too_few(self, limit: RateLimit, n: int, needed: int) -> OutOfReachError:
-        which = {"fpr": "negatives", "recall": "positives"}.get(limit.rate, "rows")
+    def _too_few(self, limit: Limit, n: int, needed: int) -> OutOfReachError:
+        which = {"fpr": "negatives", "tpr": "positives"}.get(limit.rate, "rows")
         msg = (
-            f"{limit} with confidence {self.confidence_per_limit:.4g} needs {needed} {which} among "
-            f"the rows that set the threshold, and there are {n}: give more rows, a looser limit "
-            "or a lower guarantee"
+            f"{limit_text(limit)} with confidence {self.confidence_per_limit:.4g} needs {needed} "
+            f"{which} among the rows that set the threshold, and there are {n}: give more rows, a "
+            "looser limit or a lower guarantee"
         )
         return OutOfReachError(msg, limit, n, needed)
 
-    def _out_of_reach(self, limit: RateLimit, curve: Curve) -> OutOfReachError:
+    def _out_of_reach(self, limit: Limit, curve: Curve) -> OutOfReachError:
         """Return the error for a limit that no threshold keeps, with the rows it would take."""
         n = round(curve.positives + curve.negatives)
         factor = _GROWTH  # these rows do not keep it, whatever a test of all thresholds would say
         while factor <= _MANY_TIMES and not self._would_hold(curve, factor):
             factor *= _GROWTH
-        others = ", ".join(str(other) for other in self.limits if other != limit)
+        others = ", ".join(limit_text(other) for other in self.limits if other != limit)
         beside = f" together with {others}" if others else ""
         needed = _rounded_up(n * factor) if factor <= _MANY_TIMES else None
         advice = (
@@ -186,8 +178,8 @@ class Guarantee:
             else f"no number of rows would do: the {n:,} rows that set the threshold do not keep it"
         )
         msg = (
-            f"no threshold keeps {limit}{beside} with confidence {self.confidence:g}: {advice}. "
-            "Give more rows, looser limits, a lower guarantee, or other features"
+            f"no threshold keeps {limit_text(limit)}{beside} with confidence {self.confidence:g}: "
+            f"{advice}. Give more rows, looser limits, a lower guarantee, or other features"
         )
         return OutOfReachError(msg, limit, n, needed)
 
@@ -201,7 +193,7 @@ class Guarantee:
                 chance = binom.sf(np.rint(tp) - 1, above, limit.value)
                 able &= (above > 0) & (chance <= 1.0 - self.confidence_per_limit)
                 continue
-            wrong, n, value = limit.counted(tp, fp)
+            wrong, n, value = _counted(limit, tp, fp)
             able &= wrong <= most_above(n, value, self.confidence_per_limit)
         return bool(able.any())
 
@@ -287,7 +279,7 @@ def assess_guaranteed(
     limited = {limit.rate for limit in guarantee.limits}
     if limited & {"fpr", "alerts"}:
         fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
-    if "recall" in limited:
+    if "tpr" in limited:
         tpr = tpr * sizes.n_pos / (sizes.n_pos + 1.0)
     expected = rates_of(metric, tpr, fpr, curve.prior, value)
     intervals = intervals_of(metric, expected, curve, sizes)
@@ -310,11 +302,10 @@ def threshold_from_rows(
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
 
 
-def limit_of(metric: Metric) -> RateLimit:
+def limit_of(metric: Metric) -> Limit:
     """Return the limit of a metric on a rate of new rows; raise ValueError if it has none."""
-    limit = metric.limit
-    if limit is not None:
-        return RateLimit({"tpr": "recall"}.get(limit.rate, limit.rate), limit.value)
+    if metric.limit is not None:
+        return metric.limit
     msg = (
         f"guarantee= keeps a limit, as RecallAtFPR, FPRAtRecall, PrecisionAtRecall and "
         f"RecallAtPrecision have one, and {metric} has none: leave it out, or give limits="

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.fitting.assessment import Assessment
-from directrix.fitting.choice import Choice
-from directrix.fitting.finalize import FittedLine, fitted_line
+from directrix.fitting.choice import Assessment, Choice
+from directrix.fitting.finalize import FittedLine, HeldOut, fitted_line
 from directrix.fitting.guarantee import Guarantee, assess_guaranteed
-from directrix.fitting.held_out import HeldOut
 from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics.curve import Curve
@@ -25,7 +23,7 @@ from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.fitting.trials import Trials
+    from directrix.fitting.choice import Trials
     from directrix.metrics.base import Metric
     from directrix.models.operating_point import OperatingPoint
 

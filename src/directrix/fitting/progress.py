@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# ── Clock of a fit with a time budget: whether there is time for more, and progress on the way ────
+# ── Clock of a fit with a time budget ─────────────────────────────────────────────────────────────
 
 #: Share of the budget that is kept for the end of the fit: at least, and at most.
 _LEAST_KEPT, _MOST_KEPT = 0.1, 0.4
@@ -82,7 +82,7 @@ class Clock:
         return min(max(_LEAST_KEPT * seconds, most if self._unit is None else self._unit), most)
 
 
-# ── Progress of a fit: lines on stdout, and scikit-learn's callbacks in versions that have the ────
+# ── Lines on stdout, and scikit-learn's callbacks ─────────────────────────────────────────────────
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

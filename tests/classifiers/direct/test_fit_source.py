@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from directrix import DirectClassifier
-from directrix.designs.card_source import CardSource
-from directrix.designs.number_source import NumberSource
+from directrix.designs.sources import CardSource, NumberSource
 from directrix.engines import HashFolds
 from directrix.fitting.fit_rows import Compared
 from directrix.frontier.compare import Comparison

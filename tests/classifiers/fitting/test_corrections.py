@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from directrix import DirectClassifier
-from directrix.designs.number_source import NumberSource
+from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import ModelSlopes, NumberFeatures, Score
-from directrix.fitting.corrections import LossSlopes
+from directrix.fitting.fit_source import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.objectives import DataObjective
 

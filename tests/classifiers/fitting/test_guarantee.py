@@ -8,7 +8,6 @@ from directrix.fitting.guarantee import (
     GridPoint,
     Guarantee,
     OutOfReachError,
-    RateLimit,
     limit_of,
     most_above,
     precision_grid,
@@ -23,6 +22,7 @@ from directrix.metrics import (
     RecallAtPrecision,
 )
 from directrix.metrics.curve import Curve
+from directrix.metrics.limit import Limit
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
 
@@ -56,7 +56,7 @@ def test_the_limit_is_broken_as_often_as_said_and_no_more(metric, figure):
     """Scores uniform on (0, 1): above a threshold t is a share 1 - t of new rows, exactly."""
     rng = np.random.default_rng(0)
     n, draws, confidence = 200, 2000, 0.9
-    of_positives = limit_of(metric).rate == "recall"
+    of_positives = limit_of(metric).rate == "tpr"
     times = 0
     for _ in range(draws):
         positive = np.repeat([of_positives, not of_positives], [n, 5])
@@ -128,7 +128,7 @@ def test_too_few_rows_are_told_how_many_are_needed():
     positive = np.repeat([False, True], [50, 10])
     with pytest.raises(OutOfReachError, match=r"needs 59 negatives .* there are 50") as caught:
         threshold(RecallAtFPR(0.05), positive, np.arange(60.0), 0.95)
-    assert caught.value.limit == RateLimit("fpr", 0.05)
+    assert caught.value.limit == Limit("fpr", 0.05, at_most=True)
     assert (caught.value.rows, caught.value.needed) == (50, 59)
 
 
@@ -150,7 +150,7 @@ def test_limits_that_no_number_of_rows_keeps_say_so():
 def test_a_metric_without_a_limit_is_refused():
     with pytest.raises(ValueError, match="has none: leave it out, or give limits="):
         limit_of(AUC())
-    assert limit_of(RecallAtPrecision(0.6)) == RateLimit("precision", 0.6)
+    assert limit_of(RecallAtPrecision(0.6)) == Limit("precision", 0.6, at_most=False)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_the_rows_that_would_do_are_more_than_there_are():
     # The best 60 of 667 rows are all positive, but the test begins at a threshold that fails.
     positive = np.arange(667) < 60
     curve = Curve.of(positive, -np.arange(667.0))
-    guarantee = Guarantee((RateLimit("precision", 0.9),), 0.95)
+    guarantee = Guarantee((Limit("precision", 0.9, at_most=False),), 0.95)
     grid = [GridPoint(-200.5, 1.0)]
     with pytest.raises(OutOfReachError, match=r"about 840 rows .* and there are 667") as out:
         guarantee.threshold(Error(), curve, grid)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from directrix.fitting.held_out import HeldOut
+from directrix.fitting.finalize import HeldOut
 from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import FBeta

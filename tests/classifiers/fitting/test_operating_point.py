@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.fitting.assessment import _no_better
+from directrix.fitting.choice import _no_better
 from directrix.fitting.finalize import fit_threshold, warn_about_one_class
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import (

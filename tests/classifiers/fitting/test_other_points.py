@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.fitting.held_out import HeldOut
+from directrix.fitting.finalize import HeldOut
 from directrix.fitting.histogram_choice import point_at
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC, RecallAtFPR

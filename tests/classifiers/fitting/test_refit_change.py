@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.fitting.assessment import RefitChange
+from directrix.fitting.choice import RefitChange
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC, BalancedError
 from directrix.models.intervals import Rates

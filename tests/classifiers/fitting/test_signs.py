@@ -11,7 +11,7 @@ def test_names_and_positions_are_the_same():
     assert by_name == Signs.of({1: -1, 0: 1}, names, 2)
     np.testing.assert_array_equal(by_name.array, [1, -1, 0])
     np.testing.assert_array_equal(by_name.only([1]), [0, -1, 0])
-    assert by_name.wishes == [("age", "increasing"), ("income", "decreasing")]
+    assert by_name.requested == [("age", "increasing"), ("income", "decreasing")]
 
 
 def test_no_signs_are_none():

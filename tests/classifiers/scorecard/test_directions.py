@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from directrix import Binner, ScorecardClassifier, summarize
-from directrix.designs.directions import directions_of, flat_columns
 from directrix.exceptions import DirectionWarning, FewRowsWarning
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.export import load, save
+from directrix.fitting.directions import directions_of, flat_columns
 from directrix.tables import BinCounts
 
 # Straight lines are not held to a direction.

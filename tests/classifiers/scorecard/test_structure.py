@@ -73,7 +73,7 @@ def test_labels_of_a_fold_do_not_reach_what_is_learned_without_it(trainer, struc
         solved.append(each.trainer.solve(X, [1e-2], [1])[1e-2, 1])
     np.testing.assert_allclose(*solved, rtol=0, atol=1e-2 if single else 1e-9)
     # The same flips in other folds do change it.
-    if structure.looks_at_no_label:
+    if structure.is_label_free:
         return
     seen = fixed(data._replace(positive=data.positive ^ (data.fold == 0)), trainer)
     other = seen.design(structure, 1)

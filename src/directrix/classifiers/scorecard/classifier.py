@@ -15,7 +15,7 @@ from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
-from directrix.designs.directions import directions_of
+from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
 from directrix.models.card import scale_of
@@ -216,7 +216,7 @@ class ScorecardClassifier(CardModel):
         progress : bool
             As in `summarize`.
         """
-        from directrix.designs.card_source import CardSourceFit
+        from directrix.designs.sources import CardSourceFit
         from directrix.engines.table_plan import TablePlan
 
         self._check_parameters([resolve(self.metric)])

@@ -19,8 +19,7 @@ from directrix.designs.card import CardDesign
 from directrix.designs.counted import two_sides
 from directrix.fitting.class_weights import checked_weight
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.folds import folds_given
-from directrix.fitting.training_rows import KeyedRows, copies_of
+from directrix.fitting.training_rows import KeyedRows, copies_of, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.designs.card import CardSettings
 
-# ── The order of columns in a fit: by their values, whatever the order in the table
+# ── The order of columns in a fit: by their values, whatever the order in the table ───────────────
 
 
 Item = TypeVar("Item")
@@ -108,7 +107,7 @@ class ColumnOrder:
         return Cross((right, left), cross.merged[::-1], cross.points.T.copy())
 
 
-# ── TrainingTable: the table that a card is fitted to, read, checked and divided into entries
+# ── TrainingTable: the table that a card is fitted to, read, checked and divided into entries ─────
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class Direction(NamedTuple):
     """A direction that the points of a column keep.
 
-    ``column``: position of the column. ``wish``: what was asked for, as text. ``rising``: cells of
-    the column in the order in which points of the positive class may not fall.
+    ``requested`` is what was asked for, as text, and ``rising`` the cells of the column in the
+    order in which points of the positive class may not fall.
     """
 
     column: int
     name: str
-    wish: str
+    requested: str
     rising: IntArray
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from directrix.engines.block import Block
 from directrix.engines.table_plan import ClassTotals
+from directrix.moments import Moments
 
 
 def block(y, weight=None, fold=None):
@@ -53,3 +54,14 @@ def test_no_rows_are_the_identity():
 def test_weights_that_are_none_are_refused(weight):
     with pytest.raises(ValueError, match="weight= must be finite and not negative"):
         ClassTotals.of(block([0, 1], np.array([1.0, weight])))
+
+
+def test_the_totals_of_a_summary_are_those_of_its_rows():
+    rng = np.random.default_rng(0)
+    rows = random_block(rng)
+    moments = Moments.of(rng.normal(size=(200, 2)), rows.y, rows.weight, fold=rows.fold)
+    ours, theirs = ClassTotals.of_moments(moments), ClassTotals.of(rows)
+    assert ours.counts(without_fold=1) == theirs.counts(without_fold=1)
+    for label in ("a", "b"):
+        without = theirs.weights(label, without_folds=(1, 3))
+        np.testing.assert_allclose(ours.weights(label, without_folds=(1, 3)), without)

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from directrix import Binner, ScorecardClassifier
-from directrix.designs.card_source import CardSource
+from directrix.designs.sources import CardSource
 from directrix.engines import HashFolds
 from directrix.engines.table_plan import TablePlan
 from directrix.exceptions.columns import ColumnNotFoundError

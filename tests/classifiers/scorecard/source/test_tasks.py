@@ -12,7 +12,7 @@ from directrix.engines import HashFolds
 from directrix.engines.block import Partition
 from directrix.engines.table_plan import TablePlan
 from directrix.engines.tasks import CellFeatures, FoldModels, ModelSlopes, Score, Survey
-from directrix.fitting.corrections import LossSlopes
+from directrix.fitting.fit_source import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC
 from directrix.metrics.curve import Curve
@@ -88,7 +88,8 @@ def test_histograms_are_those_of_held_out_rows():
         sums = [weight[tested & (positive == side)].sum() for side in (False, True)]
         np.testing.assert_allclose(histogram.weight, sums)
         np.testing.assert_allclose(histogram.counts.sum(axis=2), np.tile(sums, (3, 1)))
-        for scores, counts in zip(model.scores(cells[tested]), histogram.counts, strict=True):
+        scores_of_lines = design().rows(cells[tested]) @ model.lines[:, :-1].T + model.lines[:, -1]
+        for scores, counts in zip(scores_of_lines.T, histogram.counts, strict=True):
             exact = AUC().best_value(Curve.of(positive[tested], scores, weight[tested]))
             above = np.cumsum(counts[:, ::-1], axis=1)
             above = np.concatenate([np.zeros((2, 1)), above], axis=1)

@@ -1,9 +1,10 @@
-"""CardSource: cards of raw rows that live elsewhere, from a sample of them and counts of bins."""
+"""Lines and cards of rows that live elsewhere: what a fit in passes needs to know of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from directrix.designs.card import BASELINES, CardCandidates, CardSettings
 from directrix.designs.counted import counted_candidates, require_counts_of
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.table_plan import TablePlan
-from directrix.engines.tasks import CellFeatures, Score
-from directrix.fitting.class_weights import factors_of
-from directrix.fitting.fit_rows import Fitted
+from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
+from directrix.fitting.class_weights import class_factors, factors_of, reweighted
+from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
     HistogramSelection,
@@ -24,7 +25,11 @@ from directrix.fitting.fit_source import (
     SourceFit,
 )
 from directrix.fitting.progress import Clock
+from directrix.fitting.standardization import Standardization
 from directrix.frontier.compare import MOST_ROWS
+from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.search import MOST_FEATURES
 from directrix.models.card import Card
 from directrix.tables import BinCounts, Binner, Column
 from directrix.tables.coding.prior import CellKinds
@@ -33,7 +38,65 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
+    from directrix.moments import Moments
     from directrix.rows.sample import RowSample
+
+# ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class NumberSource:
+    """Lines of the moments of all rows, and of a sample of them; see `SourceDesign`.
+
+    ``moments`` have class weights, and folds that are held out.
+    """
+
+    moments: Moments
+    n_jobs: int | None = None
+    most_rows: ClassVar[int] = 20_000
+    preselection: ClassVar[Preselection] = Preselection(fewest=4, most=32, baseline_first=True)
+    stops_early: ClassVar[bool] = False
+    weighs_sample: ClassVar[bool] = False
+    counts_pairs: ClassVar[bool] = False
+
+    @property
+    def features(self) -> NumberFeatures:
+        """The numbers as they are."""
+        return NumberFeatures(self.moments.n_features)
+
+    def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
+        """Compare lines of the moments of all rows with those of sampled rows."""
+        units = Standardization.of(rows.X, rows.weight)
+        frontier = RowFrontier(
+            units.rows(rows.X),
+            *rows[1:4],
+            fall=FTOL,
+            to_features=units.line_back,
+            n_jobs=self.n_jobs,
+        )
+        narrow = rows.X.shape[1] <= MOST_FEATURES
+        summary = partial(moment_candidates, self.moments, *rows[:4]) if narrow else None
+        compared = Candidates(frontier, summary).compared(metric)
+        return SampleCandidates(compared, [None] * (len(self.moments.folds) + 1), units)
+
+    def counted(self, metric: Metric, counts: Any, label: Any) -> Any:
+        """Refuse: numbers have no cells to count."""
+        raise NotImplementedError
+
+
+def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
+    """Return the line of a surveyed source; the positive class is the last of its moments."""
+    moments = surveyed.moments
+    if fit.apart is not None:
+        moments = replace(moments, parts=moments.parts[: fit.apart])
+    moments = reweighted(moments, class_factors(fit.class_weight, moments))
+    selection = fit.select(NumberSource(moments, n_jobs), surveyed, moments.classes)
+    chosen = fit.chosen(selection, moments)
+    return Fitted(chosen.fitted, chosen.report)
+
+
+# ── Cards, from a sample of the rows and counts of bins ───────────────────────────────────────────
+
 
 #: Pairs of columns, and cells, that are counted for cards in closed form beside those of the rows.
 _MOST_PAIRS, _MOST_CELLS = 300, 2_000
