@@ -86,7 +86,7 @@ class SparkMomentClassifier(_LineEstimator):
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
     shrinkage : "oas", "cv" or float
         Shrinkage of the covariances, by default "oas".
-    choose : "rows" or "moments"
+    learn_from : "rows" or "moments"
         What chooses the candidate: the metric on held-out rows, the default, which reads the rows
         twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads them
         once.
@@ -108,7 +108,7 @@ class SparkMomentClassifier(_LineEstimator):
     """
 
     setShrinkage = setter("shrinkage", "the shrinkage: 'oas', 'cv', or a share from 0 to 1")
-    setChoose = setter("choose", "what chooses the candidate: 'rows' or 'moments'")
+    setLearnFrom = setter("learn_from", "what chooses the candidate: 'rows' or 'moments'")
 
     @keyword_only  # type: ignore[untyped-decorator]
     def __init__(
@@ -116,7 +116,7 @@ class SparkMomentClassifier(_LineEstimator):
         *,
         metric: Any = None,
         shrinkage: str | float | None = None,
-        choose: str | None = None,
+        learn_from: str | None = None,
         featuresCol: str | None = None,
         labelCol: str | None = None,
         weightCol: str | None = None,
@@ -125,19 +125,19 @@ class SparkMomentClassifier(_LineEstimator):
         rawPredictionCol: str | None = None,
     ) -> None:
         super().__init__()
-        self._setDefault(metric="error", shrinkage="oas", choose="rows")
+        self._setDefault(metric="error", shrinkage="oas", learn_from="rows")
         self._with_params(**self._input_kwargs)
 
     def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> MomentClassifier:
         classifier = MomentClassifier(
             resolve(self.getMetric()),
             shrinkage=self.getShrinkage(),
-            choose=self.getChoose(),
+            choose=self.getLearnFrom(),
         )
-        if self.getChoose() == "moments":
+        if self.getLearnFrom() == "moments":
             fold = HashFolds(_FOLDS) if self.getShrinkage() == "cv" else None
             moments: Any = summarize(rows, fold=fold, **roles)
-            classifier.fit_moments(moments)
+            classifier.fit_summary(moments)
         else:
             classifier.fit_source(rows, **roles)
         return classifier
@@ -199,7 +199,7 @@ class SparkScorecardClassifier(
     ----------
     metric : str or Metric
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    trainOn : "rows" or "counts"
+    learnFrom : "rows" or "counts"
         As in `ScorecardClassifier`, by default "rows".
     points : "pdo" or "integer", optional
         What a point is worth; by default points are those of the trained line.
@@ -223,7 +223,7 @@ class SparkScorecardClassifier(
         print(model.stages[-1].classifier.report_)
     """
 
-    trainOn = param("trainOn", "what candidates are made from: 'rows' or 'counts'")
+    learnFrom = param("learnFrom", "what candidates are made from: 'rows' or 'counts'")
     points = param("points", "what a point is worth: 'pdo' or 'integer'")
     refine = param("refine", "number of corrections by all rows", TypeConverters.toInt)
     setLabelCol = setter("labelCol", "the column of labels")
@@ -233,7 +233,7 @@ class SparkScorecardClassifier(
         self,
         *,
         metric: Any = None,
-        trainOn: str | None = None,
+        learnFrom: str | None = None,
         points: str | None = None,
         refine: int | None = None,
         inputCols: Sequence[str] | None = None,
@@ -245,7 +245,7 @@ class SparkScorecardClassifier(
         predictionCol: str | None = None,
     ) -> None:
         super().__init__()
-        self._setDefault(metric="error", trainOn="rows", refine=1, pointsCol="points")
+        self._setDefault(metric="error", learnFrom="rows", refine=1, pointsCol="points")
         self._with_params(**self._input_kwargs)
 
     def _fit(self, dataset: Any) -> Any:
@@ -257,7 +257,7 @@ class SparkScorecardClassifier(
             names = list(self.getInputCols())
         classifier = ScorecardClassifier(
             resolve(self.getMetric()),
-            train_on=self.getOrDefault(self.trainOn),
+            learn_from=self.getOrDefault(self.learnFrom),
             points=self.getOrDefault(self.points) if self.isDefined(self.points) else None,
         )
         classifier.fit_source(

@@ -106,16 +106,16 @@ class LineParams(OutputParams, TrainingParams):
     shrinkage = param(
         "shrinkage", "shrinkage of covariances: 'oas', 'cv', or a share from 0 to 1", _shrinkage
     )
-    choose = param("choose", "what chooses the candidate: 'rows' or 'moments'")
+    choose = param("learn_from", "what chooses the candidate: 'rows' or 'moments'")
 
     def getShrinkage(self) -> str | float:
         """Return the shrinkage of the covariances."""
         shrinkage: str | float = self.getOrDefault(self.shrinkage)
         return shrinkage
 
-    def getChoose(self) -> str:
+    def getLearnFrom(self) -> str:
         """Return what chooses the candidate."""
-        return str(self.getOrDefault(self.choose))
+        return str(self.getOrDefault(self.learn_from))
 
 
 class CardParams(OutputParams, HasInputCols, HasPredictionCol):
