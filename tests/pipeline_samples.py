@@ -47,7 +47,7 @@ def target(frame):
 
 
 def line():
-    return MomentClassifier("auc", choose="moments")
+    return MomentClassifier("auc", learn_from="moments")
 
 
 def prepared(encoder, scaler):
@@ -147,7 +147,7 @@ PIPELINES = {
     ),
     "indicators": lambda: Pipeline(
         [
-            ("choose", ColumnTransformer([("all", "passthrough", NUMBERS + TEXTS)])),
+            ("learn_from", ColumnTransformer([("all", "passthrough", NUMBERS + TEXTS)])),
             ("bins", Binner(max_bins=4, encoding="onehot", sparse_output=False)),
             ("line", line()),
         ]
@@ -163,7 +163,7 @@ PIPELINES = {
                 ("scale", StandardScaler(), NUMBERS),
             ],
         ).set_output(transform="pandas"),
-        ScorecardClassifier("auc", binner=Binner(max_bins=8), train_on="counts", cv=2),
+        ScorecardClassifier("auc", binner=Binner(max_bins=8), learn_from="counts", cv=2),
     ),
     "three classes": lambda: make_pipeline(
         prepared(

@@ -461,7 +461,7 @@ FITS = {
         ConvergenceWarning,
     ),
     "moments choose one class": (
-        MomentClassifier("error", choose="moments"),
+        MomentClassifier("error", learn_from="moments"),
         rows(20, 400, 0.0),
         UserWarning,
     ),
@@ -469,7 +469,7 @@ FITS = {
 #: Other calls that warn.
 CALLS = {
     "contradicted direction": (
-        lambda: DirectClassifier("auc", cv=2, signs={0: -1}).fit(*rows()),
+        lambda: DirectClassifier("auc", cv=2, monotone={0: "decreasing"}).fit(*rows()),
         DirectionWarning,
     ),
     "rows of one class": (
@@ -480,7 +480,7 @@ CALLS = {
     "frontier": (lambda: Frontier(Moments.of(*rows(20, 400, 0.0))).best("error"), UserWarning),
     "float32": (
         lambda: to_onnx(
-            MomentClassifier(choose="moments").fit(rows()[0] + 1e9, rows()[1]), dtype="float32"
+            MomentClassifier(learn_from="moments").fit(rows()[0] + 1e9, rows()[1]), dtype="float32"
         ),
         Float32PrecisionWarning,
     ),

@@ -59,7 +59,7 @@ CARD_METRICS = (
 #: Rows of the table of means, and what they are called there.
 CARDS_AND_RIVALS = {
     CARD: "scorecard",
-    COUNTS: 'scorecard, `train_on="counts"`',
+    COUNTS: 'scorecard, `learn_from="counts"`',
     LIKELIHOOD: "the same bins by likelihood",
     EBM: "explainable boosting, 4 bags",
     TREES: "LightGBM, tuned",

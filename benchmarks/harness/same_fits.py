@@ -66,13 +66,13 @@ RECALL = METRICS["recall at FPR 5 %"]
 CARDS: dict[str, dict[str, Any]] = {
     **{f"rows, {name}": {"metric": metric} for name, metric in METRICS.items()},
     **{
-        f"counts, {name}": {"metric": METRICS[name], "train_on": "counts"}
+        f"counts, {name}": {"metric": METRICS[name], "learn_from": "counts"}
         for name in ("auc", "recall at FPR 5 %", "cost 1:5")
     },
     "monotone": {"metric": "auc", "monotone": {"first": "increasing"}},
     "monotone, counts": {
         "metric": RECALL,
-        "train_on": "counts",
+        "learn_from": "counts",
         "monotone": {"first": "decreasing"},
     },
     "integer points": {"metric": "auc", "points": "integer"},

@@ -74,4 +74,4 @@ beta_bernoulli = Grid(
     lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
 )
 card_of_rows = Ours(ScorecardClassifier)
-card_of_counts = Ours(ScorecardClassifier, train_on="counts")
+card_of_counts = Ours(ScorecardClassifier, learn_from="counts")

@@ -34,21 +34,21 @@ def rows_of(n: int, n_columns: int, seed: int) -> tuple[FloatArray, AnyArray]:
     return X, X[:, n_columns // 2] + 0.5 * rng.standard_normal(n) > 0.8
 
 
-def fit(n_columns: int, budget: float, train_on: str) -> None:
+def fit(n_columns: int, budget: float, learn_from: str) -> None:
     """Fit, and print the seconds that it took and the AUC on new rows."""
     warnings.simplefilter("ignore")
     X, y = rows_of(ROWS, n_columns, 0)
     start = perf_counter()
-    model = ScorecardClassifier("auc", train_on=train_on, time_budget=budget).fit(X, y)
+    model = ScorecardClassifier("auc", learn_from=learn_from, time_budget=budget).fit(X, y)
     seconds = perf_counter() - start
     new, labels = rows_of(2 * ROWS, n_columns, 1)
     print(seconds, roc_auc_score(labels, model.decision_function(new)))
 
 
-def measure(n_columns: int, budget: float, train_on: str, rounds: int) -> list[Figure]:
+def measure(n_columns: int, budget: float, learn_from: str, rounds: int) -> list[Figure]:
     """Return medians over processes."""
     seconds, areas = [], []
-    code = f"from benchmarks.speed.budget import fit; fit({n_columns}, {budget}, {train_on!r})"
+    code = f"from benchmarks.speed.budget import fit; fit({n_columns}, {budget}, {learn_from!r})"
     for _ in range(rounds):
         done = subprocess.run(  # noqa: S603 - this very module
             [sys.executable, "-c", code], capture_output=True, check=True, text=True
@@ -56,7 +56,7 @@ def measure(n_columns: int, budget: float, train_on: str, rounds: int) -> list[F
         took, area = map(float, done.stdout.split())
         seconds.append(took)
         areas.append(area)
-    what = f"{ROWS} x {n_columns}, budget {budget:g} s, {train_on}"
+    what = f"{ROWS} x {n_columns}, budget {budget:g} s, {learn_from}"
     return [
         Figure(f"wall time / budget, {what}", median(seconds) / budget, LATE_LIMIT),
         Figure(f"1 - AUC on new rows, {what}", 1.0 - median(areas), MISSING_LIMIT),
@@ -68,8 +68,8 @@ def main() -> None:
     quick = is_quick(__doc__, "the smaller table, once")
     figures = []
     for n_columns, budget in TABLES[:1] if quick else TABLES:
-        for train_on in ("rows", "counts"):
-            figures += (new := measure(n_columns, budget, train_on, 1 if quick else ROUNDS))
+        for learn_from in ("rows", "counts"):
+            figures += (new := measure(n_columns, budget, learn_from, 1 if quick else ROUNDS))
             print(*new, sep="\n", flush=True)
     if not quick:
         track(figures, __file__)

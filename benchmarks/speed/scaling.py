@@ -8,7 +8,7 @@ The unit is ``X.T @ X`` of the same rows by NumPy, the least that any use of sec
 times are of this machine, their ratios nearly are not. Rows are two normal classes, float32.
 
 * summary: `Moments.of`, one pass.
-* fit from the summary: `MomentClassifier.fit_moments` for AUC, which does not grow with the rows.
+* fit from the summary: `MomentClassifier.fit_summary` for AUC, which does not grow with the rows.
 * fit to rows: `MomentClassifier.fit` for AUC, rows choosing.
 * logistic regression: scikit-learn's default, up to 10⁶ rows.
 """
@@ -69,7 +69,7 @@ def measured(n: int, d: int) -> Iterator[Measured]:
     moments = Moments.of(X, y)
     steps: dict[str, Callable[[], object]] = {
         "summary": partial(Moments.of, X, y),
-        "fit from the summary": partial(MomentClassifier("auc").fit_moments, moments),
+        "fit from the summary": partial(MomentClassifier("auc").fit_summary, moments),
         "fit to rows": partial(MomentClassifier("auc").fit, X, y),
     }
     if n <= _MOST_LOGISTIC:

@@ -84,13 +84,13 @@ def _record(
 ) -> tuple[Any, ...]:
     def from_store() -> Any:
         summary = store.decayed("moments", half_life=HALF_LIFE)
-        return MomentClassifier(metric).fit_moments(summary)
+        return MomentClassifier(metric).fit_summary(summary)
 
     def from_rows() -> Any:
         X, y = (np.concatenate(parts) for parts in zip(*past, strict=True))
         age = np.repeat(np.arange(len(past))[::-1], [len(rows[1]) for rows in past])
         summary = Moments.of(X, y, 0.5 ** (age / HALF_LIFE))
-        return MomentClassifier(metric).fit_moments(summary)
+        return MomentClassifier(metric).fit_summary(summary)
 
     times: dict[str, list[float]] = {"store": [], "rows": []}
     for _ in range(3):  # in turn, because the machine is not always as fast

@@ -26,7 +26,7 @@ from directrix.moments import Moments
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
 from directrix.risks.base import Risk
-from directrix.solve import papers_lbfgs, part_of_mean
+from directrix.solve import part_of_mean, wolfe_lbfgs
 
 METRICS: tuple[str | Metric, ...] = (
     "error",
@@ -63,7 +63,7 @@ def best_descent(moments: Moments, risk: Risk, starts: int, rng: np.random.Gener
 def papers_descent(moments: Moments, risk: Risk) -> float:
     """Return the risk of the papers' method: one start, their settings, λ = 0.001."""
     start = part_of_mean(moments.positive.mean, moments.negative.mean)
-    solution = papers_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
+    solution = wolfe_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
     return risk.value(project(moments, solution.coef))
 
 

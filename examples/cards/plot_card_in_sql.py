@@ -44,7 +44,7 @@ train, bad = applicants(3_000)
 card = ScorecardClassifier(
     "recall@fpr=0.05",
     binner=Binner(max_bins=5),
-    train_on="counts",
+    learn_from="counts",
     max_crosses=0,
     points="integer",
     monotone={"income": "decreasing", "late_payments": "increasing"},

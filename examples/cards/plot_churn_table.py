@@ -62,7 +62,7 @@ print(f"{leaves.mean():.1%} of the customers leave")
 # without bins, where texts are indicators and missing values have one as well.
 
 cost = Cost(fp=1, fn=8)
-cards = ScorecardClassifier(train_on="counts").fit_each(["f1", cost], table[train], leaves[train])
+cards = ScorecardClassifier(learn_from="counts").fit_each(["f1", cost], table[train], leaves[train])
 for card in cards:
     print(card.report_.summary(), end="\n\n")
 print(cards[0].operating_point_)

@@ -50,7 +50,7 @@ print(f"{bad.mean():.1%} of the loans are bad")
 # ---------------------------------------
 # ``monotone`` names the direction of each column towards the positive class, the bad loans. A text
 # has an order of its levels. ``max_columns=5`` drops what held-out rows do not miss, here the
-# bureau column, which is noise. ``train_on="counts"`` is the fast way: candidates in closed form.
+# bureau column, which is noise. ``learn_from="counts"`` is the fast way: candidates in closed form.
 
 directions = {
     "income": "decreasing",
@@ -61,7 +61,7 @@ directions = {
 options = {
     "metric": "recall@fpr=0.05",
     "binner": Binner(max_bins=6),
-    "train_on": "counts",
+    "learn_from": "counts",
     "max_crosses": 0,
     "max_columns": 5,
     "monotone": directions,

@@ -46,7 +46,7 @@ table, bad = applicants(4_000)
 card = ScorecardClassifier(
     "recall@fpr=0.05",
     binner=Binner(max_bins=8),
-    train_on="counts",
+    learn_from="counts",
     max_crosses=0,
     points="integer",
     cv=3,

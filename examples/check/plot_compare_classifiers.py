@@ -46,7 +46,7 @@ classifiers = {
     "logistic regression": LogisticRegression(),
     "DirectClassifier": DirectClassifier(metric, warn_baseline=False),
     "ScorecardClassifier": ScorecardClassifier(
-        metric, train_on="counts", max_crosses=2, cv=3, warn_baseline=False
+        metric, learn_from="counts", max_crosses=2, cv=3, warn_baseline=False
     ),
     "HistGradientBoosting": HistGradientBoostingClassifier(early_stopping=True, random_state=0),
 }

@@ -61,16 +61,16 @@ print(f"relative difference to adding the thirty days again: {gap:.0e}")
 # %%
 # A classifier for each window
 # ----------------------------
-# ``fit_moments`` needs only the summary. The clock is left out: a column that grows every day says
+# ``fit_summary`` needs only the summary. The clock is left out: a column that grows every day says
 # nothing about tomorrow. Each day is scored by the classifier of the thirty days before it, and by
 # the one of the first thirty days.
 
 used = ["amount", "distance"]
-first = MomentClassifier("auc").fit_moments(window.select(used))
+first = MomentClassifier("auc").fit_summary(window.select(used))
 results = []
 for day in range(30, 75, 4):
     current = sum(days[day - 30 : day], start=Moments.empty(3))
-    classifier = MomentClassifier("auc").fit_moments(current.select(used))
+    classifier = MomentClassifier("auc").fit_summary(current.select(used))
     rows, fraud = rows_of(day)
     both = (model.decision_function(rows[used]) for model in (first, classifier))
     results.append([day, *(AUC().score(fraud, scores) for scores in both)])

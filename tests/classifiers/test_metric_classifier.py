@@ -17,7 +17,7 @@ X = RNG.normal(size=(150, 3))
 Y = X[:, 0] + 0.5 * RNG.normal(size=150) > 0
 MEMBERS = [
     DirectClassifier("auc", cv=3),
-    ScorecardClassifier("auc", cv=3, train_on="counts", max_crosses=0),
+    ScorecardClassifier("auc", cv=3, learn_from="counts", max_crosses=0),
 ]
 members = pytest.mark.parametrize("member", MEMBERS, ids=lambda each: type(each).__name__)
 
@@ -166,7 +166,7 @@ def test_columns_that_are_missing_are_named_with_similar_ones(member):
     assert info.value.similar == ("incomes",)
     changed = {"monotone": {"incone": "increasing"}}
     if isinstance(member, DirectClassifier):
-        changed = {"signs": {"incone": 1}}
+        changed = {"monotone": {"incone": "increasing"}}
     with pytest.raises(ColumnNotFoundError, match="did you mean 'income'"):
         copy_of(member, **changed).fit(frame, Y)
 

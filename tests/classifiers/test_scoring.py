@@ -43,7 +43,7 @@ def linear_scores(formula, X):
 @pytest.mark.parametrize(
     "classifier",
     [
-        MomentClassifier("f1", choose="moments"),
+        MomentClassifier("f1", learn_from="moments"),
         DirectClassifier("recall@fpr=0.1", cv=3),
         BetaBernoulliClassifier(),
         BetaBernoulliClassifier(plateaus=(0.1, 0.6)),

@@ -21,7 +21,7 @@ X = RNG.normal(size=(80, 3))
 Y = X[:, 0] + RNG.normal(size=80) > 0
 
 CLASSIFIERS = (
-    MomentClassifier("f1", choose="moments"),
+    MomentClassifier("f1", learn_from="moments"),
     SmoothClassifier(loss="logistic", alpha=[0.1]),
     DirectClassifier(cv=3),
     BetaBernoulliClassifier(),

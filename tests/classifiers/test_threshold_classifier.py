@@ -84,7 +84,7 @@ def test_the_point_of_the_fit_changes_nothing(classifier):
 def test_a_copy_at_another_point_predicts_as_that_point(classifier, tmp_path):
     before = caught(classifier)
     for text, point in zip(POINTS, classifier.operating_points(POINTS), strict=True):
-        moved = classifier.at_point(point)
+        moved = classifier.with_threshold(point)
         np.testing.assert_array_equal(caught(moved), caught(classifier, text))
         assert moved.operating_point_ == point
         assert point.threshold == pytest.approx(
@@ -141,7 +141,7 @@ def test_a_ranking_has_no_threshold():
 
 
 def test_a_model_without_held_out_scores_says_so(tmp_path):
-    summary = MomentClassifier("f1").fit_moments(Moments.of(X, Y))
+    summary = MomentClassifier("f1").fit_summary(Moments.of(X, Y))
     with pytest.raises(NoHeldOutScoresError, match="fitted to a summary") as error:
         summary.predict(NEW, at="recall@fpr=0.01")
     assert error.value.classifier == "MomentClassifier"

@@ -64,7 +64,7 @@ def files(tmp_path_factory):
     csv.write_csv(table(X, y), folder / "tuesday.csv")
     dump_svmlight_file(X, 2 * y - 1, str(folder / "tuesday.svm"))
     X, y = day(1)
-    model = MomentClassifier(RecallAtFPR(0.1)).fit_moments(Moments.load(folder / "monday.moments"))
+    model = MomentClassifier(RecallAtFPR(0.1)).fit_summary(Moments.load(folder / "monday.moments"))
     save(model, folder / "model.dx")
     text = np.where(y, "bad", "good")
     more = {

@@ -50,7 +50,7 @@ def test_unknown_numbers_are_empty():
 
 def test_the_table_of_an_operating_point_has_what_is_known():
     X, y = rows()
-    of_moments = MomentClassifier("error").fit_moments(Moments.of(X, y)).operating_point_
+    of_moments = MomentClassifier("error").fit_summary(Moments.of(X, y)).operating_point_
     header, *lines = operating_point_table(of_moments).splitlines()
     assert header.split() == ["if", "scores", "were", "normal"]
     assert [line.split()[0] for line in lines] == ["recall", "FPR", "precision", "error"]

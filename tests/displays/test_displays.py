@@ -76,7 +76,7 @@ ROWS = {"plain": plain, "weighted": weighted, "in words": in_words}
 def line(kind, metric="f1"):
     """Return a fitted classifier; how it was fitted does not matter here, so moments will do."""
     rows = ROWS[kind]()._replace(weight=None)
-    return MomentClassifier(metric, choose="moments").fit(rows.X, rows.y)
+    return MomentClassifier(metric, learn_from="moments").fit(rows.X, rows.y)
 
 
 @cache
@@ -278,7 +278,7 @@ def cheapest(scores, positive, weight, ratio):
 @cache
 def card():
     rows = plain()
-    how = {"train_on": "counts", "cv": 2, "max_crosses": 0, "warn_baseline": False}
+    how = {"learn_from": "counts", "cv": 2, "max_crosses": 0, "warn_baseline": False}
     return ScorecardClassifier("auc", **how).fit(rows.X[:, :2], rows.y)
 
 

@@ -124,7 +124,9 @@ def test_of_a_pipeline_the_frontier_is_that_of_what_arrives_at_its_end():
     display = of_classifier(FrontierDisplay, last)
     expected = Frontier(Moments.of(StandardScaler().fit_transform(X), Y)).curve()
     np.testing.assert_allclose(display.frontier.tpr, expected.tpr)
-    pipeline = make_pipeline(StandardScaler(), MomentClassifier("f1", choose="moments")).fit(X, Y)
+    pipeline = make_pipeline(StandardScaler(), MomentClassifier("f1", learn_from="moments")).fit(
+        X, Y
+    )
     assert of_classifier(TradeoffDisplay, pipeline).metric == pipeline[-1].operating_point_.metric
 
 

@@ -40,7 +40,7 @@ def fitted():
     risk += 3 * ((table.home == "<b>") ^ table.member)
     y = (risk + rng.normal(size=n) > 4).to_numpy()
     binner = Binner(max_bins=8, special_values=[-999.0])
-    return ScorecardClassifier("auc", train_on="counts", cv=2, binner=binner).fit(table, y)
+    return ScorecardClassifier("auc", learn_from="counts", cv=2, binner=binner).fit(table, y)
 
 
 @pytest.fixture(autouse=True)
@@ -205,7 +205,7 @@ def test_more_than_two_classes_need_a_label():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
     X[:, 0] += y
-    card = ScorecardClassifier("auc", train_on="counts", cv=2, max_crosses=0).fit(X, y)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_crosses=0).fit(X, y)
     with pytest.raises(ValueError, match="label must be the class whose card is drawn"):
         ScorecardDisplay.from_estimator(card)
     display = ScorecardDisplay.from_estimator(card, label=2)

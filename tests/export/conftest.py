@@ -78,7 +78,7 @@ def far():
 
 
 def wide():
-    return fit(MomentClassifier(choose="moments"), rows(60), [0, 1])
+    return fit(MomentClassifier(learn_from="moments"), rows(60), [0, 1])
 
 
 def rbf():
@@ -110,7 +110,7 @@ def pruned_kernel():
 
 
 def card():
-    return fit(ScorecardClassifier("auc", train_on="counts", cv=2), rows(3, 80))
+    return fit(ScorecardClassifier("auc", learn_from="counts", cv=2), rows(3, 80))
 
 
 LINEAR = (

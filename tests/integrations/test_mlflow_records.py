@@ -46,9 +46,9 @@ def test_the_gap_to_logistic_regression_is_that_of_the_report(direct):
 
 
 def test_a_card_is_compared_with_logistic_regression_without_bins():
-    card = ScorecardClassifier("auc", train_on="counts", cv=2, points="integer", max_crosses=0).fit(
-        X, SUM > 0
-    )
+    card = ScorecardClassifier(
+        "auc", learn_from="counts", cv=2, points="integer", max_crosses=0
+    ).fit(X, SUM > 0)
     metrics, report = fit_metrics(card), card.report_
     assert metrics["gap_to_logistic_regression"] == report.straight.mean
     assert metrics["gap_to_simplest_card"] == report.gap.mean
@@ -66,7 +66,7 @@ def test_each_of_three_classes_has_its_metrics_and_its_section(three_classes):
 
 
 def test_numbers_that_are_not_known_are_left_out():
-    moment = MomentClassifier("auc", choose="moments").fit(X, SUM > 0)
+    moment = MomentClassifier("auc", learn_from="moments").fit(X, SUM > 0)
     assert all(np.isfinite(value) for value in fit_metrics(moment).values())
     assert not [name for name in fit_metrics(moment) if name.startswith("gap_to")]
     assert fit_metrics(BetaBernoulliClassifier().fit(X, SUM > 0)) == {}

@@ -156,7 +156,7 @@ def test_a_card_without_points(frame):
 
 
 def test_what_is_refused(frame):
-    line = MomentClassifier(choose="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    line = MomentClassifier(learn_from="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     with pytest.raises(
         TypeError, match="a fitted ScorecardClassifier, not MomentClassifier; a lin"
     ):
@@ -168,7 +168,7 @@ def test_what_is_refused(frame):
         model.copy().setInputCols(["a"]).transform(frame)
     rows = [[k, k % 3] for k in range(30)]
     counts = BinCounts.of(Binner(min_rows=2).fit(rows), rows, [k % 2 for k in range(30)])
-    nameless = SparkScorecardModel(ScorecardClassifier().fit_moments(counts))
+    nameless = SparkScorecardModel(ScorecardClassifier().fit_summary(counts))
     with pytest.raises(ValueError, match=r"without names of columns: give inputCols=\["):
         nameless.transform(frame)
 
@@ -190,7 +190,7 @@ def labelled(frame):
 
 def test_an_estimator_fits_a_card_to_raw_columns(labelled, tmp_path):
     estimator = SparkScorecardClassifier(
-        metric="auc", trainOn="counts", labelCol="bad", weightCol="w", pointsCol="p"
+        metric="auc", learnFrom="counts", labelCol="bad", weightCol="w", pointsCol="p"
     ).setInputCols(list(ROWS.columns))
     estimator.write().overwrite().save(str(tmp_path / "estimator"))
     loaded = SparkScorecardClassifier.load(str(tmp_path / "estimator"))
@@ -199,7 +199,7 @@ def test_an_estimator_fits_a_card_to_raw_columns(labelled, tmp_path):
     assert isinstance(model, SparkScorecardModel)
     assert model.uid == estimator.uid
     classifier = model.classifier
-    assert classifier.train_on == "counts"
+    assert classifier.learn_from == "counts"
     assert classifier.feature_names_in_.tolist() == list(ROWS.columns)
     assert [bins.kind for bins in classifier.binner_.bins_] == [
         "number",
@@ -220,7 +220,7 @@ def test_an_estimator_fits_a_card_to_raw_columns(labelled, tmp_path):
 
 def test_the_estimator_reads_all_other_columns(labelled):
     used = labelled.select("id", NAMES["flag"], "constant", "bad").withColumnRenamed("bad", "label")
-    model = SparkScorecardClassifier(trainOn="counts", points="pdo", refine=0).fit(used)
+    model = SparkScorecardClassifier(learnFrom="counts", points="pdo", refine=0).fit(used)
     assert model.classifier.feature_names_in_.tolist() == ["id", NAMES["flag"], "constant"]
     assert model.classifier.card_.columns[0].tolist() == [
         round(value) for value in model.classifier.card_.columns[0]

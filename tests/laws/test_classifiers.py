@@ -74,7 +74,7 @@ WAYS = {
     "not held out": ("rows", 1500, 3),
     "moments": ("moments", 300, 4),
 }
-every_way = pytest.mark.parametrize(("choose", "n", "d"), WAYS.values(), ids=WAYS)
+every_way = pytest.mark.parametrize(("learn_from", "n", "d"), WAYS.values(), ids=WAYS)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def few_angles(request, monkeypatch):
 
 ESTIMATORS = [
     MomentClassifier(),
-    MomentClassifier(choose="moments"),
+    MomentClassifier(learn_from="moments"),
     MomentClassifier(shrinkage="cv"),
     MomentClassifier(shrinkage=0.1),
     MomentClassifier(class_weight="balanced"),
@@ -113,7 +113,7 @@ ESTIMATORS = [
     DirectClassifier(cv=2),
     # No time for more than the first card: what is checked is not how good the best is.
     ScorecardClassifier(cv=2, time_budget=1e-9),
-    ScorecardClassifier(cv=2, time_budget=1e-9, train_on="counts"),
+    ScorecardClassifier(cv=2, time_budget=1e-9, learn_from="counts"),
 ]
 if SELECTION.limit is not None:  # the first of each class, and one with a kernel
     first = {type(estimator): estimator for estimator in ESTIMATORS[::-1]}
@@ -135,9 +135,9 @@ def test_scikit_learn_finds_nothing_wrong(estimator, check):
 @any_line
 @every_metric
 @every_way
-def test_scores_predictions_and_probabilities_agree(row, choose, n, d):
+def test_scores_predictions_and_probabilities_agree(row, learn_from, n, d):
     X, y = rows(n, d)
-    ours = MomentClassifier(row.example, choose=choose).fit(X, y)
+    ours = MomentClassifier(row.example, learn_from=learn_from).fit(X, y)
     new = rows(500, d, seed=1)[0]
     scores, predicted = ours.decision_function(new), ours.predict(new)
     probability = ours.predict_proba(new)
@@ -154,7 +154,7 @@ def test_scores_predictions_and_probabilities_agree(row, choose, n, d):
     assert apart.sum() > 450
     assert ours.calibration_.how
     assert ours.operating_point_.metric == row.example
-    assert (ours.operating_point_.empirical is None) == (choose == "moments")
+    assert (ours.operating_point_.empirical is None) == (learn_from == "moments")
 
 
 @any_line
@@ -162,8 +162,8 @@ def test_scores_predictions_and_probabilities_agree(row, choose, n, d):
 def test_a_line_chosen_by_moments_needs_nothing_but_these(row):
     X, y = rows(300, 4)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 300)
-    ours = MomentClassifier(row.example, choose="moments").fit(X, y, weight)
-    theirs = MomentClassifier(row.example).fit_moments(Moments.of(X, y, weight))
+    ours = MomentClassifier(row.example, learn_from="moments").fit(X, y, weight)
+    theirs = MomentClassifier(row.example).fit_summary(Moments.of(X, y, weight))
     np.testing.assert_array_equal(ours.coef_, theirs.coef_)
     np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
     np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
@@ -172,13 +172,13 @@ def test_a_line_chosen_by_moments_needs_nothing_but_these(row):
 @any_line
 @every_metric
 @every_way
-def test_weight_is_repetition(row, choose, n, d):
+def test_weight_is_repetition(row, learn_from, n, d):
     X, y = rows(n, d)
     rng = np.random.default_rng(2)
     weight = rng.integers(1, 4, len(y))
     index = rng.permutation(np.repeat(np.arange(len(y)), weight))
-    ours = MomentClassifier(row.example, choose=choose).fit(X, y, weight)
-    theirs = MomentClassifier(row.example, choose=choose).fit(X[index], y[index])
+    ours = MomentClassifier(row.example, learn_from=learn_from).fit(X, y, weight)
+    theirs = MomentClassifier(row.example, learn_from=learn_from).fit(X[index], y[index])
     # Sums in another order differ by 1e-15, and a minimum by some thousand times that.
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=0, atol=1e-9)
@@ -518,7 +518,7 @@ EVERY = {
     "direct": DirectClassifier(cv=StratifiedKFold(3)),
     "smooth": SmoothClassifier(cv=StratifiedKFold(3)),
     "one loss": SmoothClassifier(loss="logistic", alpha=0.01, cv=StratifiedKFold(3)),
-    "moments": MomentClassifier(choose="moments"),
+    "moments": MomentClassifier(learn_from="moments"),
     "beta-bernoulli": BetaBernoulliClassifier(),
 }
 every_classifier = pytest.mark.parametrize("classifier", EVERY.values(), ids=EVERY)

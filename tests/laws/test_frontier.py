@@ -15,7 +15,7 @@ from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAt
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project
 from directrix.objectives import MomentObjective
-from directrix.solve import papers_lbfgs, part_of_mean
+from directrix.solve import part_of_mean, wolfe_lbfgs
 
 METRICS = ("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02))
 PROBLEMS = 25
@@ -67,7 +67,7 @@ def test_no_descent_ends_below_the_frontier(metric, figure):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start = part_of_mean(moments.positive.mean, moments.negative.mean)
-            single = papers_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
+            single = wolfe_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
         papers += risk.value(project(moments, single.coef)) - ours > 1e-4
     assert worst <= 1e-9
     figure(

@@ -93,7 +93,7 @@ def card(metric="auc", **parameters):
     return partial(ScorecardClassifier, metric, **parameters)
 
 
-counts = partial(card, train_on="counts")
+counts = partial(card, learn_from="counts")
 FAMILIES = {
     "card of counts": [
         Member(counts(), 10),

@@ -47,12 +47,12 @@ SPLITS = list(StratifiedKFold(3).split(X, Y))
 METRIC = "recall@fpr=0.1"
 CLASSIFIERS = {
     "direct": DirectClassifier(METRIC, cv=SPLITS),
-    "direct, signs": DirectClassifier(METRIC, cv=SPLITS, signs={0: 1}),
+    "direct, monotone": DirectClassifier(METRIC, cv=SPLITS, monotone={0: "increasing"}),
     "card": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0),
     "card, integer": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0, points="integer"),
     "card, double odds": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0, points="pdo"),
-    "moment, risk": MomentClassifier(METRIC, choose="moments"),
-    "moment, weights": MomentClassifier("f1", choose="moments", class_weight="balanced"),
+    "moment, risk": MomentClassifier(METRIC, learn_from="moments"),
+    "moment, weights": MomentClassifier("f1", learn_from="moments", class_weight="balanced"),
     "smooth": SmoothClassifier(METRIC, cv=SPLITS, alpha=0.01),
     "smooth, loss": SmoothClassifier("auc", cv=SPLITS, alpha=0.01, loss="pairwise_logistic"),
     "robust": BetaBernoulliClassifier(plateaus=(0.05, 0.7)),
@@ -147,9 +147,9 @@ def test_a_source_is_fitted_for_the_label(name):
 
 def test_a_summary_is_fitted_for_the_label():
     moments = Moments.of(X, Y)
-    asked = MomentClassifier(METRIC, positive="default").fit_moments(moments)
-    turned = MomentClassifier(METRIC).fit_moments(moments.with_positive("default"))
-    rows_of = MomentClassifier(METRIC, positive="default", choose="moments").fit(X, Y)
+    asked = MomentClassifier(METRIC, positive="default").fit_summary(moments)
+    turned = MomentClassifier(METRIC).fit_summary(moments.with_positive("default"))
+    rows_of = MomentClassifier(METRIC, positive="default", learn_from="moments").fit(X, Y)
     np.testing.assert_allclose(asked.coef_, turned.coef_)
     np.testing.assert_allclose(asked.coef_, rows_of.coef_)
     assert asked.moments_ == moments
@@ -161,9 +161,9 @@ def test_a_summary_is_fitted_for_the_label():
 
 def test_counts_of_bins_are_fitted_for_the_label():
     counts = BinCounts.of(Binner().fit(X), X, Y)
-    first = ScorecardClassifier(METRIC, positive="default").fit_moments(counts)
+    first = ScorecardClassifier(METRIC, positive="default").fit_summary(counts)
     counts = BinCounts.of(Binner().fit(X), X, Y == "default")
-    last = ScorecardClassifier(METRIC).fit_moments(counts)
+    last = ScorecardClassifier(METRIC).fit_summary(counts)
     np.testing.assert_allclose(first.predict_points(NEW), last.predict_points(NEW))
     np.testing.assert_array_equal(first.predict(NEW) == "default", last.predict(NEW))
 
@@ -216,7 +216,7 @@ def test_the_score_is_the_metric_of_the_label_and_searches_use_it(name, metric):
 
 
 def test_a_search_without_scoring_tunes_the_metric():
-    classifier = MomentClassifier(Cost(fp=1, fn=30), positive="default", choose="moments")
+    classifier = MomentClassifier(Cost(fp=1, fn=30), positive="default", learn_from="moments")
     grid = {"class_weight": [None, {"paid": 30.0}]}
     search = GridSearchCV(classifier, grid, cv=3).fit(X, Y)
     by_hand = GridSearchCV(

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.studies.random_moments import random_moments
 from directrix.objectives import MomentObjective
 from directrix.risks import RankingRisk
-from directrix.solve import descent, lbfgs, newton_cg, papers_lbfgs, part_of_mean
+from directrix.solve import descent, lbfgs, newton_cg, part_of_mean, wolfe_lbfgs
 
 
 class Rosenbrock:
@@ -32,7 +32,7 @@ class Bowl:
         return self.scale * vector
 
 
-@pytest.mark.parametrize("solver", [lbfgs, papers_lbfgs, descent, newton_cg])
+@pytest.mark.parametrize("solver", [lbfgs, wolfe_lbfgs, descent, newton_cg])
 def test_the_bottom_of_a_bowl_is_found(solver):
     solution = solver(Bowl(), np.zeros(3))
     assert solution.converged
@@ -42,13 +42,13 @@ def test_the_bottom_of_a_bowl_is_found(solver):
     assert len(solution.history) == solution.n_iter + 1
 
 
-@pytest.mark.parametrize("solver", [lbfgs, papers_lbfgs, newton_cg])
+@pytest.mark.parametrize("solver", [lbfgs, wolfe_lbfgs, newton_cg])
 def test_a_curved_valley_is_followed(solver):
     solution = solver(Rosenbrock(), np.full(6, -1.0), tol=1e-8)
     assert solution.coef == pytest.approx(np.ones(6), abs=1e-5)
 
 
-@pytest.mark.parametrize("solver", [lbfgs, papers_lbfgs, newton_cg, descent])
+@pytest.mark.parametrize("solver", [lbfgs, wolfe_lbfgs, newton_cg, descent])
 def test_too_few_iterations_are_said_with_what_to_do(solver):
     with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations.*standardise"):
         solution = solver(Rosenbrock(), np.full(6, -1.0), max_iter=2)
@@ -68,7 +68,7 @@ def test_all_descend_to_the_same_auc():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         values = [
-            papers_lbfgs(objective, start, tol=1e-8).value,
+            wolfe_lbfgs(objective, start, tol=1e-8).value,
             lbfgs(objective, start, tol=1e-8, ftol=0.0).value,
             newton_cg(objective, start, tol=1e-8).value,
             descent(objective, start, max_iter=20_000).value,

@@ -15,7 +15,7 @@ def test_a_linear_model_is_that_of_a_fit_to_the_summary(positive):
     X, y = day(3000, 0.3)
     moments = Moments.of(X, y)
     again = refit(model, moments)
-    fresh = MomentClassifier("f1", positive=positive).fit_moments(moments)
+    fresh = MomentClassifier("f1", positive=positive).fit_summary(moments)
     assert np.array_equal(again.model.coef_, fresh.coef_)
     assert again.after.metric >= again.before.metric - 1e-6
     assert len(again.changes) == 4

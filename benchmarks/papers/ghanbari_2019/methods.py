@@ -37,7 +37,7 @@ from directrix.moments import ClassMoments
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk
 from directrix.risks.base import Risk
-from directrix.solve import Solution, papers_lbfgs, part_of_mean
+from directrix.solve import Solution, part_of_mean, wolfe_lbfgs
 
 RISKS: dict[str, Risk] = {"accuracy": CostRisk(), "AUC": RankingRisk()}
 LOSSES: dict[str, Loss] = {"accuracy": Logistic(), "AUC": PairwiseHinge(kappa=0.0)}
@@ -102,7 +102,7 @@ def least_risk(moments: Moments, metric: str, penalty: float, max_iter: int = 50
     """Minimise (3.3), or one minus AUC as a risk (3.8), plus λ(1 - |w|²)²."""
     objective = WithoutIntercept(MomentObjective(moments, RISKS[metric], penalty))
     start = part_of_mean(moments.positive.mean, moments.negative.mean)[:-1]
-    return papers_lbfgs(objective, start, max_iter=max_iter)
+    return wolfe_lbfgs(objective, start, max_iter=max_iter)
 
 
 def least_loss(
@@ -110,7 +110,7 @@ def least_loss(
 ) -> Solution:
     """Minimise the logistic loss (2.4), or the pairwise hinge (2.8), plus λ|w|²."""
     rows = DataObjective(X, y, np.ones(len(y)), LOSSES[metric], ridge=2.0 * penalty)
-    return papers_lbfgs(WithoutIntercept(rows), rng.standard_normal(X.shape[1]))
+    return wolfe_lbfgs(WithoutIntercept(rows), rng.standard_normal(X.shape[1]))
 
 
 def penalty_of_rows(y: AnyArray, metric: str) -> float:
@@ -184,7 +184,7 @@ def estimator(method: str, metric: str) -> Any:
     """Return the estimator that a name of the tables stands for."""
     ours = "error" if metric == "accuracy" else "auc"
     if method == "frontier":
-        return MomentClassifier(ours, choose="moments")
+        return MomentClassifier(ours, learn_from="moments")
     if method == "moments and rows":
         return MomentClassifier(ours)
     if method == "LDA":

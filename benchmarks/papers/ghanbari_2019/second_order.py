@@ -5,7 +5,7 @@
 or after 500 iterations, with λ = 1e-3, on the moments of the training rows of the first fold. CPU
 time is the least of three runs, in units of that of L-BFGS; the moments are not counted.
 
-* ``L-BFGS``: that of the paper, `papers_lbfgs`.
+* ``L-BFGS``: that of the paper, `wolfe_lbfgs`.
 * ``Newton-CG``: `newton_cg`, conjugate gradients in a trust region with exact Hessian products.
 """
 
@@ -34,7 +34,7 @@ from benchmarks.papers.ghanbari_2019.plan import REPEATS, Unit
 from directrix import Moments
 from directrix._typing import FloatArray
 from directrix.objectives import MomentObjective
-from directrix.solve import Solution, newton_cg, papers_lbfgs, part_of_mean
+from directrix.solve import Solution, newton_cg, part_of_mean, wolfe_lbfgs
 
 _TOL, _ITERATIONS, _RUNS = 1e-4, 500, 3
 FIRST, SECOND = "L-BFGS", "Newton-CG"
@@ -91,7 +91,7 @@ class Counted(WithoutIntercept):
         return self._risk.hessian_product(np.append(coef, 0.0), np.append(vector, 0.0))[:-1]
 
 
-SOLVERS: dict[str, Callable[..., Solution]] = {FIRST: papers_lbfgs, SECOND: newton_cg}
+SOLVERS: dict[str, Callable[..., Solution]] = {FIRST: wolfe_lbfgs, SECOND: newton_cg}
 
 
 def measured(name: str, metric: str) -> list[Run]:

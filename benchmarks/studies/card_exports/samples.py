@@ -77,7 +77,7 @@ def labels(rows: pa.Table, seed: int = 1) -> np.ndarray:
 def _fit(y: Callable[[pa.Table], Any] = labels, **options: Any) -> ScorecardClassifier:
     rows = raw_rows(TRAINING_ROWS, 0, new=False)
     binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]})
-    classifier = ScorecardClassifier("auc", binner=binner, train_on="counts", cv=2, **options)
+    classifier = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is not the quality of the cards that is compared
         return classifier.fit(rows, y(rows))

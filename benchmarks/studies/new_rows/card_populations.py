@@ -36,14 +36,14 @@ LIMIT = 0.05
 _RECALL, _COST = RecallAtFPR(LIMIT), Cost(fp=1, fn=20)
 VARIANTS: dict[str, dict[str, Any]] = {
     "AUC": {"metric": "auc"},
-    "AUC, counts": {"metric": "auc", "train_on": "counts"},
+    "AUC, counts": {"metric": "auc", "learn_from": "counts"},
     "AUC, two directions": {"metric": "auc"},
     "AUC, whole points of 5 columns": {"metric": "auc", "points": "integer", "max_columns": 5},
     "recall, guaranteed FPR": {"metric": _RECALL, "guarantee": 0.95},
     "recall": {"metric": _RECALL},
-    "recall, counts": {"metric": _RECALL, "train_on": "counts"},
+    "recall, counts": {"metric": _RECALL, "learn_from": "counts"},
     "cost": {"metric": _COST},
-    "cost, counts": {"metric": _COST, "train_on": "counts"},
+    "cost, counts": {"metric": _COST, "learn_from": "counts"},
 }
 
 

@@ -27,7 +27,7 @@ PRIOR = 0.3
 #: Rows on which the truth is measured.
 NEW_ROWS = 50_000
 _MOST_ROWS_OF_TABLES = 2_000
-_COUNTS = {"train_on": "counts"}
+_COUNTS = {"learn_from": "counts"}
 
 
 class Sample(NamedTuple):
@@ -219,7 +219,7 @@ def _generated() -> dict[str, Cell]:
         ("auto", 'max_columns="auto"', {"max_columns": "auto"}),
     ):
         for route in ("rows", "counts"):
-            make = _card(train_on=route, **options)
+            make = _card(learn_from=route, **options)
             cells[f"o:{key}:{route}"] = Cell(f"500 by 10 numbers, {route}, {text}", ten, make)
     text = "2,000 by 10 numbers, `fit_source`"
     return cells | _by_route("p", text, ten, n_rows=2_000, source=True)
@@ -233,7 +233,7 @@ def _tables() -> Iterable[tuple[str, Cell]]:
                 Cell(
                     f"{name}, labels permuted, {route}",
                     partial(permuted, name=name),
-                    _card(train_on=route),
+                    _card(learn_from=route),
                     _MOST_ROWS_OF_TABLES,
                     new_rows=20_000,
                 ),

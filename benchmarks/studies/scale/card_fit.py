@@ -79,7 +79,7 @@ TASKS: dict[str, Callable[[list[str]], Any]] = {
     "card, Arrow": card,
     "card without correction, Arrow": lambda files: card(files, refine=0),
     "card, up to 4 corrections, Arrow": lambda files: card(files, refine=4),
-    "card from counts, Arrow": lambda files: card(files, train_on="counts"),
+    "card from counts, Arrow": lambda files: card(files, learn_from="counts"),
     "card, Spark": lambda files: on_spark(files, card),
     "card in memory": in_memory,
     "LightGBM in memory": Trees,

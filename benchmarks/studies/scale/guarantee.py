@@ -34,7 +34,7 @@ def rates(frame: Any, y: Any, number: int) -> tuple[float, float]:
     drawn = pa.Table.from_pandas(frame.iloc[rows], preserve_index=False)
     drawn = drawn.append_column(TARGET, pa.array(y[rows]))
     model = ScorecardClassifier(
-        f"recall@fpr={LIMIT}", train_on="counts", guarantee=CONFIDENCE
+        f"recall@fpr={LIMIT}", learn_from="counts", guarantee=CONFIDENCE
     ).fit_source(drawn, target=TARGET, progress=False)
     predicted = model.predict(frame)
     return float(predicted[~y].mean()), float(predicted[y].mean())

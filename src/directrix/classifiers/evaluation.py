@@ -275,13 +275,13 @@ def _advice(diagnosis: Diagnosis, sizes: Sizes, estimator: Any) -> tuple[str, ..
             )
     if diagnosis.trusted:
         advice.append(
-            f"the moments predict {metric} within its interval on these rows: choose='moments' "
+            f"the moments predict {metric} within its interval on these rows: learn_from='moments' "
             "and summaries without rows will do."
         )
     elif hasattr(estimator, "moments_"):
         advice.append(
             f"the moments predict {metric} outside its interval on these rows: train with "
-            "choose='rows', or take the threshold from rows."
+            "learn_from='rows', or take the threshold from rows."
         )
     else:
         advice.append(

@@ -86,8 +86,8 @@ VALUES_PER_ELEMENT = 4
 
 def checked_metric(classifier: MomentClassifier) -> Metric:
     """Return the metric; refuse invalid parameters."""
-    if classifier.choose not in ("rows", "moments"):
-        msg = f"choose must be 'rows' or 'moments', not {classifier.choose!r}"
+    if classifier.learn_from not in ("rows", "moments"):
+        msg = f"learn_from must be 'rows' or 'moments', not {classifier.learn_from!r}"
         raise ValueError(msg)
     if isinstance(classifier.shrinkage, str) and classifier.shrinkage not in ("oas", "cv"):
         msg = f"shrinkage must be 'oas', 'cv' or a share from 0 to 1, not {classifier.shrinkage!r}"
@@ -109,7 +109,7 @@ def require_same_classes(classifier: MomentClassifier, classes: Any) -> None:
     if not hasattr(classifier, "moments_"):
         msg = (
             "this classifier comes from a file, which keeps no summary to add rows to: call "
-            "fit_moments(Moments.load(...)) with the saved moments_ first, or begin anew with "
+            "fit_summary(Moments.load(...)) with the saved moments_ first, or begin anew with "
             "sklearn.base.clone"
         )
         raise ValueError(msg)
@@ -173,7 +173,7 @@ class MomentClassifier(ThresholdClassifier):
     shrinkage : "oas", "cv" or float
         Share of a multiple of the identity in each covariance of the standardised features. "oas"
         estimates it from the moments, "cv" chooses it on held-out folds.
-    choose : "rows" or "moments"
+    learn_from : "rows" or "moments"
         What chooses the line. "rows": the exact metric of some 25 lines, on held-out folds if the
         smaller class has fewer than 100 rows per feature. "moments": the metric as a risk of
         normal scores, from the summary alone.
@@ -191,7 +191,7 @@ class MomentClassifier(ThresholdClassifier):
     classes_ : array of shape (2,)
     moments_ : Moments
         Summary of the rows, without class weights: save it, add tomorrow's to it, and call
-        `fit_moments`.
+        `fit_summary`.
     frontier_ : Frontier
         The family of lines.
     operating_point_ : OperatingPoint
@@ -222,14 +222,14 @@ class MomentClassifier(ThresholdClassifier):
         *,
         positive: Any = None,
         shrinkage: str | float = "oas",
-        choose: str = "rows",
+        learn_from: str = "rows",
         class_weight: Any = None,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.positive = positive
         self.shrinkage = shrinkage
-        self.choose = choose
+        self.learn_from = learn_from
         self.class_weight = class_weight
         self.verbose = verbose
 
@@ -267,11 +267,11 @@ class MomentClassifier(ThresholdClassifier):
         if rows.fold is None:
             weighted = keyed.weighted(self.class_weight, self.classes_)
             seen = weighted.training_rows(self.positive_, 1, MOST_ROWS)
-        given = _TrainingRows(rows, seen) if self.choose == "rows" else None
+        given = _TrainingRows(rows, seen) if self.learn_from == "rows" else None
         self._learn(moments, metric, given, progress)
         return self
 
-    def fit_moments(self, moments: Moments) -> Self:
+    def fit_summary(self, moments: Moments) -> Self:
         """Learn from a summary alone: the risk of normal scores chooses the line.
 
         Parameters
@@ -396,7 +396,7 @@ class MomentClassifier(ThresholdClassifier):
     def _holds_out(self, rows: TrainingRows) -> bool:
         """Whether rows must be held out: they are few, or they choose the shrinkage."""
         smaller = min(rows.weight[rows.positive].sum(), rows.weight[~rows.positive].sum())
-        few = self.choose == "rows" and smaller < _ENOUGH * rows.X.shape[1]
+        few = self.learn_from == "rows" and smaller < _ENOUGH * rows.X.shape[1]
         return few or self.shrinkage == "cv"
 
     def _learn(

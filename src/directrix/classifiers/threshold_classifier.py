@@ -109,7 +109,7 @@ class ThresholdClassifier(LinearClassifier):
             for point in points
         )
 
-    def at_point(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
+    def with_threshold(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
         """Return a copy of this model with another threshold; for two classes.
 
         Scores change by a constant, so that zero is the threshold again. `operating_points` and

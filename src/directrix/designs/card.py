@@ -46,7 +46,7 @@ _CLOSED_RIDGE_FACTORS = (30.0, 10.0, 3.0)
 _COARSE_FTOL = 1e-4
 #: With more features, closed-form candidates cost more than those of the rows.
 _MOST_FEATURES = 300
-#: What a report compares cards with, by `train_on`.
+#: What a report compares cards with, by `learn_from`.
 BASELINES = {
     "rows": "the logistic card of the same bins",
     "counts": "the closed-form card of equal trade-off",
@@ -57,11 +57,11 @@ BASELINES = {
 class CardSettings:
     """How a card is made, whatever it is trained for.
 
-    ``train_on`` is "rows" or "counts"; ``scale`` says what a point is worth, by default what the
+    ``learn_from`` is "rows" or "counts"; ``scale`` says what a point is worth, by default what the
     trained line says.
     """
 
-    train_on: str
+    learn_from: str
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
@@ -77,7 +77,7 @@ class CardSettings:
     ) -> StructureSearch:
         """Return the search for the structure of a card; rows have cells as their features."""
         trainer: Trainer = RowTrainer(rows, _COARSE_FTOL, clock.is_over, self.n_jobs)
-        if self.train_on == "counts":
+        if self.learn_from == "counts":
             trainer = CountTrainer(rows, clock.is_over)
         return StructureSearch(
             kinds,
@@ -171,14 +171,14 @@ class LearnedCard:
             rows = rows._replace(X=coding.rows(design.to_cells(rows.X)))
         # All of the budget is used up: better points are worth the time kept for the end of a fit.
         used_up = partial(clock.is_over, -1.0)
-        train_on = design.settings.train_on
+        learn_from = design.settings.learn_from
         return cls(
             design,
             search,
             structure,
             seen,
             rows,
-            CardCandidates(seen, structure.ridge, train_on, clock, n_jobs),
+            CardCandidates(seen, structure.ridge, learn_from, clock, n_jobs),
             UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen, used_up),
             direction_prices(search, structure.ridge),
             used_up,
@@ -215,7 +215,7 @@ class LearnedCard:
         report = replace(
             best.report,
             straight=gap,
-            baseline=BASELINES[settings.train_on],
+            baseline=BASELINES[settings.learn_from],
             skipped=tuple(text for part in reasons for text in part),
             directions=directions,
         )
@@ -252,18 +252,18 @@ class LearnedCard:
 class CardCandidates:
     """Candidates of one structure, compared on the same held-out rows; rows are coded.
 
-    With ``train_on="counts"`` all of them are in closed form.
+    With ``learn_from="counts"`` all of them are in closed form.
     """
 
     rows: TrainingRows
     ridge: float
-    train_on: str
+    learn_from: str
     clock: Clock
     n_jobs: int | None = None
 
     def compared(self, metric: Metric) -> Compared:
         """Compare candidates for a metric."""
-        if self.train_on == "counts":
+        if self.learn_from == "counts":
             comparison = compare(metric, [candidate.curves for candidate in self._closed])
             few = len({candidate.ridge for candidate in self._closed}) < len(_RIDGE_FACTORS)
             return Compared(self._closed, comparison, ["cards of other ridges"] if few else [])
@@ -271,7 +271,7 @@ class CardCandidates:
 
     @cached_property
     def _closed(self) -> list[SummaryCandidate]:
-        counts = self.train_on == "counts"
+        counts = self.learn_from == "counts"
         factors: tuple[float, ...] = _RIDGE_FACTORS if counts else _CLOSED_RIDGE_FACTORS
         if counts and self.clock.is_over():  # they cannot be interrupted, and one is needed
             factors = (1.0,)

@@ -106,7 +106,7 @@ class CardSourceFit:
     """A fit of a card in passes.
 
     From a sample come the bins, the structure and the candidates of the rows, as from a table in
-    memory. With ``train_on="counts"``, counts of pairs of bins give closed-form candidates.
+    memory. With ``learn_from="counts"``, counts of pairs of bins give closed-form candidates.
 
     ``settings``: from bins to the settings of the card. ``binner``: one that is fitted is kept.
     ``two_labels``: from the labels of the rows to both, the positive one last; refuses any other
@@ -116,14 +116,14 @@ class CardSourceFit:
     fit: SourceFit
     settings: Callable[[Sequence[Any]], CardSettings]
     binner: Any
-    train_on: str
+    learn_from: str
     two_labels: Callable[[AnyArray], AnyArray]
 
     def run(self) -> FittedSource:
         """Make the passes."""
         fit, passes = self.fit, self.fit.passes
         binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
-        known, by_counts = hasattr(binner, "bins_"), self.train_on == "counts"  # known: frozen
+        known, by_counts = hasattr(binner, "bins_"), self.learn_from == "counts"  # known: frozen
         if known and isinstance(passes.plan, TablePlan):
             columns = tuple(Column(bins.name, bins.kind) for bins in binner.bins_)
             counted = binner if by_counts else None
@@ -165,7 +165,7 @@ class CardSourceFit:
     ) -> FittedSource:
         """Choose a candidate, and make its card."""
         index, fitted, report = self.fit.chosen(selection)
-        report = replace(report, baseline=BASELINES[self.train_on])
+        report = replace(report, baseline=BASELINES[self.learn_from])
         card, scale = Card.of(selection.coding(index), fitted.line), design.settings.scale
         if scale is not None:
             card, fitted = scaled_without_rows(scale, card, fitted)

@@ -262,7 +262,7 @@ def to_python(classifier: Any) -> str:
     --------
     >>> from directrix import MomentClassifier
     >>> from directrix.export import to_python
-    >>> classifier = MomentClassifier(choose="moments").fit(
+    >>> classifier = MomentClassifier(learn_from="moments").fit(
     ...     [[1.0], [2.0], [4.0], [5.0]], ["a", "a", "b", "b"]
     ... )
     >>> scope = {}

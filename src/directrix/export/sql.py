@@ -169,7 +169,7 @@ def to_sql(
     --------
     >>> from directrix import MomentClassifier
     >>> from directrix.export import to_sql
-    >>> classifier = MomentClassifier(choose="moments").fit(
+    >>> classifier = MomentClassifier(learn_from="moments").fit(
     ...     [[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
     ... )
     >>> print(to_sql(classifier, dialect="bigquery", columns=["Age"]).score)

@@ -17,7 +17,7 @@ import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, often another one t
 from threadpoolctl import ThreadpoolController
 
 #: Methods of a classifier that search or solve.
-FITS = ("fit", "fit_each", "fit_moments", "fit_source", "partial_fit")
+FITS = ("fit", "fit_each", "fit_summary", "fit_source", "partial_fit")
 
 
 class SingleBlasThread:

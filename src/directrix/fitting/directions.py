@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # ── Signs that users ask coefficients to keep ─────────────────────────────────────────────────────
 
+_SIGNS = {"increasing": 1, "decreasing": -1}
+
 
 @dataclass(frozen=True)
 class Signs:
@@ -34,28 +36,31 @@ class Signs:
     signs: tuple[int, ...]
 
     @classmethod
-    def of(cls, signs: Any, names: Sequence[str] | None, n_features: int) -> Signs | None:
-        """Return the signs that a user gave; None if there are none.
+    def of(cls, monotone: Any, names: Sequence[str] | None, n_features: int) -> Signs | None:
+        """Return the signs of the directions that a user gave; None if there are none.
 
-        ``signs``: from names or positions of features to 1 or −1. ``names``: of the features, if
-        they have some.
+        ``monotone``: from names or positions of features to "increasing" or "decreasing".
+        ``names``: of the features, if they have some.
         """
-        if signs is None:
+        if monotone is None:
             return None
-        if not isinstance(signs, Mapping):
-            msg = f"signs must be a dict from features to 1 or -1, not {signs!r}"
+        if not isinstance(monotone, Mapping):
+            msg = f"monotone must be a dict from features to directions, not {monotone!r}"
             raise TypeError(msg)
         known = [""] * n_features if names is None else list(names)
         found: dict[int, int] = {}
-        for key, sign in signs.items():
+        for key, direction in monotone.items():
             position = column_position(key, known)
-            if isinstance(sign, bool) or sign not in (1, -1):
-                msg = f"the sign of feature {key!r} must be 1 or -1, not {sign!r}"
+            if not (isinstance(direction, str) and direction in _SIGNS):
+                msg = (
+                    f"the direction of feature {key!r} must be 'increasing' or 'decreasing', not "
+                    f"{direction!r}"
+                )
                 raise ValueError(msg)
             if position in found:
-                msg = f"signs names feature {key!r} twice: give it one sign"
+                msg = f"monotone names feature {key!r} twice: give it one direction"
                 raise ValueError(msg)
-            found[position] = int(sign)
+            found[position] = _SIGNS[direction]
         if not found:
             return None
         labels = tuple((known[k] or f"feature {k}", k) for k in sorted(found))
@@ -69,7 +74,7 @@ class Signs:
     @property
     def wishes(self) -> list[tuple[str, str]]:
         """Name and direction of each feature."""
-        words = {1: "increasing", -1: "decreasing"}
+        words = {sign: direction for direction, sign in _SIGNS.items()}
         pairs = zip(self.positions, self.signs, strict=True)
         return [(name, words[sign]) for (name, _), sign in pairs]
 

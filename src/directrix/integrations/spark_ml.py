@@ -68,7 +68,7 @@ class SparkMomentClassifier(_Estimator):
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
     shrinkage : "oas", "cv" or float
         Shrinkage of the covariances, by default "oas".
-    choose : "rows" or "moments"
+    learn_from : "rows" or "moments"
         What chooses the candidate: the metric on held-out rows, the default, which reads the rows
         twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads them
         once.
@@ -94,7 +94,7 @@ class SparkMomentClassifier(_Estimator):
         *,
         metric: Any = None,
         shrinkage: str | float | None = None,
-        choose: str | None = None,
+        learn_from: str | None = None,
         featuresCol: str | None = None,
         labelCol: str | None = None,
         weightCol: str | None = None,
@@ -103,11 +103,11 @@ class SparkMomentClassifier(_Estimator):
         rawPredictionCol: str | None = None,
     ) -> None:
         super().__init__()
-        self._setDefault(metric="error", shrinkage="oas", choose="rows")
+        self._setDefault(metric="error", shrinkage="oas", learn_from="rows")
         self.setParams(
             metric=metric,
             shrinkage=shrinkage,
-            choose=choose,
+            learn_from=learn_from,
             featuresCol=featuresCol,
             labelCol=labelCol,
             weightCol=weightCol,
@@ -120,20 +120,20 @@ class SparkMomentClassifier(_Estimator):
         """Set the shrinkage of the covariances: "oas", "cv", or a share from 0 to 1."""
         return self._with_params(shrinkage=value)
 
-    def setChoose(self, value: str) -> Self:
+    def setLearnFrom(self, value: str) -> Self:
         """Set what chooses the candidate: "rows" or "moments"."""
-        return self._with_params(choose=value)
+        return self._with_params(learnFrom=value)
 
     def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> MomentClassifier:
         classifier = MomentClassifier(
             resolve(self.getMetric()),
             shrinkage=self.getShrinkage(),
-            choose=self.getChoose(),
+            learn_from=self.getLearnFrom(),
         )
-        if self.getChoose() == "moments":
+        if self.getLearnFrom() == "moments":
             fold = HashFolds(_FOLDS) if self.getShrinkage() == "cv" else None
             moments: Any = summarize(rows, fold=fold, **roles)
-            classifier.fit_moments(moments)
+            classifier.fit_summary(moments)
         else:
             classifier.fit_source(rows, **roles)
         return classifier

@@ -48,7 +48,7 @@ class LineParams(HasWeightCol, HasRawPredictionCol, HasProbabilityCol):
         "shrinkage", "shrinkage of covariances: 'oas', 'cv', or a share from 0 to 1", _shrinkage
     )
     choose = _param(
-        "choose", "what chooses the candidate: 'rows' or 'moments'", TypeConverters.toString
+        "learn_from", "what chooses the candidate: 'rows' or 'moments'", TypeConverters.toString
     )
 
     def getMetric(self) -> str:
@@ -60,9 +60,9 @@ class LineParams(HasWeightCol, HasRawPredictionCol, HasProbabilityCol):
         shrinkage: str | float = self.getOrDefault(self.shrinkage)
         return shrinkage
 
-    def getChoose(self) -> str:
+    def getLearnFrom(self) -> str:
         """Return what chooses the candidate."""
-        return str(self.getOrDefault(self.choose))
+        return str(self.getOrDefault(self.learn_from))
 
     def setRawPredictionCol(self, value: str) -> Self:
         """Set the column of scores; with an empty name there is none."""

@@ -245,7 +245,7 @@ class SparkScorecardClassifier(
     ----------
     metric : str or Metric
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    trainOn : "rows" or "counts"
+    learnFrom : "rows" or "counts"
         As in `ScorecardClassifier`, by default "rows".
     points : "pdo" or "integer", optional
         What a point is worth; by default points are those of the trained line.
@@ -272,8 +272,8 @@ class SparkScorecardClassifier(
     metric = _param(
         "metric", "metric to train for: a name, or one of directrix.metrics", metric_text
     )
-    trainOn = _param(  # noqa: N815
-        "trainOn", "what candidates are made from: 'rows' or 'counts'", TypeConverters.toString
+    learnFrom = _param(  # noqa: N815
+        "learnFrom", "what candidates are made from: 'rows' or 'counts'", TypeConverters.toString
     )
     points = _param("points", "what a point is worth: 'pdo' or 'integer'", TypeConverters.toString)
     refine = _param("refine", "number of corrections by all rows", TypeConverters.toInt)
@@ -282,7 +282,7 @@ class SparkScorecardClassifier(
         self,
         *,
         metric: Any = None,
-        trainOn: str | None = None,
+        learnFrom: str | None = None,
         points: str | None = None,
         refine: int | None = None,
         inputCols: Sequence[str] | None = None,
@@ -294,10 +294,10 @@ class SparkScorecardClassifier(
         predictionCol: str | None = None,
     ) -> None:
         super().__init__()
-        self._setDefault(metric="error", trainOn="rows", refine=1, pointsCol="points")
+        self._setDefault(metric="error", learnFrom="rows", refine=1, pointsCol="points")
         self._with_params(
             metric=metric,
-            trainOn=trainOn,
+            learnFrom=learnFrom,
             points=points,
             refine=refine,
             inputCols=inputCols,
@@ -330,7 +330,7 @@ class SparkScorecardClassifier(
             names = list(self.getInputCols())
         classifier = ScorecardClassifier(
             resolve(self.getOrDefault(self.metric)),
-            train_on=self.getOrDefault(self.trainOn),
+            learn_from=self.getOrDefault(self.learnFrom),
             points=self.getOrDefault(self.points) if self.isDefined(self.points) else None,
         )
         classifier.fit_source(

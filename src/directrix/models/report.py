@@ -137,7 +137,7 @@ STRAIGHT = "logistic regression without bins"
 _UNROUNDED = "the card before it was rounded"
 
 
-class Tried(NamedTuple):
+class CandidateResult(NamedTuple):
     """A candidate that was tried.
 
     Parameters
@@ -200,7 +200,7 @@ class DirectReport:
     metric : Metric
     rows : str
         Which rows the candidates were compared on.
-    tried : tuple of Tried
+    tried : tuple of CandidateResult
     chosen : str
         Name of the candidate.
     why : str
@@ -234,7 +234,7 @@ class DirectReport:
 
     metric: Metric
     rows: str
-    tried: tuple[Tried, ...]
+    tried: tuple[CandidateResult, ...]
     chosen: str
     why: str
     expected: Estimate
@@ -290,7 +290,7 @@ class DirectReport:
         sign = -1.0 if metric.greater_is_better else 1.0
         losses, fold_losses = comparison.losses, comparison.fold_losses
         tried = tuple(
-            Tried(
+            CandidateResult(
                 candidates[k].name,
                 float(sign * losses[k]),
                 _standard_error(fold_losses[k]),
@@ -331,7 +331,7 @@ class DirectReport:
         return constant_text(self.metric.label, self.expected, "expected on new rows", self.chance)
 
     @property
-    def _shown(self) -> tuple[Tried, ...]:
+    def _shown(self) -> tuple[CandidateResult, ...]:
         """The best candidates, and the chosen one."""
         rest = (tried for tried in self.tried[_SHOWN:] if tried.name == self.chosen)
         return (*self.tried[:_SHOWN], *rest)
@@ -447,7 +447,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _error_text(tried: Tried) -> str:
+def _error_text(tried: CandidateResult) -> str:
     """Return the standard error as text; empty without folds."""
     return "" if np.isnan(tried.error) else f"{tried.error:.4f}"
 

@@ -152,7 +152,7 @@ def retune(
     if positive_of(model) != model.classes_.tolist()[-1]:
         calibration = calibration.turned()
     return Retuning(
-        model.at_point(retuned, calibration),
+        model.with_threshold(retuned, calibration),
         curve.prior,
         old.rates,
         new.rates,
@@ -379,13 +379,13 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
             msg = "a card is fitted again to BinCounts, the stream 'counts' of a store"
             raise TypeError(msg)
         _require_bins_of(model, summary)
-        new = clone(model).fit_moments(summary)
+        new = clone(model).fit_summary(summary)
     else:
         if not isinstance(summary, Moments):
             msg = "a linear model is fitted again to Moments, the stream 'moments' of a store"
             raise TypeError(msg)
         _require_features_of(model, summary)
-        new = MomentClassifier(model.metric, positive=positive_of(model)).fit_moments(summary)
+        new = MomentClassifier(model.metric, positive=positive_of(model)).fit_summary(summary)
     metric = new.operating_point_.metric
     before, after = (
         predicted_rates(_moments_of_scores(each, labelled), metric, float(labelled.weight))

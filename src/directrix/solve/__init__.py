@@ -8,7 +8,7 @@ Public names
 ------------
 `Objective`, `Solution`, `Callback`
     What solvers take and return.
-`lbfgs`, `batched_lbfgs`, `newton_cg`, `papers_lbfgs`, `descent`, `nesterov`
+`lbfgs`, `batched_lbfgs`, `newton_cg`, `wolfe_lbfgs`, `descent`, `nesterov`
     Solvers for smooth objectives.
 `signed_quadratic`
     The minimum of a quadratic function whose coefficients keep given signs.
@@ -31,7 +31,7 @@ from directrix.solve.lbfgs import lbfgs, stop_after
 from directrix.solve.papers.bundle import bundle
 from directrix.solve.papers.cccp import cccp
 from directrix.solve.papers.continuation import Tuned, sharpness_levels, sla, slam
-from directrix.solve.papers.descent import descent, nesterov, newton_cg, papers_lbfgs, part_of_mean
+from directrix.solve.papers.descent import descent, nesterov, newton_cg, part_of_mean, wolfe_lbfgs
 from directrix.solve.papers.hitting_set import Certificate, zero_one_lower_bound
 from directrix.solve.papers.vertex import vertex_search
 from directrix.solve.signed_quadratic import signed_quadratic
@@ -52,7 +52,6 @@ __all__ = [
     "lbfgs",
     "nesterov",
     "newton_cg",
-    "papers_lbfgs",
     "part_of_mean",
     "sharpness_levels",
     "signed_quadratic",
@@ -60,5 +59,6 @@ __all__ = [
     "slam",
     "stop_after",
     "vertex_search",
+    "wolfe_lbfgs",
     "zero_one_lower_bound",
 ]

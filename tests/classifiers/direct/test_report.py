@@ -7,17 +7,17 @@ from directrix import DirectClassifier, ScorecardClassifier
 from directrix.metrics import AUC, Error, RecallAtFPR
 from directrix.models.report import (
     UNKNOWN,
+    CandidateResult,
     DirectReport,
     Estimate,
     Gap,
     TiesSplit,
-    Tried,
     sentence,
 )
 
 
 def report(metric, expected, chance, **more):
-    tried = (Tried("one", expected.value, 0.01),)
+    tried = (CandidateResult("one", expected.value, 0.01),)
     gap = Gap(0.01, -0.01, 0.03)
     return DirectReport(
         metric, "held-out rows", tried, "one", "it is", expected, gap, chance=chance, **more

@@ -16,7 +16,7 @@ def summary(d, n=400, seed=0):
 
 def test_features_are_left_out_in_turn():
     moments, metric = summary(3), RecallAtFPR(0.1)
-    model = MomentClassifier(metric).fit_moments(moments)
+    model = MomentClassifier(metric).fit_summary(moments)
     importances = feature_importances(model, ["a", "b", "c"], moments, metric)
     assert [feature.name for feature in importances.features] == ["a", "b", "c"]
     assert importances.with_all == pytest.approx(1 - Frontier(moments).best(metric).risk)
@@ -30,14 +30,14 @@ def test_features_are_left_out_in_turn():
 
 def test_a_single_feature_cannot_be_left_out():
     moments = summary(2).select([0])
-    model = MomentClassifier("auc").fit_moments(moments)
+    model = MomentClassifier("auc").fit_summary(moments)
     (feature,) = feature_importances(model, ["a"], moments, RecallAtFPR(0.1)).features
     assert np.isnan(feature.without)
 
 
 def test_with_many_features_only_effects_are_reported():
     moments, metric = summary(301, n=800), RecallAtFPR(0.1)
-    model = MomentClassifier(metric).fit_moments(moments)
+    model = MomentClassifier(metric).fit_summary(moments)
     names = [f"x{index}" for index in range(301)]
     features = feature_importances(model, names, moments, metric).features
     assert len(features) == MAX_FEATURES

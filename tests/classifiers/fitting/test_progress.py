@@ -102,7 +102,7 @@ def test_other_ways_to_fit_print_their_choice(capsys):
     for fit in (
         lambda: DirectClassifier(verbose=1).fit_source(X, target=y, progress=False),
         lambda: MomentClassifier(verbose=1).fit_source(X, target=y, progress=False),
-        lambda: MomentClassifier(verbose=1).fit_moments(moments),
+        lambda: MomentClassifier(verbose=1).fit_summary(moments),
         lambda: MomentClassifier(verbose=1).partial_fit(X, y),
         lambda: SmoothClassifier(verbose=1, alpha=1.0, levels=[1.0]).fit_each(["auc"], X, y),
     ):

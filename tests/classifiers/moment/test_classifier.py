@@ -35,8 +35,8 @@ def assert_same_line(one, other, **tolerance):
 @pytest.mark.parametrize("class_weight", [None, "balanced", {True: 3.0}], ids=str)
 def test_fitting_by_moments_is_fitting_the_moments(metric, class_weight):
     X, y = rows()
-    ours = MomentClassifier(metric, choose="moments", class_weight=class_weight)
-    from_rows, from_summary = clone(ours).fit(X, y), clone(ours).fit_moments(Moments.of(X, y))
+    ours = MomentClassifier(metric, learn_from="moments", class_weight=class_weight)
+    from_rows, from_summary = clone(ours).fit(X, y), clone(ours).fit_summary(Moments.of(X, y))
     np.testing.assert_array_equal(from_rows.coef_, from_summary.coef_)
     np.testing.assert_array_equal(from_rows.intercept_, from_summary.intercept_)
     assert from_rows.operating_point_ == from_summary.operating_point_
@@ -48,7 +48,7 @@ def test_fitting_by_moments_is_fitting_the_moments(metric, class_weight):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"choose": "luck"}, "choose must be 'rows' or 'moments', not 'luck'"),
+        ({"learn_from": "luck"}, "learn_from must be 'rows' or 'moments', not 'luck'"),
         ({"shrinkage": "much"}, "shrinkage must be 'oas', 'cv' or a share.*not 'much'"),
         ({"shrinkage": 1.5}, "a share from 0 to 1, not 1.5"),
         ({"shrinkage": -0.1}, "a share from 0 to 1, not -0.1"),
@@ -66,7 +66,7 @@ def test_options_that_mean_nothing_are_refused(options, message):
     X, y = rows()
     for fit in (
         lambda ours: ours.fit(X, y),
-        lambda ours: ours.fit_moments(Moments.of(X, y)),
+        lambda ours: ours.fit_summary(Moments.of(X, y)),
         lambda ours: ours.partial_fit(X, y),
     ):
         with pytest.raises(ValueError, match=message):
@@ -80,10 +80,10 @@ def test_one_class_is_refused():
     with pytest.raises(ValueError, match=r"one class only, \[False\].*weight zero do not count"):
         MomentClassifier().fit(X, y, sample_weight=np.where(y, 0.0, 1.0))
     with pytest.raises(ValueError, match="both classes need rows"):
-        MomentClassifier().fit_moments(Moments.of(X, np.ones(len(X)), classes=[0, 1]))
+        MomentClassifier().fit_summary(Moments.of(X, np.ones(len(X)), classes=[0, 1]))
     for fewer in (Moments.of(X, np.ones(len(X))), Moments.empty(3)):
         with pytest.raises(ValueError, match="this needs two classes"):
-            MomentClassifier().fit_moments(fewer)
+            MomentClassifier().fit_summary(fewer)
 
 
 def test_three_classes_are_refused_and_there_is_advice():
@@ -92,7 +92,7 @@ def test_three_classes_are_refused_and_there_is_advice():
     with pytest.raises(ValueError, match=r"Only binary.*OneVsRestClassifier"):
         MomentClassifier().fit(X, y)
     with pytest.raises(ValueError, match="one_vs_rest"):
-        MomentClassifier().fit_moments(Moments.of(X, y))
+        MomentClassifier().fit_summary(Moments.of(X, y))
 
 
 LABELS = {
@@ -104,25 +104,27 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("choose", ["rows", "moments"])
+@pytest.mark.parametrize("learn_from", ["rows", "moments"])
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_labels_of_any_kind(labels, choose):
+def test_labels_of_any_kind(labels, learn_from):
     X, y = rows()
-    plain = MomentClassifier(choose=choose).fit(X, y.astype(int))
-    ours = MomentClassifier(choose=choose).fit(X, labels[y.astype(int)])
+    plain = MomentClassifier(learn_from=learn_from).fit(X, y.astype(int))
+    ours = MomentClassifier(learn_from=learn_from).fit(X, labels[y.astype(int)])
     assert ours.classes_.tolist() == labels.tolist()
     np.testing.assert_array_equal(ours.coef_, plain.coef_)
     np.testing.assert_array_equal(ours.predict(X), labels[plain.predict(X)])
     assert ours.score(X, labels[y.astype(int)]) > 0.75
 
 
-@pytest.mark.parametrize("choose", ["rows", "moments"])
-def test_class_weight_counts_as_weights_of_the_rows_do(choose):
+@pytest.mark.parametrize("learn_from", ["rows", "moments"])
+def test_class_weight_counts_as_weights_of_the_rows_do(learn_from):
     X, y = many_rows()
     # Shrunk lines differ: the features are standardised by the rows as they are.
-    ours = MomentClassifier(choose=choose, class_weight={True: 5.0}, shrinkage=0.0).fit(X, y)
-    theirs = MomentClassifier(choose=choose, shrinkage=0.0).fit(X, y, np.where(y, 5.0, 1.0))
-    plain = MomentClassifier(choose=choose, shrinkage=0.0).fit(X, y)
+    ours = MomentClassifier(learn_from=learn_from, class_weight={True: 5.0}, shrinkage=0.0).fit(
+        X, y
+    )
+    theirs = MomentClassifier(learn_from=learn_from, shrinkage=0.0).fit(X, y, np.where(y, 5.0, 1.0))
+    plain = MomentClassifier(learn_from=learn_from, shrinkage=0.0).fit(X, y)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert ours.predict(X).mean() > 1.5 * plain.predict(X).mean()
     assert ours.moments_ == plain.moments_  # what is saved is of the rows as they are
@@ -130,8 +132,8 @@ def test_class_weight_counts_as_weights_of_the_rows_do(choose):
 
 def test_balanced_classes_make_the_error_the_balanced_error():
     X, y = many_rows()
-    error = MomentClassifier("error", class_weight="balanced", choose="moments").fit(X, y)
-    balanced = MomentClassifier("balanced_error", choose="moments").fit(X, y)
+    error = MomentClassifier("error", class_weight="balanced", learn_from="moments").fit(X, y)
+    balanced = MomentClassifier("balanced_error", learn_from="moments").fit(X, y)
     assert_same_line(error, balanced, atol=1e-6)
 
 
@@ -146,7 +148,7 @@ def test_where_one_class_for_all_is_best_it_is_said(cost, spread):
     assert set(ours.predict(X)) == {label}
     assert np.isfinite(ours.intercept_).all()
     with pytest.warns(UserWarning, match=f"predicts {label} for every row.*balanced_error"):
-        ours = MomentClassifier(cost, choose="moments").fit(X, y)
+        ours = MomentClassifier(cost, learn_from="moments").fit(X, y)
     assert set(ours.predict(X)) == {label}
 
 
@@ -165,7 +167,7 @@ def test_few_rows_are_held_out_and_many_are_not():
         ours = MomentClassifier().fit(X + y[:, None], y)
         assert ours.operating_point_.rows == name
         assert ours.calibration_.how.endswith(name)
-    moments = MomentClassifier(choose="moments").fit(*rows())
+    moments = MomentClassifier(learn_from="moments").fit(*rows())
     assert moments.operating_point_.rows is None
     assert moments.calibration_.how.endswith("from the moments")
 
@@ -213,22 +215,22 @@ def test_the_operating_point_reads_well():
 
 
 @pytest.mark.parametrize("shrinkage", ["oas", "cv", 0.0, 0.3])
-@pytest.mark.parametrize("choose", ["rows", "moments"])
-def test_fewer_rows_than_features_will_do(shrinkage, choose):
+@pytest.mark.parametrize("learn_from", ["rows", "moments"])
+def test_fewer_rows_than_features_will_do(shrinkage, learn_from):
     X, y = rows(60, 90, gap=4.0)
-    ours = MomentClassifier("auc", shrinkage=shrinkage, choose=choose).fit(X, y)
+    ours = MomentClassifier("auc", shrinkage=shrinkage, learn_from=learn_from).fit(X, y)
     assert np.isfinite(ours.coef_).all()
     new, its = rows(500, 90, gap=4.0, seed=1)
     assert AUC().score(its, ours.decision_function(new)) > 0.6
 
 
 @pytest.mark.parametrize("metric", ["error", "auc", RecallAtFPR(0.05)], ids=str)
-@pytest.mark.parametrize("choose", ["rows", "moments"])
-def test_an_offset_of_a_million_million_changes_no_prediction(metric, choose):
+@pytest.mark.parametrize("learn_from", ["rows", "moments"])
+def test_an_offset_of_a_million_million_changes_no_prediction(metric, learn_from):
     X, y = rows(3000, 2)
     X = np.round(2.0 * X) / 2.0  # what is added is then exact, and scores are not too close
-    ours = MomentClassifier(metric, choose=choose).fit(X, y)
-    moved = MomentClassifier(metric, choose=choose).fit(X + 1e12, y)
+    ours = MomentClassifier(metric, learn_from=learn_from).fit(X, y)
+    moved = MomentClassifier(metric, learn_from=learn_from).fit(X + 1e12, y)
     np.testing.assert_array_equal(moved.predict(X + 1e12), ours.predict(X))
     np.testing.assert_allclose(moved.coef_, ours.coef_, atol=1e-9)
 
@@ -285,10 +287,10 @@ def test_the_probability_at_the_cut_is_where_both_predictions_cost_alike():
 
 
 @pytest.mark.filterwarnings("ignore:every row is predicted", "ignore:the best line predicts")
-@pytest.mark.parametrize("choose", ["rows", "moments"])
+@pytest.mark.parametrize("learn_from", ["rows", "moments"])
 @pytest.mark.parametrize("metric", ["error", "auc", "f1", RecallAtFPR(0.05)], ids=str)
-def test_classes_of_one_mean_have_no_line_but_a_classifier(metric, choose):
+def test_classes_of_one_mean_have_no_line_but_a_classifier(metric, learn_from):
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]] * 10), [0, 0, 1, 1] * 10
-    ours = MomentClassifier(metric, choose=choose).fit(X, y)
+    ours = MomentClassifier(metric, learn_from=learn_from).fit(X, y)
     assert not ours.coef_.any()
     assert np.isfinite(ours.predict_proba(X)).all()

@@ -43,7 +43,7 @@ def test_names_of_the_features_are_kept(frame, shrinkage):
     ):
         assert ours.feature_names_in_.tolist() == names
         assert ours.moments_.feature_names == tuple(names)
-        again = MomentClassifier(shrinkage=0.1).fit_moments(ours.moments_)
+        again = MomentClassifier(shrinkage=0.1).fit_summary(ours.moments_)
         assert again.feature_names_in_.tolist() == names
         assert again.predict(frame(X)).shape == y.shape
         with pytest.raises(ValueError, match="feature names"):
@@ -55,7 +55,7 @@ def test_rows_without_names_leave_none():
     ours = MomentClassifier().fit(X, y)
     assert not hasattr(ours, "feature_names_in_")
     assert ours.moments_.feature_names is None
-    assert ours.n_features_in_ == MomentClassifier().fit_moments(ours.moments_).n_features_in_ == 4
+    assert ours.n_features_in_ == MomentClassifier().fit_summary(ours.moments_).n_features_in_ == 4
 
 
 def test_validated_shrinkage_with_rows_is_much_where_rows_are_few():
@@ -77,14 +77,14 @@ def test_validated_shrinkage_with_rows_is_much_where_rows_are_few():
 def test_validated_shrinkage_of_a_folded_summary_is_that_of_its_folds():
     X, y = rows()
     moments = Moments.of(X, y, fold=np.arange(len(y)) % 5)
-    ours = MomentClassifier("auc", shrinkage="cv").fit_moments(moments)
+    ours = MomentClassifier("auc", shrinkage="cv").fit_summary(moments)
     assert ours.shrinkage_ == validated_shrinkage(moments, "auc").share
-    fixed = MomentClassifier("auc", shrinkage=ours.shrinkage_).fit_moments(moments)
+    fixed = MomentClassifier("auc", shrinkage=ours.shrinkage_).fit_summary(moments)
     np.testing.assert_array_equal(ours.coef_, fixed.coef_)
     assert ours.moments_ == moments
     assert fixed.moments_ == moments.unfolded()
     with pytest.raises(ValueError, match="needs a summary of two folds"):
-        MomentClassifier(shrinkage="cv").fit_moments(moments.unfolded())
+        MomentClassifier(shrinkage="cv").fit_summary(moments.unfolded())
 
 
 @pytest.mark.parametrize("shrinkage", ["oas", "cv"])
@@ -126,12 +126,12 @@ def test_validated_shrinkage_waits_for_rows_of_both_classes_in_two_folds():
 
 def test_fit_forgets_what_was_before_and_partial_fit_does_not():
     X, y = rows()
-    ours = MomentClassifier(choose="moments").fit(X[:200], y[:200])
+    ours = MomentClassifier(learn_from="moments").fit(X[:200], y[:200])
     ours.partial_fit(X[200:], y[200:])
     assert ours.moments_.count == 400
     np.testing.assert_array_equal(
         ours.fit(X[:200], y[:200]).coef_,
-        MomentClassifier(choose="moments").fit(X[:200], y[:200]).coef_,
+        MomentClassifier(learn_from="moments").fit(X[:200], y[:200]).coef_,
     )
 
 
@@ -140,7 +140,7 @@ def test_parameters_are_kept_as_given():
         "metric": RecallAtFPR(0.02),
         "positive": True,
         "shrinkage": 0.2,
-        "choose": "moments",
+        "learn_from": "moments",
         "class_weight": {True: 2.0},
         "verbose": 1,
     }
@@ -178,7 +178,7 @@ def lacking():
 def test_a_summary_without_rows_of_both_classes_is_refused_in_words(row, options, what):
     moments, message = lacking()[what]
     with pytest.raises(ValueError, match=message):
-        MomentClassifier(row.example, **options).fit_moments(moments)
+        MomentClassifier(row.example, **options).fit_summary(moments)
     for ask in (lambda each: each.best(row.example), Frontier.curve, Frontier.candidate_angles):
         with pytest.raises(ValueError, match=message):
             ask(Frontier(moments))
@@ -213,12 +213,12 @@ def test_other_classes_in_a_later_call_are_refused():
 
 def test_a_loaded_classifier_goes_on_once_it_has_its_summary(tmp_path):
     X, y = rows()
-    first = MomentClassifier(choose="moments").fit(X[:200], y[:200])
+    first = MomentClassifier(learn_from="moments").fit(X[:200], y[:200])
     save(first, tmp_path / "some.model")
     first.moments_.save(tmp_path / "some.moments")
     again = load(tmp_path / "some.model")
-    with pytest.raises(ValueError, match=r"keeps no summary to add rows to: call fit_moments"):
+    with pytest.raises(ValueError, match=r"keeps no summary to add rows to: call fit_summary"):
         again.partial_fit(X[200:], y[200:])
     np.testing.assert_array_equal(again.coef_, first.coef_)
-    again.fit_moments(Moments.load(tmp_path / "some.moments")).partial_fit(X[200:], y[200:])
+    again.fit_summary(Moments.load(tmp_path / "some.moments")).partial_fit(X[200:], y[200:])
     np.testing.assert_array_equal(again.coef_, first.partial_fit(X[200:], y[200:]).coef_)

@@ -42,7 +42,7 @@ def direction(classifier):
 
 
 def by_moments(X, y, shrinkage=0.3, **options):
-    fitted = MomentClassifier("auc", shrinkage=shrinkage, choose="moments").fit(X, y, **options)
+    fitted = MomentClassifier("auc", shrinkage=shrinkage, learn_from="moments").fit(X, y, **options)
     return direction(fitted)
 
 
@@ -89,11 +89,11 @@ def test_the_line_of_least_risk_is_that_of_the_matrices(metric, shrinkage):
 
 
 @pytest.mark.parametrize("shrinkage", ["oas", 0.3, "cv"])
-@pytest.mark.parametrize("choose", ["rows", "moments"])
-def test_sparse_rows_are_as_dense_ones(shrinkage, choose):
+@pytest.mark.parametrize("learn_from", ["rows", "moments"])
+def test_sparse_rows_are_as_dense_ones(shrinkage, learn_from):
     X, y = words()
     ours = [
-        MomentClassifier("auc", shrinkage=shrinkage, choose=choose).fit(holder(X), y)
+        MomentClassifier("auc", shrinkage=shrinkage, learn_from=learn_from).fit(holder(X), y)
         for holder in (np.array, sparse.csr_array)
     ]
     np.testing.assert_allclose(direction(ours[0]), direction(ours[1]), atol=1e-8)
@@ -196,7 +196,7 @@ def test_a_saved_classifier_predicts_the_same(tmp_path):
 
 def test_the_summary_of_a_fit_can_be_added_to_saved_and_subtracted_from(tmp_path):
     X, y = rows()
-    wide = MomentClassifier("auc", choose="moments").fit(X[:200], y[:200])
+    wide = MomentClassifier("auc", learn_from="moments").fit(X[:200], y[:200])
     wide.moments_.save(tmp_path / "wide.moments")
     matrices = Moments.of(X[:200], y[:200])
     saved = Moments.load(tmp_path / "wide.moments")

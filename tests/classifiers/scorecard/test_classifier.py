@@ -25,7 +25,7 @@ from directrix.metrics import RecallAtFPR
 # Rows are few here, and on some of them a straight line is as good.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-both = pytest.mark.parametrize("train_on", ["rows", "counts"])
+both = pytest.mark.parametrize("learn_from", ["rows", "counts"])
 
 
 def bent(n=250, d=3, seed=0):
@@ -37,7 +37,7 @@ def bent(n=250, d=3, seed=0):
 
 def card(metric="auc", **options):
     """Return a short search: closed form, two folds and no crosses, unless options say more."""
-    short = {"cv": 2, "train_on": "counts", "max_crosses": 0}
+    short = {"cv": 2, "learn_from": "counts", "max_crosses": 0}
     return ScorecardClassifier(metric, **(short | options))
 
 
@@ -48,9 +48,9 @@ def splits(y, k=3):
 
 class TestQuality:
     @both
-    def test_a_bent_truth_is_found(self, train_on):
+    def test_a_bent_truth_is_found(self, learn_from):
         X, y = bent()
-        ours = card(train_on=train_on).fit(X, y)
+        ours = card(learn_from=learn_from).fit(X, y)
         new, labels = bent(2000, seed=1)
         area = roc_auc_score(labels, ours.decision_function(new))
         straight = LogisticRegression().fit(X, y).decision_function(new)
@@ -81,7 +81,7 @@ class TestQuality:
             y = X.sum(axis=1) + 0.2 * rng.normal(size=150) > 0
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                ours = card(train_on="rows" if seed == 1 else "counts").fit(X, y)
+                ours = card(learn_from="rows" if seed == 1 else "counts").fit(X, y)
             gap = ours.report_.straight
             assert gap.low <= gap.mean <= gap.high
             warned = [w for w in caught if w.category is NotBetterThanBaselineWarning]
@@ -103,17 +103,17 @@ class TestQuality:
 class TestReport:
     @pytest.fixture(scope="class")
     def fitted(self):
-        return {on: card(train_on=on).fit(*bent()) for on in ("rows", "counts")}
+        return {on: card(learn_from=on).fit(*bent()) for on in ("rows", "counts")}
 
     @pytest.mark.parametrize(
-        ("train_on", "baseline"),
+        ("learn_from", "baseline"),
         [
             ("rows", "the logistic card of the same bins"),
             ("counts", "the closed-form card of equal trade-off"),
         ],
     )
-    def test_it_says_the_gap_to_both_baselines(self, fitted, train_on, baseline):
-        report = fitted[train_on].report_
+    def test_it_says_the_gap_to_both_baselines(self, fitted, learn_from, baseline):
+        report = fitted[learn_from].report_
         for text in (str(report).lower(), report._repr_html_().lower()):
             assert report.gap.text(baseline) in text
             assert report.straight.text("logistic regression without bins") in text
@@ -281,13 +281,13 @@ class TestWhatChangesNothing:
         assert "drop" not in ours.report_._repr_html_()
 
     @both
-    def test_copies_instead_of_weights(self, train_on):
+    def test_copies_instead_of_weights(self, learn_from):
         X, y = bent(60)
         rng = np.random.default_rng(2)
         weight = rng.integers(1, 4, 60)
         index = rng.permutation(np.repeat(np.arange(60), weight))
-        ours = card(train_on=train_on).fit(X, y, sample_weight=weight)
-        theirs = card(train_on=train_on).fit(X[index], y[index])
+        ours = card(learn_from=learn_from).fit(X, y, sample_weight=weight)
+        theirs = card(learn_from=learn_from).fit(X[index], y[index])
         np.testing.assert_allclose(
             ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=1e-9
         )
@@ -321,7 +321,7 @@ class TestWhatChangesNothing:
 
     def test_the_number_of_jobs_and_doing_it_again(self):
         X, y = bent(60)
-        ours = card(train_on="rows").fit(X, y)
+        ours = card(learn_from="rows").fit(X, y)
         before = ours.decision_function(X)
         for other in (clone(ours).set_params(n_jobs=2), ours):
             np.testing.assert_array_equal(other.fit(X, y).decision_function(X), before)
@@ -338,13 +338,13 @@ class TestWhatChangesNothing:
 
 
 @both
-def test_each_of_several_metrics_is_fitted_as_if_alone(train_on):
+def test_each_of_several_metrics_is_fitted_as_if_alone(learn_from):
     X, y = bent(60)
     metrics = [RecallAtFPR(0.1), "auc"]
-    start = card(train_on=train_on)
+    start = card(learn_from=learn_from)
     together = start.fit_each(metrics, X, y)
     for metric, ours in zip(metrics, together, strict=True):
-        alone = card(metric, train_on=train_on).fit(X, y)
+        alone = card(metric, learn_from=learn_from).fit(X, y)
         assert ours.report_.chosen == alone.report_.chosen
         np.testing.assert_allclose(
             ours.decision_function(X), alone.decision_function(X), rtol=1e-4, atol=1e-6
@@ -370,12 +370,12 @@ class TestClasses:
             _ = ours.card_
 
     @pytest.mark.parametrize(
-        ("positives", "train_on"), [(1, "counts"), (2, "counts"), (5, "counts"), (2, "rows")]
+        ("positives", "learn_from"), [(1, "counts"), (2, "counts"), (5, "counts"), (2, "rows")]
     )
-    def test_a_class_of_few_rows(self, positives, train_on):
+    def test_a_class_of_few_rows(self, positives, learn_from):
         X, _ = bent(60)
         y = np.arange(60) < positives
-        ours = card(train_on=train_on, max_crosses=1).fit(X, y)
+        ours = card(learn_from=learn_from, max_crosses=1).fit(X, y)
         assert np.isfinite(ours.decision_function(X)).all()
         assert ours.report_.rows == ("the training rows" if positives == 1 else "held-out rows")
         assert (ours.report_.straight is None) == (positives == 1)
@@ -409,7 +409,7 @@ class TestFolds:
         np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
     @both
-    def test_a_column_that_only_one_fold_has(self, train_on):
+    def test_a_column_that_only_one_fold_has(self, learn_from):
         X, y = bent(240)
         table = pd.DataFrame(X, columns=list("abc"))
         inside = np.arange(240) % 3 == 1
@@ -417,7 +417,7 @@ class TestFolds:
         table["t"] = np.where(inside, "only here", None)
         cv = [(np.flatnonzero(np.arange(240) % 3 != k), np.arange(k, 240, 3)) for k in range(3)]
         options = {"cv": cv, "binner": Binner(min_rows=1), "max_crosses": 2}
-        ours = card(train_on=train_on, **options).fit(table, y)
+        ours = card(learn_from=learn_from, **options).fit(table, y)
         assert ours.report_.expected.value > 0.85
 
 
@@ -440,7 +440,7 @@ class TestGuarantee:
 class TestBudget:
     def test_in_no_time_there_is_a_card_and_the_report_says_what_was_skipped(self):
         X, y = bent(200)
-        ours = card(train_on="rows", time_budget=1e-9).fit(X, y)
+        ours = card(learn_from="rows", time_budget=1e-9).fit(X, y)
         assert "the cost sweep" in ours.report_.skipped
         assert "No time was left for" in str(ours.report_)
         assert ours.card_.crosses == ()
@@ -508,15 +508,15 @@ def test_an_odd_column_does_no_harm(column):
 @pytest.mark.parametrize("name", ["constant", "1e300"])
 def test_an_odd_column_does_no_harm_to_cards_of_rows_and_alone(name):
     table, y = spoiled(ODD[name])
-    ours = card(train_on="rows", max_crosses=1)
+    ours = card(learn_from="rows", max_crosses=1)
     assert ours.fit(table, y).report_.expected.value > 0.8
     alone = table[["odd"]]
     assert np.isfinite(card("error").fit(alone, y).predict_proba(alone)).all()
 
 
 @both
-def test_rows_that_are_all_equal_are_a_coin(train_on):
-    ours = card(train_on=train_on).fit(np.ones((60, 2)), np.arange(60) % 3 == 0)
+def test_rows_that_are_all_equal_are_a_coin(learn_from):
+    ours = card(learn_from=learn_from).fit(np.ones((60, 2)), np.arange(60) % 3 == 0)
     assert len(set(ours.decision_function(np.ones((60, 2))))) == 1
     assert 0.0 < ours.predict_proba(np.ones((1, 2)))[0, 1] < 1.0
 
@@ -524,7 +524,7 @@ def test_rows_that_are_all_equal_are_a_coin(train_on):
 def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 50))
-    ours = card(train_on="rows", time_budget=1e-9).fit(X, X[:, 5] > 0)
+    ours = card(learn_from="rows", time_budget=1e-9).fit(X, X[:, 5] > 0)
     assert len(ours.card_.columns) == 50
     assert np.isfinite(ours.decision_function(X)).all()
 
@@ -549,7 +549,7 @@ def test_repeated_rows_are_in_different_folds_and_tell_nothing_new():
 
 
 REFUSED = {
-    "train_on": ({"train_on": "rest"}, "train_on must be one of rows, counts, not 'rest'"),
+    "learn_from": ({"learn_from": "rest"}, "learn_from must be one of rows, counts, not 'rest'"),
     "binner": ({"binner": "quantiles"}, "binner must be 'auto' or a Binner, not 'quantiles'"),
     "negative crosses": ({"max_crosses": -1}, "max_crosses must be a whole number"),
     "half a cross": ({"max_crosses": 0.5}, "max_crosses must be a whole number"),
@@ -614,7 +614,7 @@ def test_wrong_tables_are_refused_by_the_name_of_the_column():
 def test_columns_are_matched_by_name_when_rows_are_scored():
     X, y = mixed()
     frame = pd.DataFrame(X).rename(columns=str)
-    fitted = card(train_on="counts", cv=2).fit(frame, y)
+    fitted = card(learn_from="counts", cv=2).fit(frame, y)
     expected = fitted.predict_points(frame)
     other = frame[frame.columns[::-1]].assign(another="text")
     for table in (other, pl.from_pandas(other), pa.Table.from_pandas(other)):

@@ -38,10 +38,10 @@ def falls(fitted):
     return max(float(np.max(-np.diff(column))) for column in points)
 
 
-@pytest.mark.parametrize("train_on", ["rows", "counts"])
+@pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.parametrize("metric", ["auc", "recall@fpr=0.05", "error", "precision@k=0.05"])
-def test_no_card_goes_against_a_direction(train_on, metric):
-    fitted = card(metric, train_on=train_on).fit(*table())
+def test_no_card_goes_against_a_direction(learn_from, metric):
+    fitted = card(metric, learn_from=learn_from).fit(*table())
     assert falls(fitted) <= 1e-12
     assert not {0, 1, 2} & {k for cross in fitted.card_.crosses for k in cross.columns}
 
@@ -54,7 +54,7 @@ def test_without_directions_the_same_card_would_go_against_them():
 
 def test_directions_hold_on_raw_rows():
     X, y = table()
-    fitted = card("auc", train_on="counts").fit(X, y)
+    fitted = card("auc", learn_from="counts").fit(X, y)
     row = X.iloc[[3]]
     for column, wish in (("risk", 1), ("income", -1)):
         many = pd.concat([row] * 60, ignore_index=True)
@@ -69,15 +69,15 @@ def test_counts_alone_keep_directions():
     X, y = table()
     binner = Binner().fit(X)
     counts = BinCounts.from_moments(summarize(X, target=y, transform=binner), binner)
-    fitted = card("auc").fit_moments(counts)
+    fitted = card("auc").fit_summary(counts)
     assert falls(fitted) <= 1e-12
-    assert card("auc", monotone=None).fit_moments(counts).card_.columns[0].tolist() != (
+    assert card("auc", monotone=None).fit_summary(counts).card_.columns[0].tolist() != (
         fitted.card_.columns[0].tolist()
     )
 
 
 def test_the_report_has_the_effect_of_each_direction_and_of_all():
-    fitted = card("auc", train_on="counts").fit(*table())
+    fitted = card("auc", learn_from="counts").fit(*table())
     effects = fitted.report_.directions
     assert [effect.column for effect in effects] == ["risk", "income", "grade", "all columns"]
     assert effects[0].effect.mean < -0.001  # the wave is real
@@ -90,7 +90,7 @@ def test_the_report_has_the_effect_of_each_direction_and_of_all():
 def test_a_direction_that_rows_contradict_is_said():
     X, y = table()
     with pytest.warns(DirectionWarning, match="contradict the direction of 'income'") as caught:
-        fitted = card("auc", train_on="counts", monotone={"income": "increasing"}).fit(X, y)
+        fitted = card("auc", learn_from="counts", monotone={"income": "increasing"}).fit(X, y)
     assert caught[0].message.columns == ("income",)
     assert fitted.report_.directions[0].flat
     assert falls(fitted) <= 1e-12
@@ -112,7 +112,7 @@ def test_a_direction_that_rows_contradict_is_said():
 )
 def test_wrong_directions_are_named(monotone, error, message):
     with pytest.raises(error, match=message):
-        card("auc", train_on="counts", monotone=monotone).fit(*table(60))
+        card("auc", learn_from="counts", monotone=monotone).fit(*table(60))
 
 
 def test_levels_of_few_rows_have_no_direction():
@@ -120,19 +120,19 @@ def test_levels_of_few_rows_have_no_direction():
     X.loc[0, "grade"] = "rare"
     monotone = {"grade": ["good", "rare", "fair", "poor"]}
     with pytest.warns(FewRowsWarning, match="levels 'rare' of column 'grade' have too few rows"):
-        fitted = card("auc", train_on="counts", monotone=monotone).fit(X, y)
+        fitted = card("auc", learn_from="counts", monotone=monotone).fit(X, y)
     assert fitted.report_.directions[0].wish == "good <= fair <= poor"
 
 
 def test_several_classes_have_no_direction():
     X, y = table(90)
     with pytest.raises(ValueError, match="fit one classifier for each class"):
-        card("auc", train_on="counts").fit(X, y.astype(int) + (X["other"] > 1))
+        card("auc", learn_from="counts").fit(X, y.astype(int) + (X["other"] > 1))
 
 
 def test_flat_columns_are_those_whose_points_are_equal():
     X, y = table()
-    fitted = card("auc", train_on="counts").fit(X, y)
+    fitted = card("auc", learn_from="counts").fit(X, y)
     directions = directions_of(MONOTONE, fitted.card_.bins)
     columns = [points.copy() for points in fitted.card_.columns]
     assert flat_columns(directions, columns) == []
@@ -141,6 +141,6 @@ def test_flat_columns_are_those_whose_points_are_equal():
 
 
 def test_a_saved_card_remembers_its_directions(tmp_path):
-    fitted = card("auc", train_on="counts").fit(*table(200))
+    fitted = card("auc", learn_from="counts").fit(*table(200))
     save(fitted, tmp_path / "card.model")
     assert load(tmp_path / "card.model").monotone == MONOTONE

@@ -26,13 +26,13 @@ def used(fitted):
 
 
 def card(**kwargs):
-    return ScorecardClassifier("auc", **{"train_on": "counts", "cv": 3, **kwargs})
+    return ScorecardClassifier("auc", **{"learn_from": "counts", "cv": 3, **kwargs})
 
 
-@pytest.mark.parametrize("train_on", ["rows", "counts"])
+@pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.parametrize("most", [1, 2, "auto"])
-def test_the_columns_that_matter_are_kept(train_on, most):
-    fitted = card(max_columns=most, train_on=train_on).fit(*rows())
+def test_the_columns_that_matter_are_kept(learn_from, most):
+    fitted = card(max_columns=most, learn_from=learn_from).fit(*rows())
     if most == 1:
         assert len(used(fitted)) == 1
         assert set(used(fitted)) <= {0, 1}
@@ -114,7 +114,7 @@ def test_counts_alone_cannot_choose():
     X, y = rows(60)
     counts = BinCounts.of(Binner().fit(X), X, y)
     with pytest.raises(ValueError, match="needs rows to choose by"):
-        card(max_columns=2).fit_moments(counts)
+        card(max_columns=2).fit_summary(counts)
 
 
 @pytest.mark.parametrize(("columns", "most"), [(1, 1), (20, 7), (7, 20), (300, 300)])

@@ -24,39 +24,39 @@ def counts(index=slice(None), y=Y, **options):
 
 
 def test_a_card_from_counts_bends():
-    card = ScorecardClassifier("auc").fit_moments(counts())
+    card = ScorecardClassifier("auc").fit_summary(counts())
     new, labels = rows(seed=1)
     assert AUC().score(labels, card.decision_function(new)) > 0.9
 
 
 def test_days_that_are_added_are_rows_that_are_counted_together():
-    whole = ScorecardClassifier("recall@fpr=0.05").fit_moments(counts())
+    whole = ScorecardClassifier("recall@fpr=0.05").fit_summary(counts())
     days = counts(slice(0, 700)) + counts(slice(700, None))
-    again = ScorecardClassifier("recall@fpr=0.05").fit_moments(days)
+    again = ScorecardClassifier("recall@fpr=0.05").fit_summary(days)
     np.testing.assert_array_equal(again.decision_function(X), whole.decision_function(X))
 
 
 def test_the_predicted_rates_are_those_of_the_threshold():
-    card = ScorecardClassifier("recall@fpr=0.05").fit_moments(counts())
+    card = ScorecardClassifier("recall@fpr=0.05").fit_summary(counts())
     assert card.operating_point_.predicted.fpr == pytest.approx(0.05, abs=1e-6)
     assert np.mean(card.predict(X[~Y])) == pytest.approx(0.05, abs=0.05)
 
 
 def test_counts_without_folds_have_a_cautious_ridge():
     plain = counts().unfolded()
-    card = ScorecardClassifier("auc").fit_moments(plain)
+    card = ScorecardClassifier("auc").fit_summary(plain)
     assert AUC().score(Y, card.decision_function(X)) > 0.9
 
 
 def test_several_classes_are_one_against_the_rest():
     labels = Y + 1 * (X[:, 1] > 1.5)
-    card = ScorecardClassifier("auc").fit_moments(counts(y=labels))
+    card = ScorecardClassifier("auc").fit_summary(counts(y=labels))
     assert len(card.cards_) == 3
     assert np.mean(card.predict(X) == labels) > 0.7
 
 
 def test_one_class_and_a_guarantee_are_refused():
     with pytest.raises(ValueError, match="one class only"):
-        ScorecardClassifier().fit_moments(counts(y=np.zeros(len(Y), dtype=int)))
+        ScorecardClassifier().fit_summary(counts(y=np.zeros(len(Y), dtype=int)))
     with pytest.raises(ValueError, match="needs rows"):
-        ScorecardClassifier("recall@fpr=0.05", guarantee=0.9).fit_moments(counts())
+        ScorecardClassifier("recall@fpr=0.05", guarantee=0.9).fit_summary(counts())

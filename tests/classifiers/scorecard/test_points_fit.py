@@ -39,7 +39,7 @@ def table(n=500, seed=0):
 
 
 def card(metric="recall@fpr=0.1", **kwargs):
-    return ScorecardClassifier(metric, **{"train_on": "counts", "cv": 3, **kwargs})
+    return ScorecardClassifier(metric, **{"learn_from": "counts", "cv": 3, **kwargs})
 
 
 @every_scale
@@ -124,8 +124,8 @@ def test_directions_survive_rounding(scale):
 def test_counts_alone_and_files(scale, tmp_path):
     X, y = table()
     counts = BinCounts.of(Binner().fit(X), X, y, fold=np.arange(len(y)) % 3)
-    plain = card("error").fit_moments(counts)
-    fitted = card("error", points=scale).fit_moments(counts)
+    plain = card("error").fit_summary(counts)
+    fitted = card("error", points=scale).fit_summary(counts)
     agree = (plain.predict(X) == fitted.predict(X)).mean()
     assert agree >= (0.9 if scale == SCALES["integer, small"] else 0.97)
     np.testing.assert_allclose(

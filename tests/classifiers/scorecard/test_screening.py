@@ -105,25 +105,25 @@ def test_rows_of_a_fold_do_not_matter_for_its_ranking():
         assert not np.array_equal(again[None], rankings[None])
 
 
-@pytest.mark.parametrize("train_on", ["rows", "counts"])
+@pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")
-def test_noise_looks_like_noise_on_held_out_rows(train_on):
+def test_noise_looks_like_noise_on_held_out_rows(learn_from):
     # One AUC of 200 rows has a standard error of 0.04. With columns that were chosen by the rows
     # they are tested on, the mean is above 0.65.
     values = []
     for seed in range(8):
         X, y = wide_rows(n=200, d=150, seed=seed)
         model = ScorecardClassifier(
-            "auc", train_on=train_on, time_budget=0.01, max_crosses=0, warn_baseline=False
+            "auc", learn_from=learn_from, time_budget=0.01, max_crosses=0, warn_baseline=False
         ).fit(X, y)
         values.append(model.report_.expected.value)
     assert np.mean(values) == pytest.approx(0.5, abs=0.07)
 
 
-@pytest.mark.parametrize("train_on", ["rows", "counts"])
-def test_the_informative_column_is_found_in_no_time(train_on):
+@pytest.mark.parametrize("learn_from", ["rows", "counts"])
+def test_the_informative_column_is_found_in_no_time(learn_from):
     X, y = wide_rows(n=400, d=300, effect=200)
-    model = ScorecardClassifier("auc", train_on=train_on, time_budget=0.01, warn_baseline=False)
+    model = ScorecardClassifier("auc", learn_from=learn_from, time_budget=0.01, warn_baseline=False)
     model.fit(X, y)
     card = model.card_
     assert np.argmax([np.ptp(points) for points in card.columns]) == 200

@@ -35,9 +35,9 @@ def coded(bent):
     return kinds, rows, rows._replace(X=CardCoding(Coding(bases)).rows(cells))
 
 
-def best_card(rows, train_on="counts", trials=None):
+def best_card(rows, learn_from="counts", trials=None):
     """Return the best card of coded rows."""
-    candidates = CardCandidates(rows, 1e-2, train_on, Clock())
+    candidates = CardCandidates(rows, 1e-2, learn_from, Clock())
     learned = SimpleNamespace(
         seen=rows,
         rows=rows,
@@ -49,11 +49,11 @@ def best_card(rows, train_on="counts", trials=None):
     return fit_best(AUC(), learned)
 
 
-@pytest.mark.parametrize("train_on", ["rows", "counts"])
+@pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.parametrize("bent", [True, False])
-def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(train_on, bent):
+def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(learn_from, bent):
     kinds, rows, features = coded(bent)
-    gap = UnbinnedBaseline(kinds, rows, None).gap(best_card(features, train_on))
+    gap = UnbinnedBaseline(kinds, rows, None).gap(best_card(features, learn_from))
     assert gap.low <= gap.mean <= gap.high
     assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
 

@@ -18,7 +18,7 @@ def test_a_fit_of_summaries_is_the_library_call(call, files, tmp_path):
     assert result.code == 0, result.err
     assert "from a summary of 1,200 rows" in result.out
     moments = Moments.load(days[0]) + Moments.load(days[1])
-    expected = MomentClassifier(RecallAtFPR(0.05)).fit_moments(moments)
+    expected = MomentClassifier(RecallAtFPR(0.05)).fit_summary(moments)
     model = load(tmp_path / "m.dx")
     assert (model.coef_ == expected.coef_).all()
     assert model.feature_names_in_.tolist() == ["amount", "age", "clock"]
@@ -28,7 +28,7 @@ def test_a_prior_is_stated(call, files, tmp_path):
     output = tmp_path / "m.dx"
     call("fit", files / "monday.moments", "--prior", 0.01, "-o", output)
     moments = Moments.load(files / "monday.moments").with_prior(0.01)
-    expected = MomentClassifier().fit_moments(moments)
+    expected = MomentClassifier().fit_summary(moments)
     assert load(output).intercept_ == pytest.approx(expected.intercept_)
 
 

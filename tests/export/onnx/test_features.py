@@ -72,7 +72,7 @@ def run(model, rows):
 
 
 def fitted(*steps, classifier=None):
-    pipeline = make_pipeline(*steps, classifier or MomentClassifier(choose="moments"))
+    pipeline = make_pipeline(*steps, classifier or MomentClassifier(learn_from="moments"))
     rows = frame()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a bad model is good enough
@@ -104,7 +104,7 @@ def test_a_binner_before_a_line(encoding):
 
 
 def test_a_scorecard_after_steps():
-    card = ScorecardClassifier("auc", train_on="counts", cv=2)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=2)
     steps = ColumnTransformer(
         [("filled", SimpleImputer(), ["a"]), ("drop", "drop", ["b"])], remainder="passthrough"
     )
@@ -154,7 +154,7 @@ def test_missing_is_a_category_if_training_rows_had_it():
     steps = ColumnTransformer([("n", numbers, ["b"]), ("t", OneHotEncoder(), ["it's"])])
     rows = frame()
     rows.loc[::3, "b"] = np.nan
-    pipeline = make_pipeline(steps, MomentClassifier(choose="moments")).fit(rows, labels(rows))
+    pipeline = make_pipeline(steps, MomentClassifier(learn_from="moments")).fit(rows, labels(rows))
     answer = run(to_onnx(pipeline, missing_text="?"), rows)
     np.testing.assert_allclose(answer["score"], pipeline.decision_function(rows), atol=1e-12)
 

@@ -51,7 +51,7 @@ def test_several_classes_have_probabilities_however_far_out_a_row_is(fitted):
 
 def test_features_far_from_zero_keep_their_digits_in_float32():
     X = 1e6 + np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    classifier = MomentClassifier(choose="moments").fit(X, [0, 0, 1, 1])
+    classifier = MomentClassifier(learn_from="moments").fit(X, [0, 0, 1, 1])
     with pytest.warns(Float32PrecisionWarning):  # these features happen to fit in float32
         model = to_onnx(classifier, dtype="float32")
     _, _, score = run(model, X.astype(np.float32))
@@ -60,7 +60,7 @@ def test_features_far_from_zero_keep_their_digits_in_float32():
 
 def test_by_default_labels_are_those_of_the_estimator_far_from_zero():
     X, y = blobs(center=1e9)
-    classifier = MomentClassifier(choose="moments").fit(X, y)
+    classifier = MomentClassifier(learn_from="moments").fit(X, y)
     label, _, score = run(to_onnx(classifier), X)
     assert score.dtype == np.float64
     assert label.tolist() == classifier.predict(X).tolist()
@@ -69,7 +69,7 @@ def test_by_default_labels_are_those_of_the_estimator_far_from_zero():
 @pytest.mark.parametrize("signs", [(1.0, 1.0), (1.0, -1.0)])  # of the second, the intercept is 0
 def test_float32_warns_where_it_changes_labels(signs):
     X, y = blobs(center=1e9, signs=signs)
-    classifier = MomentClassifier(choose="moments").fit(X, y)
+    classifier = MomentClassifier(learn_from="moments").fit(X, y)
     with pytest.warns(Float32PrecisionWarning, match='dtype="float64"') as caught:
         model = to_onnx(classifier, dtype="float32")
     assert caught[0].filename == __file__
@@ -80,7 +80,7 @@ def test_float32_warns_where_it_changes_labels(signs):
 @pytest.mark.parametrize("center", [0.0, 100.0])
 def test_float32_does_not_warn_where_its_digits_are_enough(center):
     X, y = blobs(center)
-    classifier = MomentClassifier(choose="moments").fit(X, y)
+    classifier = MomentClassifier(learn_from="moments").fit(X, y)
     label, _, _ = run(to_onnx(classifier, dtype="float32"), X.astype(np.float32))
     assert (label == classifier.predict(X)).mean() > 0.999
 

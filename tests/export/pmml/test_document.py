@@ -124,7 +124,7 @@ def test_levels_that_share_a_cell(java):
     binner = Binner(min_level_rows=1).fit(town)
     counts = BinCounts.of(binner, town, np.arange(30) % 2)
     grouped = counts.rebin(merge={"x0": [("Graz", "Wien")]}, other={"x0": ["Rom"]})
-    classifier = ScorecardClassifier().fit_moments(grouped)
+    classifier = ScorecardClassifier().fit_summary(grouped)
     points = np.array([7.0, 5.0, 3.0, 2.0])
     classifier.cards_ = (replace(classifier.card_, columns=(points,)),)
     document = to_pmml(classifier, columns=["town"])
@@ -233,13 +233,13 @@ def test_columns_may_have_other_names(java):
 
 def test_what_is_refused():
     with pytest.raises(TypeError, match=r"writes scorecards, not a MomentClassifier: .*to_onnx"):
-        to_pmml(MomentClassifier(choose="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+        to_pmml(MomentClassifier(learn_from="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
     with pytest.raises(ValueError, match="has 3, one for each class: fit and export a card for"):
         to_pmml(card_problems.fitted_card(3))
     with pytest.raises(ValueError, match="5 different names"):
         to_pmml(card_problems.fitted_card(), columns=["a"])
     rows = [["a\0b"], ["x"]] * 20
     counts = BinCounts.of(Binner(min_level_rows=1).fit(rows), rows, [0, 1] * 20)
-    classifier = ScorecardClassifier().fit_moments(counts)
+    classifier = ScorecardClassifier().fit_summary(counts)
     with pytest.raises(ValueError, match=r"XML cannot hold the text 'a\\x00b'"):
         to_pmml(classifier)

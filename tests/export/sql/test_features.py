@@ -166,7 +166,7 @@ def test_columns_without_influence_are_not_read():
 
 def test_columns_can_be_renamed_and_must_have_names():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    pipeline = make_pipeline(StandardScaler(), MomentClassifier(choose="moments"))
+    pipeline = make_pipeline(StandardScaler(), MomentClassifier(learn_from="moments"))
     pipeline.fit(X, X[:, 0] > 0)
     with pytest.raises(ValueError, match="without names of features: give columns="):
         to_sql(pipeline)
@@ -180,7 +180,7 @@ def test_columns_can_be_renamed_and_must_have_names():
 def test_null_stays_null_in_a_line_without_an_imputer():
     frame = pd.DataFrame({"x": np.arange(40.0), "t": ["a", "b"] * 20})
     y = np.arange(40) > 19
-    scaled = make_pipeline(StandardScaler(), MomentClassifier("auc", choose="moments"))
+    scaled = make_pipeline(StandardScaler(), MomentClassifier("auc", learn_from="moments"))
     scaled.fit(frame[["x"]], y)
     given = pd.DataFrame({"x": [None, 3.0]}, dtype=float)
     result = run_duckdb(to_sql(scaled).select("t"), given)  # NaN, which is not NULL to DuckDB
@@ -188,7 +188,7 @@ def test_null_stays_null_in_a_line_without_an_imputer():
     assert None not in result[1]
     # A category that would raise an error in Python gives NULL.
     encoder = OneHotEncoder(sparse_output=False, drop="first")
-    encoded = make_pipeline(encoder, MomentClassifier("auc", choose="moments"))
+    encoded = make_pipeline(encoder, MomentClassifier("auc", learn_from="moments"))
     encoded.fit(frame[["t"]], np.arange(40) % 6 % 2 > 0)
     result = run_duckdb(to_sql(encoded).select("t"), pd.DataFrame({"t": ["a", "new", None]}))
     assert result[1:] == [(None, None, None)] * 2

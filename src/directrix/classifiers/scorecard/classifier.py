@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import Direction
 
-_TRAIN_ON = ("rows", "counts")
+_LEARN_FROM = ("rows", "counts")
 
 
 class ScorecardClassifier(CardModel):
@@ -59,7 +59,7 @@ class ScorecardClassifier(CardModel):
     binner : "auto" or Binner
         How columns are cut, special values among them; it is cloned and fitted. To keep one that is
         fitted, give ``sklearn.frozen.FrozenEstimator(binner)``.
-    train_on : {"rows", "counts"}
+    learn_from : {"rows", "counts"}
         "rows" tries both kinds of candidates. "counts" only those in closed form: faster, with
         nothing but counts of bins, and mostly a little behind.
     cv : int, splitter or splits
@@ -140,7 +140,7 @@ class ScorecardClassifier(CardModel):
         *,
         positive: Any = None,
         binner: Any = "auto",
-        train_on: str = "rows",
+        learn_from: str = "rows",
         cv: Any = 5,
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
@@ -157,7 +157,7 @@ class ScorecardClassifier(CardModel):
         self.metric = metric
         self.positive = positive
         self.binner = binner
-        self.train_on = train_on
+        self.learn_from = learn_from
         self.cv = cv
         self.max_crosses = max_crosses
         self.max_columns = max_columns
@@ -188,13 +188,13 @@ class ScorecardClassifier(CardModel):
 
         The first pass samples rows of each class: from the sample come bins, crosses and candidates
         as `fit` makes them. The second corrects the best candidates by their gradients over all
-        rows or, with ``train_on="counts"``, counts pairs of bins. The third counts held-out scores
-        in histograms of all rows, which give the card, the threshold, the rates and the
+        rows or, with ``learn_from="counts"``, counts pairs of bins. The third counts held-out
+        scores in histograms of all rows, which give the card, the threshold, the rates and the
         probabilities. With a guarantee, one more fold is set apart in all passes.
 
-        With ``refine=0`` there is no second pass, nor with ``train_on="counts"`` and a binner that
-        is fitted (see `binner`): its cells are counted in the first. With `counts` there is only
-        the last.
+        With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner
+        that is fitted (see `binner`): its cells are counted in the first. With `counts` there is
+        only the last.
 
         Parameters
         ----------
@@ -220,15 +220,15 @@ class ScorecardClassifier(CardModel):
         from directrix.engines.table_plan import TablePlan
 
         self._check_parameters([resolve(self.metric)])
-        if self.max_columns is not None and (self.train_on == "counts" or counts is not None):
-            msg = "max_columns= needs rows to choose by: leave counts out, and use train_on='rows'"
+        if self.max_columns is not None and (self.learn_from == "counts" or counts is not None):
+            msg = "max_columns= needs rows to choose by: leave counts out; learn_from='rows'"
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, TablePlan)
         n_folds = fit.passes.fold.n_folds
-        cards = CardSourceFit(fit, self._settings, self.binner, self.train_on, self._two_labels)
+        cards = CardSourceFit(fit, self._settings, self.binner, self.learn_from, self._two_labels)
         if counts is None:
             made = cards.run()
         elif counts.n_folds == n_folds:
@@ -245,7 +245,7 @@ class ScorecardClassifier(CardModel):
         self._set_source_fit(made.fit, weight, log)
         return self
 
-    def fit_moments(self, counts: BinCounts) -> Self:
+    def fit_summary(self, counts: BinCounts) -> Self:
         """Fit to counts of bins alone: an additive card in closed form, from no row.
 
         The ridge and the trade-off are chosen by the risk of normal scores on folds of the counts;
@@ -312,8 +312,8 @@ class ScorecardClassifier(CardModel):
 
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that are wrong or do not go together."""
-        if self.train_on not in _TRAIN_ON:
-            msg = f"train_on must be one of {', '.join(_TRAIN_ON)}, not {self.train_on!r}"
+        if self.learn_from not in _LEARN_FROM:
+            msg = f"learn_from must be one of {', '.join(_LEARN_FROM)}, not {self.learn_from!r}"
             raise ValueError(msg)
         if isinstance(self.binner, str) and self.binner != "auto":
             msg = f"binner must be 'auto' or a Binner, not {self.binner!r}"
@@ -332,7 +332,7 @@ class ScorecardClassifier(CardModel):
     def _settings(self, bins: Sequence[Bins], n_classes: int = 2) -> CardSettings:
         """Return how a card of these bins is made."""
         return CardSettings(
-            self.train_on,
+            self.learn_from,
             self.max_crosses,
             self._directions(bins, n_classes),
             self.max_columns,

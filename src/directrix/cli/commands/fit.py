@@ -177,7 +177,7 @@ def _fit_summaries(
     if prior is not None:
         moments = moments.with_prior(prior)
     _require_two_classes(moments.classes.tolist())
-    model = MomentClassifier(metric, positive=label).fit_moments(moments)
+    model = MomentClassifier(metric, positive=label).fit_summary(moments)
     return model, f"from a summary of {moments.count:,} rows"
 
 

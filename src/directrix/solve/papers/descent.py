@@ -231,7 +231,7 @@ def newton_cg(
 # ── L-BFGS with a Wolfe line search, as in Ghanbari, Li and Scheinberg 2019, §4 ───────────────────
 
 
-def papers_lbfgs(
+def wolfe_lbfgs(
     objective: Objective,
     start: FloatArray,
     *,

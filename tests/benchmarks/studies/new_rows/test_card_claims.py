@@ -27,7 +27,9 @@ def test_the_generated_population_has_rare_positives_and_missing_values(rows):
 
 def test_the_rebuilt_line_is_near_what_a_report_compares_with(rows):
     X, y = rows
-    fitted = ScorecardClassifier("auc", train_on="counts", max_crosses=0).fit(X[:1_500], y[:1_500])
+    fitted = ScorecardClassifier("auc", learn_from="counts", max_crosses=0).fit(
+        X[:1_500], y[:1_500]
+    )
     chosen = next(
         tried for tried in fitted.report_.tried if tried.name == fitted.report_.chosen
     ).metric
@@ -40,7 +42,7 @@ def test_the_rebuilt_line_is_near_what_a_report_compares_with(rows):
 def test_every_variant_is_a_card():
     made = [card("simulated", variant) for variant in VARIANTS]
     assert made[2].monotone == {"debt": "increasing", "income": "decreasing"}
-    assert [each.train_on for each in made].count("counts") == 3
+    assert [each.learn_from for each in made].count("counts") == 3
 
 
 def test_models_are_compared_at_their_best_thresholds():

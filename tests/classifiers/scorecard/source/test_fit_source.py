@@ -16,7 +16,7 @@ from directrix.engines import HashFolds
 from directrix.engines.table_plan import TablePlan
 from directrix.exceptions.columns import ColumnNotFoundError
 
-ADDITIVE = {"train_on": "rows", "max_crosses": 0, "cv": 2}
+ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "cv": 2}
 TWO_FOLDS = HashFolds(2, key="id")
 
 
@@ -97,7 +97,7 @@ def test_everything_that_a_column_can_hold():
     assert np.isfinite(card.decision_function(new)).all()
     assert card.classes_.tolist() == [False, True]
     assert np.ptp(card.card_.columns[4]) == 0.0  # of the constant
-    in_memory = ScorecardClassifier("auc", train_on="counts", cv=3).fit(
+    in_memory = ScorecardClassifier("auc", learn_from="counts", cv=3).fit(
         rows[options["features"]], y
     )
     correlation = np.corrcoef(card.decision_function(new), in_memory.decision_function(new))
@@ -107,7 +107,7 @@ def test_everything_that_a_column_can_hold():
 def test_columns_without_names():
     rows = frame()
     array = np.column_stack([rows["age"], rows["member"], rows["y"] == "yes"]).astype(float)
-    card = ScorecardClassifier("auc", train_on="counts", cv=3).fit_source(array, target=2)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=3).fit_source(array, target=2)
     assert card.n_features_in_ == 2
     assert not hasattr(card, "feature_names_in_")
     assert np.isfinite(card.decision_function(array[:, :2])).all()
@@ -252,7 +252,7 @@ def test_rows_that_a_guarantee_sets_apart_are_not_seen():
         (frame().assign(w=0.0), {"weight": "w"}, "there are no rows to learn from"),
         (frame().assign(w=np.nan), {"weight": "w"}, "weight= must be finite"),
         (frame().iloc[:4], {}, "has no rows of one class: there are too few"),
-        (frame().iloc[:4], {"card": {"train_on": "rows"}}, "has no rows of one class"),
+        (frame().iloc[:4], {"card": {"learn_from": "rows"}}, "has no rows of one class"),
         (frame(), {"card": {"time_budget": 9.0}}, "fit_source has no time_budget="),
         (frame(), {"card": {"max_columns": 2}}, "max_columns= needs rows to choose by"),
         (frame(), {"refine": -1}, "refine must be a whole number, 0 or more, not -1"),

@@ -38,12 +38,12 @@ def counts_of(rows, fold=None):
 @pytest.mark.parametrize(
     ("options", "passes"),
     [
-        ({"card": {"train_on": "counts"}}, 3),
-        ({"card": {"train_on": "counts", "binner": "frozen"}}, 2),
+        ({"card": {"learn_from": "counts"}}, 3),
+        ({"card": {"learn_from": "counts", "binner": "frozen"}}, 2),
         ({"counts": "counts"}, 1),
-        ({"card": {"train_on": "rows", "max_crosses": 0}}, 3),
-        ({"card": {"train_on": "rows", "max_crosses": 0}, "refine": 0}, 2),
-        ({"card": {"train_on": "rows", "max_crosses": 0}, "refine": 2}, 4),
+        ({"card": {"learn_from": "rows", "max_crosses": 0}}, 3),
+        ({"card": {"learn_from": "rows", "max_crosses": 0}, "refine": 0}, 2),
+        ({"card": {"learn_from": "rows", "max_crosses": 0}, "refine": 2}, 4),
     ],
     ids=["counts", "known bins", "counts given", "rows", "no correction", "two corrections"],
 )
@@ -53,7 +53,9 @@ def test_there_are_as_many_passes_as_documented(options, passes):
         options["card"]["binner"] = FrozenEstimator(Binner().fit(frame()[FEATURES]))
     if "counts" in options:
         options["counts"] = counts_of(frame())
-    source = Parts(*parts(frame(900, 5) if options["card"].get("train_on") == "rows" else frame()))
+    source = Parts(
+        *parts(frame(900, 5) if options["card"].get("learn_from") == "rows" else frame())
+    )
     card = fit(source, **options)
     assert source.times == passes
     assert np.ptp(points(card)) > 1.0
