@@ -469,7 +469,7 @@ FITS = {
 #: Other calls that warn.
 CALLS = {
     "contradicted direction": (
-        lambda: DirectClassifier("auc", cv=2, signs={0: -1}).fit(*rows()),
+        lambda: DirectClassifier("auc", cv=2, monotone={0: "decreasing"}).fit(*rows()),
         DirectionWarning,
     ),
     "rows of one class": (

@@ -41,8 +41,8 @@ X_test, y_test = table[1::2], fraud[1::2]
 # %%
 # Train for the recall of the top 1 %
 # -----------------------------------
-# ``learn_from="counts"`` tries candidates in closed form only, which is fast. The report compares the
-# card with logistic regression on the same bins and without bins, all on held-out rows.
+# ``learn_from="counts"`` tries candidates in closed form only, which is fast. The report compares
+# the card with logistic regression on the same bins and without bins, all on held-out rows.
 
 metric = RecallAtK(0.01)
 options = {"learn_from": "counts", "max_crosses": 0}

@@ -166,7 +166,7 @@ def test_columns_that_are_missing_are_named_with_similar_ones(member):
     assert info.value.similar == ("incomes",)
     changed = {"monotone": {"incone": "increasing"}}
     if isinstance(member, DirectClassifier):
-        changed = {"signs": {"incone": 1}}
+        changed = {"monotone": {"incone": "increasing"}}
     with pytest.raises(ColumnNotFoundError, match="did you mean 'income'"):
         copy_of(member, **changed).fit(frame, Y)
 

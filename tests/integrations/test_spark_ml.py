@@ -80,7 +80,7 @@ def physical_plan(frame):
 # The threads of Spark's own search, which it does not close.
 @pytest.mark.filterwarnings("ignore:unclosed running multiprocessing pool:ResourceWarning")
 def test_a_pipeline_is_cross_validated_saved_loaded_and_scored(rows, tmp_path):
-    classifier = SparkMomentClassifier(learn_from="moments")
+    classifier = SparkMomentClassifier(learnFrom="moments")
     metrics = ["auc", RecallAtFPR(0.1)]
     search = CrossValidator(
         estimator=Pipeline(stages=[assembler(), classifier]),
@@ -114,7 +114,7 @@ def test_a_pipeline_is_cross_validated_saved_loaded_and_scored(rows, tmp_path):
 
 
 def test_scoring_leaves_python_out(vectors):
-    model = SparkMomentClassifier(learn_from="moments").fit(vectors)
+    model = SparkMomentClassifier(learnFrom="moments").fit(vectors)
     plan = physical_plan(model.transform(vectors))
     assert plan.count("zip_with") == 1  # the score, which three columns are made of
     assert not [
@@ -148,7 +148,7 @@ def test_rows_choose_as_fit_source_does(vectors, weight):
 
 def test_weights_count(vectors):
     weighted, not_weighted = (
-        SparkMomentClassifier(learn_from="moments", weightCol=weight).fit(vectors)
+        SparkMomentClassifier(learnFrom="moments", weightCol=weight).fit(vectors)
         for weight in ("w", "")
     )
     assert weighted.classifier.moments_.weight == pytest.approx(WEIGHT.sum())
@@ -157,13 +157,13 @@ def test_weights_count(vectors):
 
 @pytest.mark.parametrize("shrinkage", ["cv", 0.25])
 def test_shrinkage_is_passed_on(vectors, shrinkage):
-    model = SparkMomentClassifier(learn_from="moments", shrinkage=shrinkage).fit(vectors)
+    model = SparkMomentClassifier(learnFrom="moments", shrinkage=shrinkage).fit(vectors)
     assert model.classifier.shrinkage == shrinkage
     assert model.classifier.moments_.folded == (shrinkage == "cv")
 
 
 def test_a_prediction_is_a_label(vectors):
-    model = SparkMomentClassifier(labelCol="odd", learn_from="moments").fit(vectors)
+    model = SparkMomentClassifier(labelCol="odd", learnFrom="moments").fit(vectors)
     (prediction,) = scored(model.transform(vectors), "prediction")
     assert set(prediction) == {1.0, 3.0}
     assert (prediction == LABEL).mean() > 0.75
@@ -181,10 +181,10 @@ def test_features_may_be_arrays_and_sparse_vectors(session, vectors):
     ]
     names = ["id", "list", "sparse", "label"]
     frame = session.createDataFrame(rows, names)
-    expected = SparkMomentClassifier(learn_from="moments").fit(vectors)
+    expected = SparkMomentClassifier(learnFrom="moments").fit(vectors)
     (scores,) = scored(expected.transform(vectors), "rawPrediction")
     for name in ("list", "sparse"):
-        model = SparkMomentClassifier(learn_from="moments", featuresCol=name).fit(frame)
+        model = SparkMomentClassifier(learnFrom="moments", featuresCol=name).fit(frame)
         (raw,) = scored(model.transform(frame), "rawPrediction")
         np.testing.assert_allclose(raw, scores, atol=1e-9)
 
@@ -195,7 +195,7 @@ def test_features_may_be_arrays_and_sparse_vectors(session, vectors):
 def test_columns_are_named_by_params(vectors):
     renamed = vectors.withColumnRenamed("features", "x.y")
     classifier = (
-        SparkMomentClassifier(learn_from="moments")
+        SparkMomentClassifier(learnFrom="moments")
         .setFeaturesCol("x.y")
         .setLabelCol("label")
         .setPredictionCol("p")
@@ -227,7 +227,7 @@ def test_an_estimator_is_saved_and_loaded(session, tmp_path):
 
 
 def test_a_model_is_saved_and_loaded(vectors, tmp_path):
-    model = SparkMomentClassifier(metric=RecallAtFPR(0.1), learn_from="moments").fit(vectors)
+    model = SparkMomentClassifier(metric=RecallAtFPR(0.1), learnFrom="moments").fit(vectors)
     model.save(str(tmp_path / "m"))
     model.write().overwrite().save(str(tmp_path / "m"))
     loaded = SparkLinearModel.load(str(tmp_path / "m"))
@@ -255,7 +255,7 @@ def test_defaults_are_those_of_the_classifier():
 
 
 def test_columns_that_do_not_fit_are_refused_in_words(vectors):
-    estimator = SparkMomentClassifier(learn_from="moments")
+    estimator = SparkMomentClassifier(learnFrom="moments")
     with pytest.raises(TypeError, match=r"column 'a' holds double, not vectors: .*VectorAssembler"):
         estimator.copy({estimator.featuresCol: "a"}).fit(vectors)
     texts = vectors.withColumn("label", F.col("label").cast("string"))
@@ -269,7 +269,7 @@ def test_settings_are_refused_in_words(vectors):
     with pytest.raises(ValueError, match="no metric named 'acu'"):
         SparkMomentClassifier(metric="acu")
     with pytest.raises(ValueError, match="learn_from must be 'rows' or 'moments'"):
-        SparkMomentClassifier(choose="both").fit(vectors)
+        SparkMomentClassifier(learnFrom="both").fit(vectors)
     with pytest.raises(TypeError, match="shrinkage"):
         SparkMomentClassifier(shrinkage=[1])
     with pytest.raises(AttributeError, match="metrics"):
@@ -277,14 +277,14 @@ def test_settings_are_refused_in_words(vectors):
 
 
 def test_a_vector_of_another_length_is_refused(session, vectors):
-    model = SparkMomentClassifier(learn_from="moments").fit(vectors)
+    model = SparkMomentClassifier(learnFrom="moments").fit(vectors)
     shorter = session.createDataFrame([(Vectors.dense([1.0, 2.0]), 0)], ["features", "label"])
     with pytest.raises(Exception, match="a vector of features does not have 3 values"):
         model.transform(shorter).collect()
 
 
 def test_nan_stays_nan(session, vectors):
-    model = SparkMomentClassifier(learn_from="moments").fit(vectors)
+    model = SparkMomentClassifier(learnFrom="moments").fit(vectors)
     holed = session.createDataFrame([(Vectors.dense([1.0, np.nan, 2.0]), 0)], ["features", "label"])
     (row,) = model.transform(holed).collect()
     assert np.isnan(row["prediction"])

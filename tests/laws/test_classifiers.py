@@ -154,7 +154,7 @@ def test_scores_predictions_and_probabilities_agree(row, learn_from, n, d):
     assert apart.sum() > 450
     assert ours.calibration_.how
     assert ours.operating_point_.metric == row.example
-    assert (ours.operating_point_.empirical is None) == (choose == "moments")
+    assert (ours.operating_point_.empirical is None) == (learn_from == "moments")
 
 
 @any_line

@@ -47,7 +47,7 @@ SPLITS = list(StratifiedKFold(3).split(X, Y))
 METRIC = "recall@fpr=0.1"
 CLASSIFIERS = {
     "direct": DirectClassifier(METRIC, cv=SPLITS),
-    "direct, signs": DirectClassifier(METRIC, cv=SPLITS, signs={0: 1}),
+    "direct, monotone": DirectClassifier(METRIC, cv=SPLITS, monotone={0: "increasing"}),
     "card": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0),
     "card, integer": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0, points="integer"),
     "card, double odds": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0, points="pdo"),

@@ -68,10 +68,10 @@ class DirectClassifier(MetricClassifier):
         any case.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
-    signs : dict, optional
-        Signs that coefficients keep: from names or positions of features to 1 for those whose score
-        may only rise, −1 for those whose score may only fall. Of two classes the score is that of
-        the positive one; with more, that of each. In `fit` only.
+    monotone : dict, optional
+        Directions that scores keep: from names or positions of features to "increasing" or
+        "decreasing". Of two classes the score is that of the positive one; with more, that of each.
+        In `fit` only.
     n_jobs : int, optional
         Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
         not depend on it. It pays from some ten thousand rows on.
@@ -127,7 +127,7 @@ class DirectClassifier(MetricClassifier):
         limits: Mapping[str, float] | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
-        signs: Mapping[Any, int] | None = None,
+        monotone: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
         warn_baseline: bool = True,
         verbose: int = 0,
@@ -139,7 +139,7 @@ class DirectClassifier(MetricClassifier):
         self.limits = limits
         self.time_budget = time_budget
         self.class_weight = class_weight
-        self.signs = signs
+        self.monotone = monotone
         self.n_jobs = n_jobs
         self.warn_baseline = warn_baseline
         self.verbose = verbose
@@ -184,8 +184,8 @@ class DirectClassifier(MetricClassifier):
         from directrix.engines.plan import Plan
 
         self._check_parameters([resolve(self.metric)])
-        if self.signs is not None:
-            msg = "fit_source has no signs=: leave them out, or use fit"
+        if self.monotone is not None:
+            msg = "fit_source has no monotone= for lines: leave it out, or use fit"
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
@@ -209,7 +209,7 @@ class DirectClassifier(MetricClassifier):
         keyed = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv, binary=False)
         self._set_feature_scales(keyed)
         names = getattr(self, "feature_names_in_", None)
-        signs = Signs.of(self.signs, names, self.n_features_in_)
+        signs = Signs.of(self.monotone, names, self.n_features_in_)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         return PreparedFit(keyed, NumberDesign(signs, self.n_jobs))
 

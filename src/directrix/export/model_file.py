@@ -246,9 +246,11 @@ def _numbers(rates: list[float | None]) -> list[float]:
 # ── The file ──────────────────────────────────────────────────────────────────────────────────────
 
 #: Parameters that the first files do not have; they are set to their defaults.
-_LATER_PARAMS = {"limits", "positive", "signs"}
+_LATER_PARAMS = {"limits", "monotone", "positive"}
 #: The same, of one class.
 _LATER_PARAMS_OF = {"SmoothClassifier": {"kernel", "kernel_params"}}
+#: Parameters that the first files have under other names.
+_RENAMED_PARAMS = {"choose": "learn_from", "signs": "monotone", "train_on": "learn_from"}
 _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,
@@ -337,9 +339,8 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     named = names is None or (is_list_of(names, is_text) and len(names) == n_features)
     require(named, f"its feature names are not {n_features} names")
     classifier_type = CLASSIFIERS[name]
-    _check_param_names(header["params"], classifier_type)
     state = ModelState(
-        params={name: from_plain(value) for name, value in header["params"].items()},
+        params=_params(header["params"], classifier_type),
         classes=classes_of(header).copy(),
         n_features=n_features,
         feature_names=None if names is None else tuple(names),
@@ -351,13 +352,19 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     return classifier_type.from_state(state)
 
 
-def _check_param_names(params: Any, classifier_type: Any) -> None:
-    """Check that a file has the parameters of a classifier, but for those of later versions."""
-    known = set(model_params(classifier_type()))
-    name = classifier_type.__name__
-    later = _LATER_PARAMS | _LATER_PARAMS_OF.get(name, set())
-    complete = isinstance(params, dict) and known - later <= set(params) <= known
+def _params(written: Any, classifier_type: Any) -> dict[str, Any]:
+    """Return the parameters of a file under the names of today, after checking that none lacks."""
+    known, name = set(model_params(classifier_type())), classifier_type.__name__
+    later = (_LATER_PARAMS | _LATER_PARAMS_OF.get(name, set())) & known
+    is_mapping = isinstance(written, dict)
+    params = {_RENAMED_PARAMS.get(key, key): key for key in written} if is_mapping else {}
+    complete = is_mapping and len(params) == len(written) and known - later <= set(params) <= known
     require(complete, f"its parameters are not those of {name}")
+    values = {param: from_plain(written[key]) for param, key in params.items()}
+    if "signs" in written and values["monotone"] is not None:
+        words = {1: "increasing", -1: "decreasing"}
+        values["monotone"] = {key: words.get(sign) for key, sign in values["monotone"].items()}
+    return values
 
 
 LAYOUT = Layout(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # ── Signs that users ask coefficients to keep ─────────────────────────────────────────────────────
 
+_SIGNS = {"increasing": 1, "decreasing": -1}
+
 
 @dataclass(frozen=True)
 class Signs:
@@ -39,23 +41,26 @@ class Signs:
     signs: tuple[int, ...]
 
     @classmethod
-    def of(cls, signs: Any, names: Sequence[str] | None, n_features: int) -> Signs | None:
-        """Return the signs that a user gave; None if there are none.
+    def of(cls, monotone: Any, names: Sequence[str] | None, n_features: int) -> Signs | None:
+        """Return the signs of the directions that a user gave; None if there are none.
 
-        ``signs``: from names or positions of features to 1 or −1. ``names``: of the features, if
-        they have some.
+        ``monotone``: from names or positions of features to "increasing" or "decreasing".
+        ``names``: of the features, if they have some.
         """
         known = [""] * n_features if names is None else list(names)
-        found = _by_position(signs, known, "signs", "features to 1 or -1")
-        for position, sign in found.items():
-            if isinstance(sign, bool) or sign not in (1, -1):
+        found = _by_position(monotone, known)
+        for position, direction in found.items():
+            if not (isinstance(direction, str) and direction in _SIGNS):
                 name = known[position] or position
-                msg = f"the sign of feature {name!r} must be 1 or -1, not {sign!r}"
+                msg = (
+                    f"the direction of feature {name!r} must be 'increasing' or 'decreasing', not "
+                    f"{direction!r}"
+                )
                 raise ValueError(msg)
         if not found:
             return None
         labels = tuple((known[k] or f"feature {k}", k) for k in found)
-        return cls(n_features, labels, tuple(int(sign) for sign in found.values()))
+        return cls(n_features, labels, tuple(_SIGNS[direction] for direction in found.values()))
 
     @property
     def array(self) -> IntArray:
@@ -65,7 +70,7 @@ class Signs:
     @property
     def requested(self) -> list[tuple[str, str]]:
         """Name and direction of each feature."""
-        words = {1: "increasing", -1: "decreasing"}
+        words = {sign: direction for direction, sign in _SIGNS.items()}
         pairs = zip(self.positions, self.signs, strict=True)
         return [(name, words[sign]) for (name, _), sign in pairs]
 
@@ -77,22 +82,19 @@ class Signs:
         return array
 
 
-def _by_position(given: Any, names: Sequence[str], parameter: str, what: str) -> dict[int, Any]:
-    """Return what a user asks of columns, given by name or position, in the order of the columns.
-
-    ``parameter`` is its name, and ``what`` the mapping in words, for errors.
-    """
-    if given is None:
+def _by_position(monotone: Any, names: Sequence[str]) -> dict[int, Any]:
+    """Return the directions that a user gave, by position and in the order of the columns."""
+    if monotone is None:
         return {}
-    if not isinstance(given, Mapping):
-        msg = f"{parameter} must be a dict from {what}, not {given!r}"
+    if not isinstance(monotone, Mapping):
+        msg = f"monotone must be a dict from columns to directions, not {monotone!r}"
         raise TypeError(msg)
     found: dict[int, Any] = {}
-    for key, value in given.items():
+    for key, value in monotone.items():
         position = column_position(key, names)
         if position in found:
             name = names[position] or position
-            msg = f"{parameter} names column {name!r} twice: give it one direction"
+            msg = f"monotone names column {name!r} twice: give it one direction"
             raise ValueError(msg)
         found[position] = value
     return dict(sorted(found.items()))
@@ -199,7 +201,7 @@ def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
     list of levels whose points may not fall in this order. ``bins``: of every column.
     """
     names = [each.name for each in bins]
-    found = _by_position(monotone, names, "monotone", "columns to directions")
+    found = _by_position(monotone, names)
     return [
         Direction(column, names[column], *_rising(bins[column], requested))
         for column, requested in found.items()

@@ -328,8 +328,8 @@ class RidgeMoments:
         if X.shape[1] > _MOST_FEATURES:
             msg = (
                 f"{X.shape[1]:,} bins are too many for a closed form, which solves for all of them "
-                f"at once (up to {_MOST_FEATURES:,}): use learn_from='rows', or a Binner with fewer "
-                "bins and a larger min_level_rows"
+                f"at once (up to {_MOST_FEATURES:,}): use learn_from='rows', or a Binner with "
+                "fewer bins and a larger min_level_rows"
             )
             raise ValueError(msg)
         means, covariances = [], []

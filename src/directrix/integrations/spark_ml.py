@@ -86,7 +86,7 @@ class SparkMomentClassifier(_LineEstimator):
         Metric to train for, by default "error". It is stored as text, so that it can be saved.
     shrinkage : "oas", "cv" or float
         Shrinkage of the covariances, by default "oas".
-    learn_from : "rows" or "moments"
+    learnFrom : "rows" or "moments"
         What chooses the candidate: the metric on held-out rows, the default, which reads the rows
         twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads them
         once.
@@ -108,7 +108,7 @@ class SparkMomentClassifier(_LineEstimator):
     """
 
     setShrinkage = setter("shrinkage", "the shrinkage: 'oas', 'cv', or a share from 0 to 1")
-    setLearnFrom = setter("learn_from", "what chooses the candidate: 'rows' or 'moments'")
+    setLearnFrom = setter("learnFrom", "what chooses the candidate: 'rows' or 'moments'")
 
     @keyword_only  # type: ignore[untyped-decorator]
     def __init__(
@@ -116,7 +116,7 @@ class SparkMomentClassifier(_LineEstimator):
         *,
         metric: Any = None,
         shrinkage: str | float | None = None,
-        learn_from: str | None = None,
+        learnFrom: str | None = None,
         featuresCol: str | None = None,
         labelCol: str | None = None,
         weightCol: str | None = None,
@@ -125,14 +125,14 @@ class SparkMomentClassifier(_LineEstimator):
         rawPredictionCol: str | None = None,
     ) -> None:
         super().__init__()
-        self._setDefault(metric="error", shrinkage="oas", learn_from="rows")
+        self._setDefault(metric="error", shrinkage="oas", learnFrom="rows")
         self._with_params(**self._input_kwargs)
 
     def _fit_classifier(self, rows: Any, roles: dict[str, Any]) -> MomentClassifier:
         classifier = MomentClassifier(
             resolve(self.getMetric()),
             shrinkage=self.getShrinkage(),
-            choose=self.getLearnFrom(),
+            learn_from=self.getLearnFrom(),
         )
         if self.getLearnFrom() == "moments":
             fold = HashFolds(_FOLDS) if self.getShrinkage() == "cv" else None

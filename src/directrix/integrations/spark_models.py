@@ -106,7 +106,7 @@ class LineParams(OutputParams, TrainingParams):
     shrinkage = param(
         "shrinkage", "shrinkage of covariances: 'oas', 'cv', or a share from 0 to 1", _shrinkage
     )
-    choose = param("learn_from", "what chooses the candidate: 'rows' or 'moments'")
+    learnFrom = param("learnFrom", "what chooses the candidate: 'rows' or 'moments'")
 
     def getShrinkage(self) -> str | float:
         """Return the shrinkage of the covariances."""
@@ -115,7 +115,7 @@ class LineParams(OutputParams, TrainingParams):
 
     def getLearnFrom(self) -> str:
         """Return what chooses the candidate."""
-        return str(self.getOrDefault(self.learn_from))
+        return str(self.getOrDefault(self.learnFrom))
 
 
 class CardParams(OutputParams, HasInputCols, HasPredictionCol):

@@ -161,7 +161,9 @@ class TestBudget:
         assert "the cost sweep" in report.skipped
 
     def test_in_no_time_signs_have_no_effects(self):
-        report = DirectClassifier(time_budget=1e-9, signs={0: 1}).fit(*rows(100)).report_
+        report = (
+            DirectClassifier(time_budget=1e-9, monotone={0: "increasing"}).fit(*rows(100)).report_
+        )
         assert "the effects of directions" in report.skipped
         assert [effect.effect for effect in report.directions] == [None] * len(report.directions)
         assert "No time was left for" in str(report)
@@ -237,7 +239,9 @@ def test_signs_are_kept_in_any_unit(metric):
     y = X[:, 0] - X[:, 1] + rng.normal(size=400) > 1
     X = X * [1e-6, 1e6, 1.0] + [0.0, 1e9, 0.0]
     with pytest.warns(DirectionWarning, match="direction of 'feature 1'"):
-        fitted = DirectClassifier(metric, cv=3, signs={0: 1, 1: 1}).fit(X, y)
+        fitted = DirectClassifier(metric, cv=3, monotone={0: "increasing", 1: "increasing"}).fit(
+            X, y
+        )
     assert fitted.coef_[0, 0] > 0
     assert fitted.coef_[0, 1] == 0
     first, second, _ = fitted.report_.directions
@@ -250,6 +254,6 @@ def test_signs_of_names_and_of_no_source():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     frame = pd.DataFrame(X, columns=["a", "b"])
     with pytest.raises(ColumnNotFoundError, match="no column named 'c'"):
-        DirectClassifier(signs={"c": 1}).fit(frame, y)
-    with pytest.raises(ValueError, match="fit_source has no signs="):
-        DirectClassifier(signs={"a": 1}).fit_source(X, target=y)
+        DirectClassifier(monotone={"c": "increasing"}).fit(frame, y)
+    with pytest.raises(ValueError, match="fit_source has no monotone="):
+        DirectClassifier(monotone={"a": "increasing"}).fit_source(X, target=y)

@@ -7,8 +7,8 @@ from directrix.fitting.directions import Signs, column_position
 
 def test_names_and_positions_are_the_same():
     names = ["age", "income"]
-    by_name = Signs.of({"income": -1, "age": 1}, names, 2)
-    assert by_name == Signs.of({1: -1, 0: 1}, names, 2)
+    by_name = Signs.of({"income": "decreasing", "age": "increasing"}, names, 2)
+    assert by_name == Signs.of({1: "decreasing", 0: "increasing"}, names, 2)
     np.testing.assert_array_equal(by_name.array, [1, -1, 0])
     np.testing.assert_array_equal(by_name.only([1]), [0, -1, 0])
     assert by_name.requested == [("age", "increasing"), ("income", "decreasing")]
@@ -23,11 +23,11 @@ def test_no_signs_are_none():
     ("signs", "error", "message"),
     [
         ([1], TypeError, "must be a dict"),
-        ({"age": 2}, ValueError, "'age' must be 1 or -1, not 2"),
-        ({"age": True}, ValueError, "must be 1 or -1, not True"),
-        ({"age": 1, 0: 1}, ValueError, "twice"),
-        ({"height": 1}, ColumnNotFoundError, "no column named 'height'"),
-        ({7: 1}, ColumnNotFoundError, "no column named 7"),
+        ({"age": 1}, ValueError, "'age' must be 'increasing' or 'decreasing', not 1"),
+        ({"age": ["a", "b"]}, ValueError, "must be 'increasing' or"),
+        ({"age": "increasing", 0: "increasing"}, ValueError, "twice"),
+        ({"height": "increasing"}, ColumnNotFoundError, "no column named 'height'"),
+        ({7: "increasing"}, ColumnNotFoundError, "no column named 7"),
     ],
 )
 def test_wrong_signs_are_named(signs, error, message):

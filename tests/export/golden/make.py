@@ -48,7 +48,7 @@ CASES = {
             "recall@fpr=0.2",
             cv=3,
             positive="ja",
-            signs={"Länge": 1, "年": -1},
+            monotone={"Länge": "increasing", "年": "decreasing"},
             limits={"fpr": 0.3, "alerts": 0.5},
             guarantee=0.9,
         ),
@@ -59,7 +59,7 @@ CASES = {
         ScorecardClassifier(
             AveragePrecision(),
             binner=Binner(max_bins=6, special_values={"Betrag": [-999]}),
-            train_on="counts",
+            learn_from="counts",
             cv=3,
             monotone={"Betrag": "increasing"},
             max_crosses=1,

@@ -188,13 +188,13 @@ class ScorecardClassifier(CardModel):
 
         The first pass samples rows of each class: from the sample come bins, crosses and candidates
         as `fit` makes them. The second corrects the best candidates by their gradients over all
-        rows or, with ``learn_from="counts"``, counts pairs of bins. The third counts held-out scores
-        in histograms of all rows, which give the card, the threshold, the rates and the
+        rows or, with ``learn_from="counts"``, counts pairs of bins. The third counts held-out
+        scores in histograms of all rows, which give the card, the threshold, the rates and the
         probabilities. With a guarantee, one more fold is set apart in all passes.
 
-        With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner that
-        is fitted (see `binner`): its cells are counted in the first. With `counts` there is only
-        the last.
+        With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner
+        that is fitted (see `binner`): its cells are counted in the first. With `counts` there is
+        only the last.
 
         Parameters
         ----------
