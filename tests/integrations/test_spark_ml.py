@@ -20,11 +20,8 @@ if spark_cluster.why_not() is None:
     from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
     from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-    from directrix.integrations.spark_ml import (
-        SparkDirectClassifier,
-        SparkLinearModel,
-        SparkMomentClassifier,
-    )
+    from directrix.integrations.spark_ml import SparkDirectClassifier, SparkMomentClassifier
+    from directrix.integrations.spark_models import SparkLinearModel
 
 RNG = np.random.default_rng(11)
 N = 400
