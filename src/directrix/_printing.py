@@ -62,17 +62,9 @@ def html_table(
 ) -> str:
     """Return a table as HTML, all texts escaped.
 
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences of str
-    caption : str
-    highlighted : int, optional
-        Index of a row that gets the class "highlighted".
-    css : callable or None
-        Style of the cells of a column, by its index; None leaves it to a style sheet.
-    cell : callable
-        Returns a cell of `rows` as HTML.
+    highlighted: index of a row that gets the class "highlighted".
+    css: style of the cells of a column, by its index; None leaves it to a style sheet.
+    cell: returns a cell of `rows` as HTML.
 
     Examples
     --------

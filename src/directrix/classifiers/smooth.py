@@ -119,14 +119,8 @@ def validate_grid(given: Any, default: Sequence[float], name: str) -> tuple[floa
 class CandidateRecord(NamedTuple):
     """A candidate that was tried, and its metric on held-out rows.
 
-    Parameters
-    ----------
-    loss : Loss
-    alpha : float
-        Ridge.
-    ratio : float or None
-        Cost of a false positive, where 1 gives both classes equal weight.
-    metric : float
+    alpha: ridge.
+    ratio: cost of a false positive, where 1 gives both classes equal weight.
     """
 
     loss: Loss
@@ -138,14 +132,9 @@ class CandidateRecord(NamedTuple):
 class Step(NamedTuple):
     """One iteration of the final fit.
 
-    Parameters
-    ----------
-    value : float
-        Objective.
-    metric : float
-        Exact, on the training rows or a sample of them, at its best threshold.
-    seconds : float
-        Since the fit began.
+    value: objective.
+    metric: exact, on the training rows or a sample of them, at its best threshold.
+    seconds: since the fit began.
     """
 
     value: float

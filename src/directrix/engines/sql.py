@@ -56,11 +56,8 @@ class SqlQueries:
     def second(self, rows_of_first: Any) -> tuple[str, ...]:
         """Return the second query: products of features centred at the means of the first query.
 
-        Parameters
-        ----------
-        rows_of_first : list of dict or of tuple
-            Result of the first query, one row for each class. ValueError is raised if values are
-            missing or not finite.
+        rows_of_first: result of the first query, one row for each class. ValueError is raised if
+            values are missing or not finite.
 
         Returns
         -------

@@ -32,14 +32,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     Partial files that a killed process left behind are removed when the same file is written next.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write.
-
-    Yields
-    ------
-    binary file, open for writing
+    path: the file to write.
 
     Examples
     --------

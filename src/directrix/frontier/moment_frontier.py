@@ -168,11 +168,8 @@ class LinearModel(NamedTuple):
 class RocCurve(NamedTuple):
     """The ROC curve of a frontier: the highest recall of all lines at each false-positive rate.
 
-    Parameters
-    ----------
-    fpr, tpr : array of shape (n_points,)
-    coef : array of shape (n_points, d)
-        The line with the highest recall at each rate.
+    fpr, tpr: array of shape (n_points,).
+    coef (n_points, d): the line with the highest recall at each rate.
     """
 
     fpr: FloatArray
@@ -355,15 +352,10 @@ SHARES: tuple[float, ...] = tuple(float(share) for share in np.geomspace(1e-4, 1
 class ValidatedShrinkage(NamedTuple):
     """The shrinkage with the least held-out risk, and the risk of each that was tried.
 
-    Parameters
-    ----------
-    share : float
-        The shrinkage with the least risk: the share of a multiple of the identity in each
+    share: the shrinkage with the least risk: the share of a multiple of the identity in each
         covariance.
-    shares : array of shape (s,)
-        The shrinkages that were tried.
-    risks : array of shape (s,)
-        Held-out risk of each: the mean over folds, by weight.
+    shares (s,): the shrinkages that were tried.
+    risks (s,): Held-out risk of each: the mean over folds, by weight.
     """
 
     share: float

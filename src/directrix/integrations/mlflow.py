@@ -266,25 +266,15 @@ def save_model(
 ) -> None:
     """Save a fitted classifier as an MLflow model in a folder.
 
-    Parameters
-    ----------
-    classifier : classifier of directrix, fitted
-    path : str or path
-        A folder that does not exist, or is empty.
-    mlflow_model : mlflow.models.Model, optional
-        Metadata to add the flavors to; `log_model` gives it.
-    signature : mlflow.models.ModelSignature, optional
-        By default it has the columns of the classifier, with types that fit the input example.
-        False: no signature.
-    input_example : data frame or array, optional
-        A few rows, which are stored as text: give none that must not be read by others. By default
-        a scorecard has a row of its most frequent bins, and other classifiers have none.
-    pip_requirements : list of str or path, optional
-        By default directrix and its dependencies in the versions that are installed.
-    extra_pip_requirements : list of str or path, optional
-        Requirements besides the default ones.
-    metadata : dict, optional
-        Entries for the file ``MLmodel``.
+    path: a folder that does not exist, or is empty.
+    mlflow_model: metadata to add the flavors to; `log_model` gives it.
+    signature: by default it has the columns of the classifier, with types that fit the input
+        example. False: no signature.
+    input_example: a few rows, which are stored as text: give none that must not be read by others.
+        By default a scorecard has a row of its most frequent bins, and other classifiers have none.
+    pip_requirements: by default directrix and its dependencies in the versions that are installed.
+    extra_pip_requirements: requirements besides the default ones.
+    metadata: entries for the file ``MLmodel``.
 
     Raises
     ------
@@ -356,7 +346,6 @@ def log_model(
 
     Parameters
     ----------
-    classifier : classifier of directrix, fitted
     name : str
         Name of the model.
     registered_model_name : str, optional
@@ -410,13 +399,9 @@ def log_model(
 def load_model(model_uri: str | PathLike[str], dst_path: str | None = None) -> Any:
     """Load the classifier of a saved or logged model; its scores are equal to the last bit.
 
-    Parameters
-    ----------
-    model_uri : str or path
-        A folder, or a URI such as ``models:/credit@champion``, ``models:/credit/3`` or
+    model_uri: a folder, or a URI such as ``models:/credit@champion``, ``models:/credit/3`` or
         ``runs:/<run id>/<name>``.
-    dst_path : str, optional
-        An existing folder for the downloaded files; by default a temporary one.
+    dst_path: an existing folder for the downloaded files; by default a temporary one.
 
     Returns
     -------

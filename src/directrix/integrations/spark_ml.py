@@ -80,24 +80,15 @@ def _model_of(estimator: Any, model: Any) -> Any:
 class SparkMomentClassifier(_LineEstimator):
     """`MomentClassifier` as an estimator of Spark ML, for pipelines and cross-validation.
 
-    Parameters
-    ----------
-    metric : str or Metric
-        Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    shrinkage : "oas", "cv" or float
-        Shrinkage of the covariances, by default "oas".
-    learnFrom : "rows" or "moments"
-        What chooses the candidate: the metric on held-out rows, the default, which reads the rows
-        twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads them
-        once.
-    featuresCol : str
-        Column of vectors, or of arrays of numbers.
-    labelCol : str
-        Column of numbers, of two different values; the greater is the positive class.
-    weightCol : str, optional
-        Column of sample weights.
-    predictionCol, probabilityCol, rawPredictionCol : str
-        Columns that the model adds.
+    metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
+    shrinkage: shrinkage of the covariances, by default "oas".
+    learnFrom: what chooses the candidate: the metric on held-out rows, the default, which reads the
+        rows twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads
+        them once.
+    featuresCol: column of vectors, or of arrays of numbers.
+    labelCol: column of numbers, of two different values; the greater is the positive class.
+    weightCol: column of sample weights.
+    predictionCol, probabilityCol, rawPredictionCol: columns that the model adds.
 
     Examples
     --------
@@ -146,12 +137,9 @@ class SparkMomentClassifier(_LineEstimator):
 class SparkDirectClassifier(_LineEstimator):
     """`DirectClassifier` as an estimator of Spark ML, fitted in two passes over the rows.
 
-    Parameters
-    ----------
-    metric : str or Metric
-        Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    featuresCol, labelCol, weightCol, predictionCol, probabilityCol, rawPredictionCol : str
-        As in `SparkMomentClassifier`.
+    metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
+    featuresCol, labelCol, weightCol, predictionCol, probabilityCol, rawPredictionCol: as in
+        `SparkMomentClassifier`.
 
     Examples
     --------
@@ -195,24 +183,15 @@ class SparkScorecardClassifier(
     For other parameters of the classifier, call its ``fit_source`` with the data frame and give the
     fitted card to `SparkScorecardModel`.
 
-    Parameters
-    ----------
-    metric : str or Metric
-        Metric to train for, by default "error". It is stored as text, so that it can be saved.
-    learnFrom : "rows" or "counts"
-        As in `ScorecardClassifier`, by default "rows".
-    points : "pdo" or "integer", optional
-        What a point is worth; by default points are those of the trained line.
-    refine : int
-        Corrections of the candidates by all rows, by default 1, each with one pass.
-    inputCols : list of str, optional
-        Columns of the card, by default all but those of the label and the weight.
-    labelCol : str
-        Column of two labels, by default "label"; the greater is the positive class.
-    weightCol : str, optional
-        Column of sample weights.
-    pointsCol, rawPredictionCol, probabilityCol, predictionCol : str
-        Columns that the model adds; see `SparkScorecardModel`.
+    metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
+    learnFrom: as in `ScorecardClassifier`, by default "rows".
+    points: what a point is worth; by default points are those of the trained line.
+    refine: corrections of the candidates by all rows, by default 1, each with one pass.
+    inputCols: columns of the card, by default all but those of the label and the weight.
+    labelCol: column of two labels, by default "label"; the greater is the positive class.
+    weightCol: column of sample weights.
+    pointsCol, rawPredictionCol, probabilityCol, predictionCol: columns that the model adds; see
+        `SparkScorecardModel`.
 
     Examples
     --------

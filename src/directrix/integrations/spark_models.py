@@ -276,13 +276,9 @@ class ScoringLine:
 class SparkLinearModel(PredictionModel, LineParams, _SavedModel):
     """A fitted linear model of Spark ML, made by the estimators of `spark_ml`.
 
-    Parameters
-    ----------
-    line : ScoringLine
-        The numbers that score rows.
-    classifier : MomentClassifier or DirectClassifier, optional
-        The fitted classifier, with its operating point; None in a loaded model, which has only the
-        numbers that score rows.
+    line: the numbers that score rows.
+    classifier: the fitted classifier, with its operating point; None in a loaded model, which has
+        only the numbers that score rows.
     """
 
     def __init__(self, line: ScoringLine, classifier: Any = None) -> None:
@@ -347,20 +343,14 @@ class SparkScorecardModel(Model, CardParams, _SavedModel):
     classifier, and no row passes through Python. A date without a time zone is taken in the time
     zone of the session. A saved stage contains the model file of the classifier.
 
-    Parameters
-    ----------
-    classifier : ScorecardClassifier, fitted
-    inputCols : list of str, optional
-        The columns of the data frame, in the order of those of the classifier; by default they have
-        the names that it was fitted with.
-    pointsCol : str
-        Column of the points, by default "points": a number, or with more than two classes an array.
-    rawPredictionCol, probabilityCol : str
-        Columns of vectors with an entry for each class. With two classes the raw prediction is the
-        score, how far the points are on the positive side of the cutoff, and the score with the
-        other sign before it.
-    predictionCol : str
-        Column of labels: doubles if the labels are numbers or booleans, otherwise texts.
+    inputCols: the columns of the data frame, in the order of those of the classifier; by default
+        they have the names that it was fitted with.
+    pointsCol: column of the points, by default "points": a number, or with more than two classes an
+        array.
+    rawPredictionCol, probabilityCol: columns of vectors with an entry for each class. With two
+        classes the raw prediction is the score, how far the points are on the positive side of the
+        cutoff, and the score with the other sign before it.
+    predictionCol: column of labels: doubles if the labels are numbers or booleans, otherwise texts.
 
     Columns with an empty name are not added.
 

@@ -41,13 +41,9 @@ _STEPS = 8
 class ClassMeans(NamedTuple):
     """Mean and covariance of a vector in each class of the reference rows.
 
-    Parameters
-    ----------
-    mean : array of shape (2, d)
-        Of the negatives and of the positives.
-    covariance : array of shape (2, d, d)
-    size : array of shape (2,)
-        Effective numbers of rows.
+    mean (2, d): of the negatives and of the positives.
+    covariance: array of shape (2, d, d).
+    size (2,): effective numbers of rows.
     """
 
     mean: FloatArray
@@ -58,23 +54,15 @@ class ClassMeans(NamedTuple):
 class MixtureFit(NamedTuple):
     """Share of positives among unlabelled rows, and how well the reference explains them.
 
-    Parameters
-    ----------
-    share : float
-        Estimated share of positives.
-    low, high : float
-        Ends of its interval.
-    statistic : float
-        Least chi-squared distance of the rows from any mixture of the two reference classes.
-    freedom : int
-        Its degrees of freedom; zero if the vector has only one dimension, and nothing is tested.
-    p_value : float
-        Probability of such a distance if only the share of positives had changed.
-    residual : array of shape (d,)
-        Mean of the rows less that of the fitted mixture, in standard errors.
-    expected, error : float
-        What the fitted mixture gives for the mean of the combination of components that was asked
-        for, and the standard error of the rows' mean about it; NaN if none was.
+    share: estimated share of positives.
+    low, high: ends of its interval.
+    statistic: least chi-squared distance of the rows from any mixture of the two reference classes.
+    freedom: its degrees of freedom; zero if the vector has only one dimension, and nothing is
+        tested.
+    p_value: probability of such a distance if only the share of positives had changed.
+    residual (d,): mean of the rows less that of the fitted mixture, in standard errors.
+    expected, error: what the fitted mixture gives for the mean of the combination of components
+        that was asked for, and the standard error of the rows' mean about it; NaN if none was.
     """
 
     share: float
@@ -100,23 +88,15 @@ def fit_mixture(
 ) -> MixtureFit:
     """Fit the share of positives to the mean of unlabelled rows.
 
-    Parameters
-    ----------
-    mean : array of shape (d,)
-        Mean of the vector over the rows.
-    n_rows : float
-        Effective number of rows.
-    reference : ClassMeans
-    level : float
-        Of the interval.
-    dispersion : float
-        Variance between days in units of that of independent rows; one if days differ by chance
-        only.
-    share_dispersion : float
-        The same for the estimated share: days may differ most in the direction from one class to
-        the other, of which residuals tell nothing.
-    combination : array of shape (d,), optional
-        Weights of the components in a sum to predict, such as the indicators of alerts.
+    mean (d,): mean of the vector over the rows.
+    n_rows: effective number of rows.
+    level: of the interval.
+    dispersion: variance between days in units of that of independent rows; one if days differ by
+        chance only.
+    share_dispersion: the same for the estimated share: days may differ most in the direction from
+        one class to the other, of which residuals tell nothing.
+    combination (d,): weights of the components in a sum to predict, such as the indicators of
+        alerts.
 
     Raises
     ------
@@ -154,12 +134,8 @@ def chi_squared(mean: FloatArray, n_rows: float, reference: ClassMeans, share: f
     At the true share it is above its least value, the statistic of `fit_mixture`, by chi-squared
     with one degree of freedom, if days differ by chance only.
 
-    Parameters
-    ----------
-    mean, n_rows, reference
-        As for `fit_mixture`.
-    share : float
-        Share of positives π.
+    mean, n_rows, reference: as for `fit_mixture`.
+    share: share of positives π.
     """
     return _Problem.of(mean, n_rows, reference, 1.0).distance(share)
 
@@ -243,12 +219,8 @@ class _Problem(NamedTuple):
         The covariance of the residuals is that before the fit less what the fit removes along the
         gap between the classes.
 
-        Parameters
-        ----------
-        share : float
-        reference : ClassMeans
-        combination : array of shape (d,), optional
-            Weights of the components; by default the errors of single components are returned.
+        combination (d,): weights of the components; by default the errors of single components are
+            returned.
         """
         total = self.covariance(share, reference.covariance)
         distance = reference.mean[1] - reference.mean[0]

@@ -104,14 +104,9 @@ class GaussianLaplace:
     .. math:: p(a) = \pi_g\, \mathcal N(a; 0, \sigma^2)
               + \pi_l\, \frac{1}{2 b_l} e^{-|a| / b_l}, \qquad \pi_g + \pi_l = 1
 
-    Parameters
-    ----------
-    share : float
-        π_g.
-    variance : float
-        σ².
-    scale : float
-        b_l.
+    share: π_g.
+    variance: σ².
+    scale: b_l.
     """
 
     share: float

@@ -42,10 +42,7 @@ _ROWS_PER_BIN = 20
 def columns_that_tell(card: Card) -> list[str]:
     """Return the columns whose bins alone call nearly every training row right.
 
-    Parameters
-    ----------
-    card : Card
-        With the counts of its training rows.
+    card: with the counts of its training rows.
     """
     names = []
     for bins, counts in zip(card.bins, card.counts, strict=bool(card.counts)):

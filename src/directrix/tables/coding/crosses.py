@@ -198,13 +198,9 @@ _ROUNDS, _CONVERGED = 50, 1e-6
 class PairGain(NamedTuple):
     """Score test of a pair of columns.
 
-    Parameters
-    ----------
-    first, second : str
-        Names of the columns, in the order of the table.
-    gain : float
-        Score test of their interaction, in standard deviations: zero or less if the effects of both
-        columns add up.
+    first, second: names of the columns, in the order of the table.
+    gain: score test of their interaction, in standard deviations: zero or less if the effects of
+        both columns add up.
     """
 
     first: str

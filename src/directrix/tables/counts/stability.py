@@ -40,13 +40,8 @@ _PRINTED, _MOVED = 20, 2
 class BinShift(NamedTuple):
     """Shares of a bin in both periods.
 
-    Parameters
-    ----------
-    bin : str
-    base, later : float
-        Shares of the rows, without smoothing.
-    psi : float
-        What the bin adds to the index of its column.
+    base, later: shares of the rows, without smoothing.
+    psi: what the bin adds to the index of its column.
     """
 
     bin: str
@@ -58,20 +53,11 @@ class BinShift(NamedTuple):
 class ColumnStability(NamedTuple):
     """Stability of a column between two periods.
 
-    Parameters
-    ----------
-    period : str
-        Name of the later period.
-    column : str
-    psi : float
-        Population stability index.
-    expected : float
-        Its expectation if nothing has changed, (K − 1) (1/n + 1/m).
-    noise : float
-        Level that it stays below in 19 of 20 cases if nothing has changed.
-    reading : str
-        "within noise", "stable" (below 0.1), "some change" (below 0.25) or "large change".
-    bins : tuple of BinShift
+    period: name of the later period.
+    psi: population stability index.
+    expected: its expectation if nothing has changed, (K − 1) (1/n + 1/m).
+    noise: level that it stays below in 19 of 20 cases if nothing has changed.
+    reading: "within noise", "stable" (below 0.1), "some change" (below 0.25) or "large change".
     """
 
     period: str

@@ -102,14 +102,10 @@ _ROWS = 256
 class CellMoments(NamedTuple):
     """Weight, mean and second moment of the cell indicators of one class.
 
-    Parameters
-    ----------
-    weight : float
-        Total weight W.
-    mean : array of shape (cells,)
-        Share of the weight in each cell, c / W.
-    second : sparse CSR array of shape (cells, cells)
-        Share of the weight in each pair of cells, P / W; symmetric, and not centred.
+    weight: total weight W.
+    mean (cells,): share of the weight in each cell, c / W.
+    second (cells, cells): share of the weight in each pair of cells, P / W; symmetric, and not
+        centred.
     """
 
     weight: float
