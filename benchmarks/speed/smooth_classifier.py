@@ -29,9 +29,7 @@ def figures_of(name: str) -> list[Figure]:
     X, y = load(name)
     logistic = make_pipeline(StandardScaler(), LogisticRegression())
     tuned = GridSearchCV(
-        logistic,
-        {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]},
-        scoring=ONE.scorer(),
+        logistic, {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]}, scoring=ONE.scorer()
     )
     measured = ratios(
         partial(SmoothClassifier(ONE).fit, X, y),

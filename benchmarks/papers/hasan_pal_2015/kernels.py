@@ -32,11 +32,7 @@ from benchmarks.papers.hasan_pal_2015.support_vectors import (
 
 REPORT = Path(__file__).with_suffix(".md")
 FIGURE = Path(__file__).with_name("support_vectors.png")
-EXPERIMENTS = {
-    "tables": tables,
-    "support_vectors": support_vectors,
-    "nystroem": nystroem,
-}
+EXPERIMENTS = {"tables": tables, "support_vectors": support_vectors, "nystroem": nystroem}
 _TICKS = (20, 50, 100, 200, 500, 1000, 2000)
 #: Colour, marker and dashes.
 _STYLES = {
@@ -168,7 +164,7 @@ def _nystroem() -> list[str]:
         return []
     lines = ["", f"## Nystroem with {nystroem.COMPONENTS} components against the exact kernel", ""]
     lines += header(
-        *("rows", "turns", "CPU, exact / Nystroem", "exact error, %", "Nystroem error, %"),
+        *("rows", "turns", "CPU, exact / Nystroem", "exact error, %", "Nystroem error, %")
     )
     slower = []
     for n in sorted({int(row["rows"]) for row in rows}):

@@ -14,12 +14,7 @@ import numpy as np
 from benchmarks.harness.markdown import holds
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.zhang_2012.config import LOSSES, PENALTIES, SETS, UNIT
-from benchmarks.papers.zhang_2012.results import (
-    Curves,
-    Problem,
-    read_figures,
-    read_trajectories,
-)
+from benchmarks.papers.zhang_2012.results import Curves, Problem, read_figures, read_trajectories
 
 PAPER = "Zhang, Saha and Vishwanathan 2011"
 _MOST = 0.75  # of the problems in which a claim must be true

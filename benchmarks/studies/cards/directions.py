@@ -38,12 +38,7 @@ DEMANDS: dict[str, dict[str, Demand]] = {
             "a lower balance is more risk; having no account says nothing of a balance",
         ),
         "savings_account_and_bonds": Demand(
-            (
-                "... >= 1000 DM",
-                "500 <= ... < 1000 DM",
-                "100 <= ... < 500 DM",
-                "... < 100 DM",
-            ),
+            ("... >= 1000 DM", "500 <= ... < 1000 DM", "100 <= ... < 500 DM", "... < 100 DM"),
             "savings carry an applicant through a bad month; unknown ones are free",
         ),
         "present_employment_since": Demand(

@@ -4,15 +4,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks.arena import evidence
-from benchmarks.arena.everything import (
-    CARD,
-    DIRECT,
-    LOGISTIC,
-    NUMBERS,
-    TABLES,
-    TREES,
-    Everything,
-)
+from benchmarks.arena.everything import CARD, DIRECT, LOGISTIC, NUMBERS, TABLES, TREES, Everything
 from benchmarks.arena.evidence import expectations, groups, losses
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Score, record_of
