@@ -48,10 +48,7 @@ def cost_and_scale(arena: Everything) -> list[str]:
 def whole_sets(arena: Everything) -> list[str]:
     """Return a table of the large sets, one fold of all their rows; nothing if none was measured.
 
-    Parameters
-    ----------
-    arena : Everything
-        Of the records of large sets.
+    ``arena``: of the records of large sets.
     """
     columns = ((LINE,), (DIRECT, ONE_HOT), (CARD,), (COUNTS,), (TREES,))
     found = {(score.name, score.rival): score for score in arena.scores}

@@ -73,12 +73,7 @@ CARD_TESTS = tuple(
 class Group(NamedTuple):
     """Sets that are alike, and the competitors that people would try on them.
 
-    Attributes
-    ----------
-    about : str
-    names : tuple of str
-    rivals : tuple of str
-        Logistic regression first.
+    ``rivals``: logistic regression first.
     """
 
     about: str

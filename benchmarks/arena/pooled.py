@@ -48,17 +48,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 class ClosedShare(NamedTuple):
     """Which share of the gap between two competitors a third one closes.
 
-    Attributes
-    ----------
-    sets : int
-    gap : float
-        Mean over the sets of far minus near.
-    share : float
-        Mean over the sets of the third minus near, to the gap: large gaps count for more.
-    low, high : float
-        95 % of samples of the sets, with replacement.
-    median : float
-        Of the shares of single sets whose gap is at least 0.02; not a number if there are none.
+    ``gap``: mean over the sets of far minus near. ``share``: mean over the sets of the third minus
+    near, to the gap: large gaps count for more. ``low``, ``high``: 95 % of samples of the sets,
+    with replacement. ``median``: of the shares of single sets whose gap is at least 0.02; not a
+    number if there are none.
     """
 
     sets: int
@@ -86,14 +79,8 @@ class ClosedShare(NamedTuple):
 class Gain(NamedTuple):
     """Gain of one competitor over another, over sets together.
 
-    Attributes
-    ----------
-    sets : int
-    median, low, high : float
-        Median over the sets, and 95 % of its values in samples of the sets with replacement.
-    mean : float
-    p : float
-        Of Wilcoxon's signed-rank test.
+    ``median``, ``low``, ``high``: median over the sets, and 95 % of its values in samples of the
+    sets with replacement. ``p``: of Wilcoxon's signed-rank test.
     """
 
     sets: int

@@ -11,13 +11,7 @@ _ROW = 0.9
 
 
 def groups_within(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]:
-    """Return the longest stretches of mean ranks that differ by less than the critical difference.
-
-    Parameters
-    ----------
-    ranks : sequence of float
-    critical : float
-    """
+    """Return the longest stretches of mean ranks that differ by less than the critical difference."""
     ordered = sorted(ranks)
     stretches = [
         (low, max(rank for rank in ordered if rank - low < critical))
@@ -36,16 +30,8 @@ def draw_ranks(
 ) -> None:
     """Draw a diagram.
 
-    Parameters
-    ----------
-    ax : matplotlib axes
-    ranks : mapping of str to float
-        Mean rank of each competitor; 1 is best.
-    critical : float
-        Critical difference.
-    title : str
-    ours : sequence of str
-        Competitors that are drawn in colour.
+    ``ranks``: mean rank of each competitor; 1 is best. ``critical``: critical difference. ``ours``:
+    competitors that are drawn in colour.
     """
     names = sorted(ranks, key=lambda name: ranks[name])
     half = (len(names) + 1) // 2

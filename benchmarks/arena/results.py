@@ -39,19 +39,9 @@ LEVEL = 0.05
 class Score(NamedTuple):
     """All metrics of a competitor on one fold.
 
-    Attributes
-    ----------
-    name : str
-    rows, features, repeat, fold : int
-    rival : str
-    cpu_seconds : float
-        CPU time of the whole choice, for all metrics together.
-    cpu : float
-        The same, to that of the unit of the arena on the same fold in the same process: tuned
-        logistic regression, on tables over one-hot columns.
-    commit : str
-    values : dict
-        By metric.
+    ``cpu_seconds``: CPU time of the whole choice, for all metrics together. ``cpu``: the same, to
+    that of the unit of the arena on the same fold in the same process: tuned logistic regression,
+    on tables over one-hot columns. ``values``: by metric.
     """
 
     name: str
@@ -142,17 +132,9 @@ class Verdict(NamedTuple):
 class Arena:
     """The values of records, by set, competitor and metric: one for each fold.
 
-    Parameters
-    ----------
-    *records : Record
-        By default those of the class.
-
-    Attributes
-    ----------
-    metrics, competitors : mapping
-        By name, in the order of the tables; an arena of other sets has others.
-    planned_folds : int
-        Folds of a repeat; with fewer it is not whole.
+    ``*records``: by default those of the class. ``metrics``, ``competitors``: by name, in the order
+    of the tables; an arena of other sets has others. ``planned_folds``: folds of a repeat; with
+    fewer it is not whole.
     """
 
     metrics: ClassVar[Mapping[str, Any]] = METRICS

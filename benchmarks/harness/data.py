@@ -84,28 +84,11 @@ def folder() -> Path:
 def load(name: str, part: str = "train") -> tuple[Any, AnyArray]:
     """Return the rows of a data set and which of them are positive.
 
-    Parameters
-    ----------
-    name : str
-        As in ``NAME.svm.bz2``, ``keel/NAME`` for those of KEEL, or a name in
-        `benchmarks.harness.sets`.
-        ``NAME.test`` is short for the test part.
-    part : {"train", "test"}
-        Of a set with a published split; one without is all train part.
-
-    Returns
-    -------
-    X : array of float64, or csr_array where there are more than 2000 features
-    y : array of bool
-
-    Raises
-    ------
-    FileNotFoundError
-        No source has the set.
-    ConnectionError
-        Its address does not answer, or breaks off.
-    ValueError
-        The file is not the set, or not what it was at first.
+    ``name``: as in ``NAME.svm.bz2``, ``keel/NAME`` for those of KEEL, or a name in
+    `benchmarks.harness.sets`. ``NAME.test`` is short for the test part. ``part``: of a set with a
+    published split; one without is all train part. FileNotFoundError where: no source has the set.
+    ConnectionError where: its address does not answer, or breaks off. ValueError where: the file is
+    not the set, or not what it was at first.
     """
     name, part = _name_and_part(name, part)
     key = name if part == "train" else f"{name}.{part}"

@@ -15,19 +15,10 @@ _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 class PublicSet:
     """A data set at a public address, and the checks its download must pass.
 
-    Attributes
-    ----------
-    address : str
-        Of LIBSVM text, plain or packed as ``.bz2`` or ``.xz``.
-    rows, features : int
-    meaning : str
-        What the positive rows are.
-    positive : float
-        Their label in the file.
-    positives : int or None
-        How many they are, where that is known.
-    checksum : str or None
-        SHA-256 of the file, where it is published. None: that of the first download is kept.
+    ``address``: of LIBSVM text, plain or packed as ``.bz2`` or ``.xz``. ``meaning``: what the
+    positive rows are. ``positive``: their label in the file. ``positives``: how many they are,
+    where that is known. ``checksum``: SHA-256 of the file, where it is published. None: that of the
+    first download is kept.
     """
 
     address: str

@@ -15,14 +15,8 @@ from benchmarks.harness.data import Rows, folder
 class Table(NamedTuple):
     """What is to be predicted in a table.
 
-    Attributes
-    ----------
-    target : str
-        Column of the labels.
-    positive : str
-        Label to catch, as text.
-    unknown : tuple of str
-        Columns that are known only after the fact, and are left out.
+    ``target``: column of the labels. ``positive``: label to catch, as text. ``unknown``: columns
+    that are known only after the fact, and are left out.
     """
 
     target: str
@@ -63,12 +57,8 @@ def table_folder() -> Path:
 def load_table(name: str) -> Rows:
     """Return the columns of a table as a pandas frame, and which of its rows are positive.
 
-    Raises
-    ------
-    FileNotFoundError
-        There is no folder of tables, or no such file in it.
-    ValueError
-        The label to catch is none of those in the file, or the only one.
+    FileNotFoundError where: there is no folder of tables, or no such file in it. ValueError where:
+    the label to catch is none of those in the file, or the only one.
     """
     import pandas as pd  # noqa: PLC0415 - sets of numbers need none
 

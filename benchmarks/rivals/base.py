@@ -24,12 +24,8 @@ Scores = dict[str, FloatArray]
 class Rival(ABC):
     """A competitor.
 
-    Attributes
-    ----------
-    family : "ours", "linear" or "reference"
-        References are not linear: they show what a line cannot reach.
-    needs : str
-        The module that it cannot do without.
+    ``family``: references are not linear: they show what a line cannot reach. ``needs``: the module
+    that it cannot do without.
     """
 
     family: ClassVar[str] = "linear"
@@ -70,20 +66,10 @@ class Grid(Rival):
     Thresholds: for the error its own; for every other metric with a threshold, the best one for
     the scores of the inner folds together.
 
-    Parameters
-    ----------
-    make : callable
-        The estimator with a value of the hyper-parameter.
-    values : sequence of float
-        One, if there is nothing to choose.
-    needs : str
-    family : str
-    moves_all : bool
-        Whether the threshold of the error is moved too.
-    probabilities : bool
-        Whether scores are log-odds, so that log-loss can be asked for.
-    score : callable
-        Scores of rows by a fitted estimator, zero its own threshold.
+    ``make``: the estimator with a value of the hyper-parameter. ``values``: one, if there is
+    nothing to choose. ``moves_all``: whether the threshold of the error is moved too.
+    ``probabilities``: whether scores are log-odds, so that log-loss can be asked for. ``score``:
+    scores of rows by a fitted estimator, zero its own threshold.
     """
 
     def __init__(

@@ -14,12 +14,8 @@ from benchmarks.rivals.table_rival import LogOdds, TableRival, with_plain_texts
 class ExplainableBoosting(TableRival):
     """With the library's defaults, but for the number of outer bags if it is given.
 
-    Parameters
-    ----------
-    outer_bags : int, optional
-        Models whose mean it is; by default 14. Four take a quarter of the time.
-    monotone : mapping of str to int, optional
-        Columns of numbers whose scores may only rise (1) or only fall (-1).
+    ``outer_bags``: models whose mean it is; by default 14. Four take a quarter of the time.
+    ``monotone``: columns of numbers whose scores may only rise (1) or only fall (-1).
     """
 
     needs = "interpret"

@@ -14,10 +14,7 @@ from directrix._typing import FloatArray
 class LightGBM(TunedTrees):
     """Stopped when the log-loss of the inner fold has not fallen for fifty trees.
 
-    Parameters
-    ----------
-    monotone : mapping of str to int, optional
-        Columns of numbers whose scores may only rise (1) or only fall (-1).
+    ``monotone``: columns of numbers whose scores may only rise (1) or only fall (-1).
     """
 
     needs = "lightgbm"

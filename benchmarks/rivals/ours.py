@@ -26,12 +26,8 @@ FOR_PROBABILITIES = "AUC"
 class Ours(Rival):
     """A classifier with its defaults, fitted to the features as they are.
 
-    Parameters
-    ----------
-    classifier : type
-        One that has ``fit_each`` fits all metrics at once.
-    **options
-        Parameters of the classifier other than its defaults.
+    ``classifier``: one that has ``fit_each`` fits all metrics at once. ``**options``: parameters of
+    the classifier other than its defaults.
     """
 
     family = "ours"
@@ -58,13 +54,7 @@ class Ours(Rival):
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:
-    """Return the log-odds of rows by the probabilities of a model.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    X : rows
-    """
+    """Return the log-odds of rows by the probabilities of a model."""
     with np.errstate(divide="ignore"):  # certain rows: the metric clips them
         return np.asarray(logit(np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)))
 

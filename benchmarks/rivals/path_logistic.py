@@ -26,11 +26,7 @@ INNER_FOLDS = 5
 class PathLogistic(TableRival):
     """The C of best mean AUC in five inner folds; features are made anew in each of them.
 
-    Parameters
-    ----------
-    make : callable
-        Returns the unfitted transformer for a frame.
-    needs : str
+    ``make``: returns the unfitted transformer for a frame.
     """
 
     family = "linear"

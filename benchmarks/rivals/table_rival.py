@@ -19,13 +19,8 @@ from directrix.metrics import Cost
 class LogOdds(NamedTuple):
     """What a fitted competitor says of rows.
 
-    Attributes
-    ----------
-    test : array of float
-        Log-odds of the test rows.
-    held_out : array of float or None
-        Log-odds of the training rows by models of the inner folds that did not see them; None for
-        a competitor that tunes nothing.
+    ``test``: log-odds of the test rows. ``held_out``: log-odds of the training rows by models of
+    the inner folds that did not see them; None for a competitor that tunes nothing.
     """
 
     test: FloatArray
@@ -87,11 +82,8 @@ def text_columns(frame: Any) -> list[str]:
 def with_plain_texts(frame: Any, missing: Any = np.nan) -> Any:
     """Return a frame with texts as Python objects.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    missing : object
-        What stands for a missing text: most libraries do not know that of pandas' string type.
+    ``missing``: what stands for a missing text: most libraries do not know that of pandas' string
+    type.
     """
     texts = text_columns(frame)
     plain = {name: frame[name].astype(object).where(frame[name].notna(), missing) for name in texts}
@@ -101,11 +93,8 @@ def with_plain_texts(frame: Any, missing: Any = np.nan) -> Any:
 def with_categories(train: Any, test: Any, most: int | None = None) -> tuple[Any, Any]:
     """Return both frames with texts as categories: the levels of the training rows.
 
-    Parameters
-    ----------
-    train, test : pandas.DataFrame
-    most : int, optional
-        How many levels a column may have; rarer ones, like unseen ones, become missing values.
+    ``most``: how many levels a column may have; rarer ones, like unseen ones, become missing
+    values.
     """
     import pandas as pd  # noqa: PLC0415 - optional
 

@@ -47,12 +47,7 @@ class TunedTrees(TableRival):
     ) -> tuple[FloatArray, int]:
         """Return the log-odds of the other rows, and the number of trees.
 
-        Parameters
-        ----------
-        train, other : Rows
-        settings : Settings
-        stop : bool
-            Whether the other rows end the growth early.
+        ``stop``: whether the other rows end the growth early.
         """
 
     def log_odds(self, train: Rows, test: Rows) -> LogOdds:

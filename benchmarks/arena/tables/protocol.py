@@ -81,12 +81,7 @@ def planned(
     All folds of the first repeat come before those of the next. Within a repeat every competitor
     runs on small sets, then the fast ones on large sets, then the slow ones there.
 
-    Parameters
-    ----------
-    names, rivals : sequence of str
-    slow : sequence of str
-        The competitors that are left to the end on large sets.
-    repeats : int
+    ``slow``: the competitors that are left to the end on large sets.
     """
     large = [name for name in names if frame_of(name).X.size >= MANY_VALUES]
     small = [name for name in names if name not in large]

@@ -52,17 +52,9 @@ def expected() -> dict[tuple[str, str, str], Printed]:
 class RealSet(NamedTuple):
     """The file of a real set, and which of its rows are taken.
 
-    Parameters
-    ----------
-    file : str
-    positive : str or None
-        The class that is positive, where the file has other classes.
-    swapped : bool
-        Whether the paper's positive rows are the file's negative ones.
-    first : int or None
-        How many rows the paper has, where the file has more.
-    name : str or None
-        The paper's other name of the set, where it has two.
+    ``positive``: the class that is positive, where the file has other classes. ``swapped``: whether
+    the paper's positive rows are the file's negative ones. ``first``: how many rows the paper has,
+    where the file has more. ``name``: the paper's other name of the set, where it has two.
     """
 
     file: str

@@ -67,12 +67,7 @@ class Outcome(NamedTuple):
 class Counted:
     """An objective that counts its calls and keeps the lines it passes.
 
-    Parameters
-    ----------
-    objective : callable
-        Of a line, intercept last.
-    intercept : bool
-        False holds the intercept at zero.
+    ``objective``: of a line, intercept last. ``intercept``: false holds the intercept at zero.
     """
 
     def __init__(

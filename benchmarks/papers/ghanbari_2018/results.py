@@ -87,10 +87,7 @@ class Difference(NamedTuple):
 class Results:
     """All folds, by metric and set.
 
-    Parameters
-    ----------
-    folds : dict
-        Outcomes of every method, by fold.
+    ``folds``: outcomes of every method, by fold.
     """
 
     def __init__(self, folds: Folds) -> None:

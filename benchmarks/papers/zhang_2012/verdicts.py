@@ -32,12 +32,8 @@ def claims() -> list[Claim]:
 def judged(problems: list[Curves], fixed: dict[Problem, Curves]) -> list[Claim]:
     """Return the verdict on each claim of the abstract.
 
-    Parameters
-    ----------
-    problems : list of Curves
-        The runs of all problems.
-    fixed : dict of Curves
-        Those of the problems whose λ was not chosen, but is one of two.
+    ``problems``: the runs of all problems. ``fixed``: those of the problems whose λ was not chosen,
+    but is one of two.
     """
     growth = "from λ = 1e-3 to 1e-5 its evaluations to J* + ε become {} times as many"
     cutting, accelerated = (_growth(fixed, name) for name in ("bmrm", "nesterov 100"))

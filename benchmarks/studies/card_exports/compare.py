@@ -30,12 +30,7 @@ CLOSE = 1e-9
 class Difference(NamedTuple):
     """Greatest differences of a route from the classifier.
 
-    Parameters
-    ----------
-    card, route : str
-    points, score, probability : float
-    labels : int
-        Rows with another label.
+    ``labels``: rows with another label.
     """
 
     card: str

@@ -34,12 +34,7 @@ _POSTGRES_TYPES = {
 class Answer(NamedTuple):
     """What a route gives for each row.
 
-    Parameters
-    ----------
-    points, score : array of shape (n,), or (n, k) with k > 2 classes
-    probability : array of shape (n,) or (n, k)
-        With two classes that of the last.
-    label : array of shape (n,)
+    ``probability``: with two classes that of the last.
     """
 
     points: np.ndarray

@@ -29,11 +29,7 @@ _START = int(datetime(2015, 1, 1, tzinfo=UTC).timestamp()) * 10**6
 def raw_rows(n: int, seed: int, *, new: bool) -> pa.Table:
     """Return an Arrow table of numbers, texts, booleans and dates, with missing values.
 
-    Parameters
-    ----------
-    n, seed : int
-    new : bool
-        Whether there are also values that training rows do not have.
+    ``new``: whether there are also values that training rows do not have.
     """
     rng = np.random.default_rng(seed)
     wide = 3.0 if new else 1.0

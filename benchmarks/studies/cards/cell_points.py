@@ -12,11 +12,8 @@ from directrix._typing import FloatArray, IntArray
 def thermometer(bins: Any) -> FloatArray:
     """Return the features of each cell of a column: above each cut; each level; missing.
 
-    Returns
-    -------
-    array of shape (cells, features)
-        An ordered bin has a one for each cut below it. Every other cell, missing values among
-        them, has a feature of its own.
+    An ordered bin has a one for each cut below it. Every other cell, missing values among them, has
+    a feature of its own.
     """
     ordered = np.zeros((bins.n_cells, max(bins.n_ordered - 1, 0)))
     for cell in range(1, bins.n_ordered + 1):
@@ -26,13 +23,7 @@ def thermometer(bins: Any) -> FloatArray:
 
 
 class CellPoints(NamedTuple):
-    """Points of every cell of every column.
-
-    Attributes
-    ----------
-    bins : sequence of NumberBins and LevelBins
-    points : sequence of arrays of shape (cells,)
-    """
+    """Points of every cell of every column."""
 
     bins: Any
     points: Any

@@ -13,12 +13,8 @@ UP, DOWN = "increasing", "decreasing"
 class Demand(NamedTuple):
     """How the risk of a row may change with one column.
 
-    Attributes
-    ----------
-    direction : "increasing", "decreasing" or tuple of str
-        Of numbers a word; of texts the levels from the least risk to the greatest. Levels that are
-        not among them are free.
-    reason : str
+    ``direction``: of numbers a word; of texts the levels from the least risk to the greatest.
+    Levels that are not among them are free.
     """
 
     direction: str | tuple[str, ...]
@@ -113,13 +109,7 @@ def monotone(name: str) -> dict[str, Any]:
 def frequent(directions: Mapping[str, Any], frame: Any, least: int = 10) -> dict[str, Any]:
     """Return directions without the levels of too few rows, which have no points of their own.
 
-    Parameters
-    ----------
-    directions : mapping
-    frame : pandas.DataFrame
-        Training rows.
-    least : int
-        As ``min_level_rows`` of `Binner`.
+    ``frame``: training rows. ``least``: as ``min_level_rows`` of `Binner`.
     """
     found = {}
     for column, direction in directions.items():

@@ -19,12 +19,8 @@ _ROUNDING = 1e-9
 class Kept(NamedTuple):
     """How well directions are kept.
 
-    Attributes
-    ----------
-    violated : int
-        Columns in which a walk goes back.
-    wrong_share : float
-        Share of all walks that go back somewhere.
+    ``violated``: columns in which a walk goes back. ``wrong_share``: share of all walks that go
+    back somewhere.
     """
 
     violated: int
@@ -34,11 +30,7 @@ class Kept(NamedTuple):
 class Walks(NamedTuple):
     """Rows to be scored, walk after walk, in the order in which scores must not fall.
 
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-    shapes : dict of pairs of int
-        By column how many walks there are, and of how many steps.
+    ``shapes``: by column how many walks there are, and of how many steps.
     """
 
     frame: Any
@@ -48,12 +40,8 @@ class Walks(NamedTuple):
     def of(cls, frame: Any, directions: Mapping[str, Any]) -> Walks:
         """Walk along each column that has a direction, from a sample of rows.
 
-        Parameters
-        ----------
-        frame : pandas.DataFrame
-            The values of its numbers are visited, all of them if they are few.
-        directions : mapping
-            As `ScorecardClassifier` takes them.
+        ``frame``: the values of its numbers are visited, all of them if they are few.
+        ``directions``: as `ScorecardClassifier` takes them.
         """
         import pandas as pd  # noqa: PLC0415 - reports need none
 

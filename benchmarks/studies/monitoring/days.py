@@ -68,19 +68,9 @@ def draw(
 ) -> Day:
     """Draw the rows of a day.
 
-    Parameters
-    ----------
-    rng : Generator
-    n : int
-        Rows.
-    share : float
-        Probability that a row is positive.
-    drift : str, optional
-        One of `DRIFTS`.
-    shift : array of shape (8,)
-        Added to the latent vectors of all rows: what makes a day differ from others.
-    heavy : bool
-        Whether the columns "normal" and "noise" have t-distributions.
+    ``n``: rows. ``share``: probability that a row is positive. ``drift``: one of `DRIFTS`.
+    ``shift``: added to the latent vectors of all rows: what makes a day differ from others.
+    ``heavy``: whether the columns "normal" and "noise" have t-distributions.
     """
     y = rng.random(n) < share
     latent = rng.normal(size=(n, len(COLUMNS)))
@@ -114,12 +104,7 @@ def draw(
 def fitted(name: str, *, heavy: bool = False) -> Any:
     """Return a model that is fitted to rows of the share of the reference.
 
-    Parameters
-    ----------
-    name : str
-        One of `MODELS`.
-    heavy : bool
-        As for `draw`.
+    ``name``: one of `MODELS`. ``heavy``: as for `draw`.
     """
     day = draw(np.random.default_rng(0), TRAINING_ROWS, heavy=heavy)
     model = {MOMENT: MomentClassifier, CARD: ScorecardClassifier}[name](METRIC)
