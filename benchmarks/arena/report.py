@@ -10,12 +10,11 @@ from pathlib import Path
 
 from scipy import stats
 
-from benchmarks.arena.pooled import critical_difference
 from benchmarks.arena.protocol import METRICS, SETS
-from benchmarks.arena.results import LEVEL, Arena, LargeArena
+from benchmarks.arena.results import LEVEL, Arena, LargeArena, critical_difference
 from benchmarks.harness import figure
 from benchmarks.harness.markdown import bold_if, header, line, write_report
-from benchmarks.rivals import LINEAR, OURS, REFERENCES, RIVALS, TUNED
+from benchmarks.rivals.lines import LINEAR, OURS, REFERENCES, RIVALS, TUNED
 
 REPORT = Path(__file__).with_name("arena.md")
 FIGURE = Path(__file__).with_name("ranks.png")

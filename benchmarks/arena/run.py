@@ -41,7 +41,7 @@ from benchmarks.arena.protocol import METRICS, Task, planned, split
 from benchmarks.arena.results import LARGE, MEASURED, Score, drift
 from benchmarks.harness.record import commit
 from benchmarks.harness.runner import grouped, measure_missing
-from benchmarks.rivals import RIVALS, TUNED
+from benchmarks.rivals.lines import RIVALS, TUNED
 
 #: Too slow for what they tell, where rows are many.
 NOT_WHOLE = ("LibAUC", "Vowpal Wabbit", "pairwise hinge", "SMOTE + logistic", "XGBoost, pairwise")

@@ -8,15 +8,7 @@ import numpy as np
 from scipy.special import logit
 
 from benchmarks.harness.data import Rows
-from benchmarks.rivals.base import Grid, Metrics, Rival, Scores
-from benchmarks.rivals.log_loss import LogLoss
-from directrix import (
-    BetaBernoulliClassifier,
-    DirectClassifier,
-    MomentClassifier,
-    ScorecardClassifier,
-    SmoothClassifier,
-)
+from benchmarks.rivals.base import LogLoss, Metrics, Rival, Scores
 from directrix._typing import FloatArray
 
 #: The metric whose classifier is asked for probabilities, as log-loss is none of ours.
@@ -57,11 +49,3 @@ def log_odds(model: Any, X: Any) -> FloatArray:
     """Return the log-odds of rows by the probabilities of a model."""
     with np.errstate(divide="ignore"):  # certain rows: the metric clips them
         return np.asarray(logit(np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)))
-
-
-direct, moment, smooth = map(Ours, (DirectClassifier, MomentClassifier, SmoothClassifier))
-beta_bernoulli = Grid(
-    lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
-)
-card_of_rows = Ours(ScorecardClassifier)
-card_of_counts = Ours(ScorecardClassifier, train_on="counts")

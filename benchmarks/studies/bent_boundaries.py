@@ -20,7 +20,7 @@ from benchmarks.harness.data import Rows
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, mean_of, select
 from benchmarks.harness.runner import Part, Study, timed
-from benchmarks.rivals.on_tables import BOOSTING, LINE, TABLE_RIVALS
+from benchmarks.rivals.tables import BOOSTING, LINE, TABLE_RIVALS
 from directrix.metrics import RecallAtFPR
 
 METRIC = "recall at FPR 1 %"

@@ -25,7 +25,7 @@ from benchmarks.arena.results import LEVEL, Verdict
 from benchmarks.harness.markdown import listed, table
 from benchmarks.harness.record import Record, Row, distinct, mean_of, numbers, select
 from benchmarks.harness.runner import Part, Study, timed
-from benchmarks.rivals import RIVALS
+from benchmarks.rivals.lines import RIVALS
 
 #: Those that a classifier can be trained for.
 METRICS = {

@@ -39,12 +39,18 @@ from functools import partial
 
 from benchmarks.arena.protocol import REPEATS
 from benchmarks.arena.tables import report
-from benchmarks.arena.tables.measure import measured
 from benchmarks.arena.tables.protocol import LARGE as LARGE_SETS
-from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned
-from benchmarks.arena.tables.results import LARGE, MEASURED
+from benchmarks.arena.tables.protocol import (
+    LARGE_MEASURED,
+    MEASURED,
+    METRICS,
+    SETS,
+    Task,
+    measured,
+    planned,
+)
 from benchmarks.harness.runner import measure_missing, option_parser
-from benchmarks.rivals.on_tables import SLOW, TABLE_RIVALS
+from benchmarks.rivals.tables import SLOW, TABLE_RIVALS
 
 
 def _rows(
@@ -73,7 +79,7 @@ def main() -> None:
             rivals.append(name)
     if args.large:
         keys = ((name, 0, 0, rival) for name in LARGE_SETS for rival in rivals)
-        measure_missing(LARGE, keys, partial(_rows, whole=True), jobs=args.jobs)
+        measure_missing(LARGE_MEASURED, keys, partial(_rows, whole=True), jobs=args.jobs)
     else:
         names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
         keys = planned(names, rivals, SLOW, args.repeats)

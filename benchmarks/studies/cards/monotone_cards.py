@@ -36,9 +36,8 @@ from benchmarks.harness.markdown import header, line, write_report
 from benchmarks.harness.record import Record, commit
 from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.rivals.base import Rival
-from benchmarks.rivals.explainable_boosting import ExplainableBoosting
-from benchmarks.rivals.lightgbm_trees import LightGBM
 from benchmarks.rivals.ours import Ours
+from benchmarks.rivals.tables import ExplainableBoosting, LightGBM
 from benchmarks.studies.cards.directions import DEMANDS, frequent, monotone, signs, with_ranks
 from benchmarks.studies.cards.folds import FOLDS, split
 from benchmarks.studies.cards.walks import Walks

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.arena import evidence, pages
-from benchmarks.arena.blocks import BLOCKS
-from benchmarks.arena.everything import Everything
+from benchmarks.arena.evidence import Everything
+from benchmarks.arena.pages import BLOCKS
 
 
 def test_the_page_says_what_was_measured():

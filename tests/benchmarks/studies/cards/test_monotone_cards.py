@@ -8,8 +8,7 @@ import pandas as pd
 from benchmarks.harness.data import Rows
 from benchmarks.harness.record import Record
 from benchmarks.rivals.base import Rival
-from benchmarks.rivals.explainable_boosting import ExplainableBoosting
-from benchmarks.rivals.lightgbm_trees import LightGBM
+from benchmarks.rivals.tables import ExplainableBoosting, LightGBM
 from benchmarks.studies.cards import monotone_cards
 from benchmarks.studies.cards.directions import DEMANDS, signs
 from benchmarks.studies.cards.monotone_cards import METHODS, RECORD, Method, Results, quality
