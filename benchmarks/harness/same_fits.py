@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.harness.data import Rows, load
-from benchmarks.harness.tables import TABLES, load_table
+from benchmarks.harness.data import TABLES, Rows, load, load_table
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,

@@ -19,8 +19,8 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import NamedTuple
 
+from benchmarks.harness.data import load_table
 from benchmarks.harness.runner import quiet
-from benchmarks.harness.tables import load_table
 from benchmarks.speed.ratio import Figure, run
 from directrix import ScorecardClassifier
 from directrix.classifiers.fitting import blas_threads

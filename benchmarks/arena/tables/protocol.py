@@ -17,9 +17,8 @@ from benchmarks.arena.protocol import FOLDS, GENERAL, MOST_ROWS, REPEATS, Task, 
 from benchmarks.arena.protocol import LARGE as LARGE_NUMBERS
 from benchmarks.arena.protocol import SETS as NUMBERS
 from benchmarks.arena.results import Arena, Score, record_of
-from benchmarks.harness.data import Rows
+from benchmarks.harness.data import TABLES, Rows, load_table
 from benchmarks.harness.record import Record, commit
-from benchmarks.harness.tables import TABLES, load_table
 from benchmarks.rivals.base import LogLoss, Rival, Scores
 from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 from directrix.metrics import AUC, AveragePrecision, Cost, PrecisionAtK, RecallAtFPR

@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.ghanbari_2018 import report
-from benchmarks.papers.ghanbari_2018.config import (
+from benchmarks.papers.ghanbari_2018.methods import (
     ARTIFICIAL,
+    METRICS,
     REAL,
     VARIANTS,
+    Outcome,
     folds_of,
+    outcomes_of,
     seed_of,
     split_of,
 )
-from benchmarks.papers.ghanbari_2018.methods import METRICS, Outcome, outcomes_of
-from benchmarks.papers.ghanbari_2018.results import RECORD, Fold, cells, read
+from benchmarks.papers.ghanbari_2018.report import RECORD, Fold, cells, read
 
 QUICK = ("fourclass", "vowel", "segment", "sonar")
 

@@ -34,7 +34,7 @@ from scipy.special import ndtri
 
 from benchmarks.harness.data import Rows, Split
 from benchmarks.harness.record import parse, read_rows
-from benchmarks.papers.ghanbari_2018.config import RealSet, known_moments, sampled
+from benchmarks.papers.ghanbari_2018.methods import RealSet, known_moments, sampled
 from directrix import Moments
 from directrix._typing import FloatArray
 

@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.data import Rows
-from benchmarks.papers.zhang_2012.config import EPSILON
-from benchmarks.papers.zhang_2012.results import Point, Problem, Trajectory, relative
+from benchmarks.papers.zhang_2012.results import EPSILON, Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
 from directrix.losses import BreakEven, Loss, SmoothedROCArea
 from directrix.metrics import AUC, PRBEP, Metric

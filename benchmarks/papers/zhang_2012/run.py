@@ -28,7 +28,11 @@ from benchmarks.harness.data import Rows
 from benchmarks.harness.runner import measure_missing, option_parser
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.zhang_2012 import figures, trajectories
-from benchmarks.papers.zhang_2012.config import (
+from benchmarks.papers.zhang_2012.figures import claims
+from benchmarks.papers.zhang_2012.methods import Objectives, runs_of, solve
+from benchmarks.papers.zhang_2012.results import (
+    CHOICES,
+    FIGURES,
     LOSSES,
     METHODS,
     METHODS_OF_FIGURES,
@@ -36,25 +40,19 @@ from benchmarks.papers.zhang_2012.config import (
     RIDGES,
     SETS,
     SETS_OF_FIGURES,
-    UNIT,
-    parts_of,
-    parts_of_figure,
-)
-from benchmarks.papers.zhang_2012.methods import Objectives, runs_of, solve
-from benchmarks.papers.zhang_2012.results import (
-    CHOICES,
-    FIGURES,
     TRAJECTORIES,
+    UNIT,
     Curves,
     Problem,
     Run,
     Task,
     Trajectory,
     cells,
+    parts_of,
+    parts_of_figure,
     read_choices,
     read_trajectories,
 )
-from benchmarks.papers.zhang_2012.verdicts import claims
 
 SECONDS, SECONDS_OF_FIGURES, SECONDS_OF_CHOICE = 15.0, 8.0, 2.0
 _QUICK_SECONDS, _QUICK_ROWS = 0.5, 2000

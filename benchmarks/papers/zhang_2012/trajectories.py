@@ -10,8 +10,16 @@ import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GREY, PURPLE, SKY_BLUE, VERMILION, new_figure
 from benchmarks.harness.markdown import header, line, verdict, write_report
-from benchmarks.papers.zhang_2012.config import EPSILON, LOSSES, METHODS
-from benchmarks.papers.zhang_2012.results import Curves, Point, Problem, Run, Trajectory
+from benchmarks.papers.zhang_2012.results import (
+    EPSILON,
+    LOSSES,
+    METHODS,
+    Curves,
+    Point,
+    Problem,
+    Run,
+    Trajectory,
+)
 
 REPORT = Path(__file__).with_name("trajectories.md")
 FIGURE = Path(__file__).with_name("trajectories.png")

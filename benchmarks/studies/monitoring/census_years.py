@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness.data import load_table
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, commit, commits_of, mean_of, select
 from benchmarks.harness.runner import Part, Study, quiet
-from benchmarks.harness.tables import load_table
 from directrix import ScorecardClassifier
 from directrix.monitoring import Monitor, summarize_day
 

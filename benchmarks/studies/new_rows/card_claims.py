@@ -28,6 +28,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
+from benchmarks.harness.data import load_table
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import (
     Record,
@@ -39,7 +40,6 @@ from benchmarks.harness.record import (
     select,
 )
 from benchmarks.harness.runner import Part, Study, quiet, timed
-from benchmarks.harness.tables import load_table
 from benchmarks.studies.new_rows.populations import NEW_ROWS
 from directrix import Binner, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray

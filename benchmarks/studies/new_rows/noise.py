@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from benchmarks.harness.data import TABLES, load_table
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import (
     Record,
@@ -35,7 +36,6 @@ from benchmarks.harness.record import (
     select,
 )
 from benchmarks.harness.runner import Part, Study, timed
-from benchmarks.harness.tables import TABLES, load_table
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, Cost, Metric, PartialAUC, PrecisionAtK, RecallAtFPR, resolve

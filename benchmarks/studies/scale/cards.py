@@ -21,10 +21,10 @@ import pyarrow as pa
 from pyarrow import parquet
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.harness.data import table_folder
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, commit
 from benchmarks.harness.runner import Part, Study, run_module
-from benchmarks.harness.tables import table_folder
 from benchmarks.studies.scale.file_fit import Fit, measured_fit, on_spark, scan
 from directrix import ScorecardClassifier
 from directrix.metrics import RecallAtFPR

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.harness.data import folder
 from benchmarks.papers import ghanbari_2019
-from benchmarks.papers.ghanbari_2018.config import expected as printed_in_2018
+from benchmarks.papers.ghanbari_2018.methods import expected as printed_in_2018
 from benchmarks.papers.ghanbari_2019 import cost_of_rows, report, second_order
 from benchmarks.papers.ghanbari_2019.config import ARTIFICIAL, EXPECTED, Printed, expected
 from benchmarks.papers.ghanbari_2019.plan import REPEATS, Unit, planned
