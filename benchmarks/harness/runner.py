@@ -119,7 +119,8 @@ class Study:
 
     ``lines`` returns the report of the rows of the first record. ``quick`` describes a quick run;
     where there is ``try_out``, it is called instead of a quick run, and nothing is tracked. The
-    report has the name of the first record, unless ``report_path`` names another.
+    report has the name of the first record, unless ``report_path`` names another; ``draw`` draws
+    the figures that go with it.
     ``options`` are arguments of a parser by name; None stands for that of `COMMON_OPTIONS`.
     """
 
@@ -129,6 +130,7 @@ class Study:
     options: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
     try_out: Callable[[argparse.Namespace], None] | None = None
     report_path: Path | None = None
+    draw: Callable[[], None] | None = None
 
     @property
     def record(self) -> Record:
@@ -163,6 +165,8 @@ class Study:
             study.measure(args)
         if study.lines is not None:
             write_report(study.path, study.report())
+        if study.draw is not None:
+            study.draw()
         return None
 
     def measure(self, args: argparse.Namespace) -> None:

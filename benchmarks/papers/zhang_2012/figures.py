@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GRID, SKY_BLUE, VERMILION, new_figure
-from benchmarks.harness.markdown import bold_if, header, holds, line, write_report
+from benchmarks.harness.markdown import bold_if, header, holds, line
 from benchmarks.papers.claims import Claim, claim_table
 from benchmarks.papers.zhang_2012.results import (
     EPSILON,
@@ -197,25 +197,10 @@ FIGURES = {
 }
 
 
-def write() -> None:
-    """Print the report, write it, and draw the figures."""
-    curves = read_figures()
-    write_report(REPORT, lines(curves))
-    for number in FIGURES:
-        _draw(curves, number)
-
-
 def lines(results: dict[Task, Curves]) -> list[str]:
     """Return the report."""
     text = [*_INTRODUCTION.splitlines(), "", "## Does the abstract hold?", ""]
-    text += [
-        *_ABSTRACT.splitlines(),
-        "",
-        *claim_table(claims()),
-        "",
-        "## Do the figures hold?",
-        "",
-    ]
+    text += [*_ABSTRACT.splitlines(), "", *claim_table(claims()), "", "## Do the figures hold?", ""]
     text += [f"* {sentence}" for sentence in sentences(results)]
     text += ["", "## What the sentences rest on", "", *_table(results)]
     return [*text, "", "## How λ was chosen", "", *_choices()]
@@ -377,9 +362,14 @@ def _choices() -> list[str]:
     return rows
 
 
-def _draw(results: dict[Task, Curves], number: int) -> None:
-    """Draw one figure of the paper, a panel for each set."""
-    shown = FIGURES[number]
+def draw(results: dict[Task, Curves]) -> None:
+    """Draw the figures of the paper."""
+    for number, shown in FIGURES.items():
+        _draw(results, number, shown)
+
+
+def _draw(results: dict[Task, Curves], number: int, shown: Shown) -> None:
+    """Draw one figure, a panel for each set."""
     tasks = [task for task in results if task.loss == shown.loss]
     figure = new_figure(8.4, 3.7)
     panels = figure.subplots(1, len(tasks), squeeze=False, sharey=not shown.test)[0]
