@@ -162,10 +162,7 @@ def at_one_percent(arena: Everything) -> list[str]:
 def training_time(_: Everything) -> list[str]:
     """Return the CPU time of a fit to that of LogisticRegressionCV."""
     lines = header(
-        "metric",
-        "DirectClassifier, median (range)",
-        "GridSearchCV",
-        "with TunedThresholdClassifierCV",
+        "metric | DirectClassifier, median (range) | GridSearchCV | with TunedThresholdClassifierCV"
     )
     costs = fit_costs()
     for metric in ("error", "recall at FPR 1 %", "AUC"):
@@ -188,11 +185,8 @@ def training_time(_: Everything) -> list[str]:
 def card_rows(arena: Everything) -> list[str]:
     """Return how scorecards do against the best of all competitors on each table."""
     lines = header(
-        "metric",
-        "wins / ties / losses against the best of all",
-        "median gain over logistic regression",
-        "median gain over LightGBM",
-        "LightGBM ahead on",
+        "metric | wins / ties / losses against the best of all | "
+        "median gain over logistic regression | median gain over LightGBM | LightGBM ahead on"
     )
     theirs = [rival for rival in arena.rivals if rival not in arena.ours]
     for metric in CARD_METRICS:
@@ -271,11 +265,8 @@ def cards_against(arena: Everything, rival: str) -> list[str]:
 def boosting_ahead(arena: Everything) -> list[str]:
     """Return on how many sets boosting is better or worse than ours."""
     lines = header(
-        "your table",
-        "metric",
-        "LightGBM to a line: better / level / worse",
-        "LightGBM to a scorecard: better / level / worse",
-        "mean of line, scorecard, LightGBM",
+        "your table | metric | LightGBM to a line: better / level / worse | "
+        "LightGBM to a scorecard: better / level / worse | mean of line, scorecard, LightGBM"
     )
     kinds = (
         ("numbers", SETS["general"], DIRECT),

@@ -29,7 +29,6 @@ CPU is that of the whole choice, for all metrics together, to that of tuned logi
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from time import process_time
@@ -40,7 +39,7 @@ from benchmarks.arena import report
 from benchmarks.arena.protocol import METRICS, Task, planned, split
 from benchmarks.arena.results import LARGE, MEASURED, Score, drift
 from benchmarks.harness.record import commit
-from benchmarks.harness.runner import grouped, measure_missing
+from benchmarks.harness.runner import grouped, measure_missing, quiet
 from benchmarks.rivals.lines import RIVALS, TUNED
 
 #: Too slow for what they tell, where rows are many.
@@ -56,8 +55,7 @@ def measured(task: Task, names: Sequence[str]) -> list[Score]:
     # Tuned logistic regression is the unit of CPU time, so it runs whether asked for or not.
     for name in dict.fromkeys([TUNED, *names]):
         start = process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # small classes, and solvers that stop early
+        with quiet():
             scores = RIVALS[name].scores(train, test, METRICS)
         spent = process_time() - start
         if name == TUNED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -19,6 +18,7 @@ from benchmarks.arena.protocol import SETS as NUMBERS
 from benchmarks.arena.results import Arena, Score, record_of
 from benchmarks.harness.data import TABLES, Rows, load_table
 from benchmarks.harness.record import Record, commit
+from benchmarks.harness.runner import quiet
 from benchmarks.rivals.base import LogLoss, Rival, Scores
 from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 from directrix.metrics import AUC, AveragePrecision, Cost, PrecisionAtK, RecallAtFPR
@@ -104,8 +104,7 @@ def measured(task: Task, rival: str) -> Score:
 @lru_cache(maxsize=4)
 def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
     train, test = split(task)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small classes, and solvers that stop early
+    with quiet():
         competitor = TABLE_RIVALS[rival]
         if competitor.needs:
             import_module(competitor.needs)  # seconds, once a process

@@ -30,7 +30,6 @@ swapped no line could have the accuracy that the paper prints.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
@@ -46,6 +45,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from benchmarks.harness.data import Rows, Split, classes, load
 from benchmarks.harness.record import parse, read_rows
+from benchmarks.harness.runner import quiet
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
 from directrix.losses import Logistic, PairwiseHinge
@@ -299,8 +299,7 @@ def outcomes_of(
 ) -> dict[str, Outcome]:
     """Return what every method reaches on the test rows of a split."""
     names = _METHODS[metric] if exact is None else ("exact", *_METHODS[metric])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # descents that 250 steps do not finish are measured too
+    with quiet():
         return {
             name: _fitted(name, metric, split)
             if name in {"LDA", "ours"}

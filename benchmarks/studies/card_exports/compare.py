@@ -12,7 +12,6 @@ import argparse
 import json
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -26,6 +25,7 @@ import pyarrow as pa
 
 from benchmarks.harness.markdown import header, line, write_report
 from benchmarks.harness.record import commit
+from benchmarks.harness.runner import quiet
 from benchmarks.studies.card_exports.json_reader import score_row
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import PointsToDoubleOdds
@@ -89,54 +89,8 @@ def _fit(y: Callable[[pa.Table], Any] = labels, **options: Any) -> ScorecardClas
     rows = raw_rows(TRAINING_ROWS, 0, new=False)
     binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]})
     classifier = ScorecardClassifier("auc", binner=binner, train_on="counts", cv=2, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is not the quality of the cards that is compared
+    with quiet():
         return classifier.fit(rows, y(rows))
-
-
-def additive() -> ScorecardClassifier:
-    """Return a card without crosses."""
-    return _fit(max_crosses=0)
-
-
-def crossed() -> ScorecardClassifier:
-    """Return a card with crosses."""
-    return _fit()
-
-
-def rescaled() -> ScorecardClassifier:
-    """Return a card in which more points are better, and not those of the positives."""
-    return with_cards(crossed(), lambda points: -28.8 * points, intercept=600.3, cutoff=583.7)
-
-
-def integer() -> ScorecardClassifier:
-    """Return a card of whole numbers with crosses and a cutoff between two of them."""
-    return with_cards(crossed(), lambda points: np.rint(-90.0 * points), intercept=600, cutoff=587)
-
-
-def searched() -> ScorecardClassifier:
-    """Return a card of small whole numbers, as it is trained."""
-    return _fit(points="integer", max_crosses=0)
-
-
-def doubling() -> ScorecardClassifier:
-    """Return a card of exact points that double the odds, as it is trained, with crosses."""
-    return _fit(points=PointsToDoubleOdds(rounded=False))
-
-
-def three_classes() -> ScorecardClassifier:
-    """Return a card for each of three classes."""
-
-    def by_amount(rows: pa.Table) -> np.ndarray:
-        high = np.nan_to_num(rows.column(0).to_numpy(), nan=0.0) > 0.3
-        return np.array(["it's", "b", "c"])[labels(rows).astype(int) + high]
-
-    return _fit(by_amount, max_crosses=1)
-
-
-def three_integer_classes() -> ScorecardClassifier:
-    """Return a card of whole numbers for each of three classes."""
-    return with_cards(three_classes(), lambda points: np.rint(40.0 * points), 3, 2.5, higher=True)
 
 
 def with_cards(
@@ -163,12 +117,33 @@ def with_cards(
     return changed
 
 
+def _by_amount(rows: pa.Table) -> np.ndarray:
+    """Return labels of three classes."""
+    high = np.nan_to_num(rows.column(0).to_numpy(), nan=0.0) > 0.3
+    return np.array(["it's", "b", "c"])[labels(rows).astype(int) + high]
+
+
+def _rounded(card: str, factor: float, *cut: float, higher: bool = False) -> ScorecardClassifier:
+    """Return a card of whole points, whose cutoff may be between two of them."""
+    return with_cards(CARDS[card](), lambda points: np.rint(factor * points), *cut, higher=higher)
+
+
+#: Cards by name: without crosses, with them, in which more points are better and not those of the
+#: positives, of whole points, and for three classes; some as they are trained.
 CARDS: dict[str, Callable[[], ScorecardClassifier]] = {
-    make.__name__: lru_cache(make)
-    for make in (
-        *(additive, crossed, rescaled, integer, searched, doubling),
-        *(three_classes, three_integer_classes),
-    )
+    name: lru_cache(make)
+    for name, make in {
+        "additive": lambda: _fit(max_crosses=0),
+        "crossed": _fit,
+        "rescaled": lambda: with_cards(
+            CARDS["crossed"](), lambda points: -28.8 * points, intercept=600.3, cutoff=583.7
+        ),
+        "integer": lambda: _rounded("crossed", -90.0, 600, 587),
+        "searched": lambda: _fit(points="integer", max_crosses=0),
+        "doubling": lambda: _fit(points=PointsToDoubleOdds(rounded=False)),
+        "three_classes": lambda: _fit(_by_amount, max_crosses=1),
+        "three_integer_classes": lambda: _rounded("three_classes", 40.0, 3, 2.5, higher=True),
+    }.items()
 }
 INTEGER = ("integer", "searched", "three_integer_classes")
 
@@ -413,17 +388,13 @@ def difference(card: str, route: str, rows: pa.Table) -> Difference | None:
     if answer is None:
         return None
     numbers = [_farthest(answer[k], expected[k]) for k in range(3)]
-    return Difference(card, route, *numbers, _unequal(answer, expected))
+    return Difference(card, route, *numbers, int((answer.label != expected.label).sum()))
 
 
 def _farthest(numbers: np.ndarray, expected: np.ndarray) -> float:
     if numbers.shape != expected.shape or np.isnan(numbers).any():
         return float("inf")
     return float(np.abs(numbers - expected).max())
-
-
-def _unequal(answer: Answer, expected: Answer) -> int:
-    return int((answer.label != expected.label).sum())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -466,10 +437,7 @@ def report(found: Sequence[Difference], measured: str) -> list[str]:
         "",
         how,
         "",
-        *header(
-            *("route", "cards", "whole points", "other points", "score", "probability"),
-            "other labels",
-        ),
+        *header("route | cards | whole points | other points | score | probability | other labels"),
     ]
     for route in dict.fromkeys(apart.route for apart in found):
         some = [apart for apart in found if apart.route == route]

@@ -7,12 +7,12 @@ vector, so that a rounded column stays rounded; its size is in latent standard d
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.harness.runner import quiet
 from directrix import MomentClassifier, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
 
@@ -108,6 +108,5 @@ def fitted(name: str, *, heavy: bool = False) -> Any:
     """
     day = draw(np.random.default_rng(0), TRAINING_ROWS, heavy=heavy)
     model = {MOMENT: MomentClassifier, CARD: ScorecardClassifier}[name](METRIC)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a straight line would be as good as a card
+    with quiet():
         return model.fit(*day)
