@@ -31,7 +31,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from functools import partial
-from time import process_time
 
 from tqdm import tqdm
 
@@ -39,7 +38,7 @@ from benchmarks.arena import report
 from benchmarks.arena.protocol import METRICS, Task, planned, split
 from benchmarks.arena.results import LARGE, MEASURED, Score, drift
 from benchmarks.harness.record import commit
-from benchmarks.harness.runner import grouped, measure_missing, quiet
+from benchmarks.harness.runner import grouped, measure_missing, timed
 from benchmarks.rivals.lines import RIVALS, TUNED
 
 #: Too slow for what they tell, where rows are many.
@@ -54,12 +53,8 @@ def measured(task: Task, names: Sequence[str]) -> list[Score]:
     fold_scores, unit = [], 1.0
     # Tuned logistic regression is the unit of CPU time, so it runs whether asked for or not.
     for name in dict.fromkeys([TUNED, *names]):
-        start = process_time()
-        with quiet():
-            scores = RIVALS[name].scores(train, test, METRICS)
-        spent = process_time() - start
-        if name == TUNED:
-            unit = spent
+        scores, spent = timed(RIVALS[name].scores, train, test, METRICS)
+        unit = spent if name == TUNED else unit
         values = {key: METRICS[key].score(test.y, scores[key]) for key in scores}
         about = (task.name, n, d, task.repeat, task.fold, name)
         fold_scores.append(Score(*about, spent, spent / unit, commit(), values))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from time import process_time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from benchmarks.arena.protocol import SETS as NUMBERS
 from benchmarks.arena.results import Arena, Score, record_of
 from benchmarks.harness.data import TABLES, Rows, load_table
 from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import quiet
+from benchmarks.harness.runner import timed
 from benchmarks.rivals.base import LogLoss, Rival, Scores
 from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 from directrix.metrics import AUC, AveragePrecision, Cost, PrecisionAtK, RecallAtFPR
@@ -104,13 +103,10 @@ def measured(task: Task, rival: str) -> Score:
 @lru_cache(maxsize=4)
 def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
     train, test = split(task)
-    with quiet():
-        competitor = TABLE_RIVALS[rival]
-        if competitor.needs:
-            import_module(competitor.needs)  # seconds, once a process
-        start = process_time()
-        scores = competitor.scores(train, test, METRICS)
-        return scores, process_time() - start
+    competitor = TABLE_RIVALS[rival]
+    if competitor.needs:
+        import_module(competitor.needs)  # seconds, once a process
+    return timed(competitor.scores, train, test, METRICS)
 
 
 MEASURED = record_of(Path(__file__).with_name("measured.csv"), METRICS)

@@ -60,8 +60,7 @@ DEMANDS: dict[str, dict[str, Demand]] = {
         "status_of_existing_checking_account": Demand(
             (
                 "... >= 200 DM / salary assignments for at least 1 year",
-                "0 <= ... < 200 DM",
-                "... < 0 DM",
+                *("0 <= ... < 200 DM", "... < 0 DM"),
             ),
             "a lower balance is more risk; having no account says nothing of a balance",
         ),
@@ -71,10 +70,7 @@ DEMANDS: dict[str, dict[str, Demand]] = {
         ),
         "present_employment_since": Demand(
             (
-                "... >= 7 years",
-                "4 <= ... < 7 years",
-                "1 <= ... < 4 years",
-                "... < 1 year",
+                *("... >= 7 years", "4 <= ... < 7 years", "1 <= ... < 4 years", "... < 1 year"),
                 "unemployed",
             ),
             "a longer employment is a steadier income",
