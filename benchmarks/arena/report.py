@@ -34,8 +34,8 @@ _STYLES = {
 def main() -> None:
     """Write the report and the figure."""
     arena = Arena()
-    write_report(REPORT, _lines(arena))
-    _draw(arena)
+    write_report(REPORT, lines(arena))
+    draw(arena)
 
 
 def _ranked(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
@@ -44,7 +44,8 @@ def _ranked(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
     return [r for r in (*OURS, *LINEAR) if len(arena.measured(sets, metric, [r])) == len(sets)]
 
 
-def _lines(arena: Arena) -> list[str]:
+def lines(arena: Arena) -> list[str]:
+    """Return the report."""
     columns = ("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on")
     lines = [
         "# The arena",
@@ -148,7 +149,7 @@ def _short(name: str) -> str:
     return name.removeprefix("keel/")
 
 
-def _draw(arena: Arena) -> None:
+def draw(arena: Arena) -> None:
     """Draw mean ranks: a panel for each kind of sets, a row of dots for each metric."""
     drawn = figure.new_figure(5.2 * len(SETS), 4.6, layout=None)
     panels = drawn.subplots(1, len(SETS), sharey=True, squeeze=False)[0]
