@@ -35,7 +35,7 @@ REPEATS = {
 QUICK_SETS = ("fourclass", "diabetes", "vowel", "svm1", "german", "svm3", "segment", "sonar")
 _LARGE = ("magic", "poker", "letter", "ijcnn1", "shuttle", "a9a", "w8a", "mnist", "covtype")
 #: What takes long: many rows, or many features of which each step makes a matrix.
-_LEFT_OUT = {
+LEFT_OUT = {
     "covtype": ("ADAM", "F_hinge"),
     "w8a": ("ADAM", "logistic, tuned"),
     "colon": ("moments and rows", "logistic, tuned"),
@@ -62,7 +62,7 @@ class Unit(NamedTuple):
                 continue  # the paper has its AUC only
             for method in methods:
                 again = self.repeat > 0 and self.name in _LARGE and method in SLOW
-                if not again and method not in _LEFT_OUT.get(self.name, ()):
+                if not again and method not in LEFT_OUT.get(self.name, ()):
                     yield metric, method
 
     def split(self) -> Split:

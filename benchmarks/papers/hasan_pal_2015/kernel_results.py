@@ -25,13 +25,16 @@ class Folds:
 
     def percent(self, name: str, method: str, *others: str) -> float:
         """Return the error over the folds that some other methods have too."""
-        keys = set.intersection(*(set(self._folds[name, m]) for m in (method, *others)))
-        counts = [self._folds[name, method][key] for key in keys]
+        counts = self._common(name, method, *others)
         return 100.0 * sum(errors for _, errors, _ in counts) / sum(rows for rows, _, _ in counts)
 
-    def support(self, name: str, method: str) -> float:
-        """Return the mean number of support vectors."""
-        return float(np.mean([f[2] for f in self._folds[name, method].values()]))
+    def support(self, name: str, method: str, *others: str) -> float:
+        """Return the mean support vectors over the folds that some other methods have too."""
+        return float(np.mean([kept for _, _, kept in self._common(name, method, *others)]))
+
+    def _common(self, name: str, method: str, *others: str) -> list[tuple[int, int, int]]:
+        keys = set.intersection(*(set(self._folds[name, m]) for m in (method, *others)))
+        return [self._folds[name, method][key] for key in sorted(keys)]
 
 
 class Growth:
@@ -47,6 +50,10 @@ class Growth:
     def sizes(self, method: str) -> list[int]:
         """Return the training rows that a method is measured with."""
         return sorted(n for name, n in self._fits if name == method)
+
+    def shuffles(self, method: str, rows: int) -> int:
+        """Return how many shuffles there are."""
+        return len(self._fits.get((method, rows), {}))
 
     def support(self, method: str, rows: int) -> FloatArray:
         """Return the support vectors of each shuffle."""

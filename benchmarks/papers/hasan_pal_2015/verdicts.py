@@ -115,12 +115,16 @@ def _sparser(_: Measured) -> tuple[str, str]:
         sets = [s for s in SETS if folds.count(s, ours) and folds.count(s, rival)]
         if sets:
             break
-    fewer = [folds.support(s, ours) < folds.support(s, rival) for s in sets]
+    fewer = [folds.support(s, ours) < folds.support(s, rival, ours) for s in sets]
     words = holds(all(fewer))
     if ours != kernel_tables.PAPERS_SPARSE:
         words = f"not measured; {words} for ours"
+    elif len(sets) < len(SETS):
+        words = f"{words} on the {len(sets)} of {len(SETS)} sets that are measured"
     parts = (
-        f"{short(s)} {folds.support(s, ours):.0f} and {folds.support(s, rival):.0f}" for s in sets
+        f"{short(s)} {folds.support(s, ours):.0f} and {folds.support(s, rival, ours):.0f} "
+        f"(folds: {folds.count(s, ours)})"
+        for s in sets
     )
     return words, f"support vectors of {ours} and {rival}: {', '.join(parts)}"
 

@@ -261,17 +261,24 @@ class ThresholdClassifier(LinearClassifier):
         self._weighted_by = keyed.weighted(class_weight, self.classes_).weighted_by
         return keyed
 
-    def _set_lines(self, fitted: Sequence[FittedLine]) -> None:
+    def _set_lines(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
         """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
         if self._catches_first:
             fitted = [entry.turned() for entry in fitted]
         lines = np.stack([entry.line for entry in fitted])
         self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
-        self._set_points(fitted)
+        self._set_points(fitted, without_search)
         self.calibrations_ = tuple(entry.calibration for entry in fitted)
 
-    def _set_points(self, fitted: Sequence[FittedLine]) -> None:
-        """Store the operating points that are delivered, and warn if one predicts one class."""
+    def _set_points(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
+        """Store the operating points that are delivered, and warn if one predicts one class.
+
+        Parameters
+        ----------
+        fitted : sequence of FittedLine
+        without_search : str, optional
+            What to do about one class, where no threshold was searched for.
+        """
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")
         points = (entry.operating_point for entry in fitted)
@@ -280,4 +287,4 @@ class ThresholdClassifier(LinearClassifier):
             for point in points
         )
         self._held_out = tuple(entry.held_out for entry in fitted)
-        warn_about_one_class(self.operating_points_, self.classes_.tolist())
+        warn_about_one_class(self.operating_points_, self.classes_.tolist(), without_search)

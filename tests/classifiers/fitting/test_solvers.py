@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from directrix import SmoothClassifier
-from directrix.classifiers.fitting.solvers import SOLVERS, solver_for
+from directrix.classifiers.fitting.solvers import SOLVERS, probe_values, search_errors, solver_for
 from directrix.losses import (
     BetaBernoulli,
     BreakEven,
@@ -51,6 +51,61 @@ def objective(loss, ridge=1e-2, holder=np.asarray):
     X = rng.normal(size=(60, 2))
     X[:, 0] += 1.5 * positive
     return DataObjective(holder(X), positive, rng.integers(1, 4, 60).astype(float), loss, ridge)
+
+
+def sparse_rows():
+    """Return rows with about one entry in ten; the last column is empty, some weights are zero."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 6)) * (rng.random((300, 6)) < 0.1)
+    X[:, -1] = 0.0
+    positive = X @ rng.normal(size=6) + 0.3 * rng.normal(size=300) > 0
+    weight = rng.integers(1, 4, 300).astype(float)
+    weight[X[:, 0] != 0] = 0.0
+    return X, positive, weight
+
+
+@pytest.mark.parametrize("holder", [sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize(
+    "loss", [BetaBernoulli(), BetaBernoulli(mixing=0.0), Sigmoid(), PairwiseSquare()], ids=str
+)
+def test_probes_of_sparse_columns_are_those_of_dense_ones(loss, holder):
+    X, *others = sparse_rows()
+    coef, offsets = np.linspace(-1.0, 1.0, 7), np.linspace(-4.0, 4.0, 9)
+    for coordinate in range(7):
+        dense, thin = (
+            probe_values(
+                DataObjective(rows, *others, loss, ridge=0.1), coef, coordinate, offsets, 2.0
+            )
+            for rows in (X, holder(X))
+        )
+        np.testing.assert_allclose(thin, dense, rtol=1e-12)
+
+
+def test_a_probe_of_a_sparse_column_evaluates_the_rows_of_its_entries_only(monkeypatch):
+    X, *others = sparse_rows()
+    evaluated = []
+    values = BetaBernoulli.values
+
+    def counted(self, positive, scores, weight):
+        evaluated.append(scores.size)
+        return values(self, positive, scores, weight)
+
+    monkeypatch.setattr(BetaBernoulli, "values", counted)
+    function = DataObjective(sparse.csr_array(X), *others, BetaBernoulli())
+    probe_values(function, np.ones(7), 1, np.linspace(-4.0, 4.0, 80), 1.0)
+    assert sum(evaluated) == len(X) + 81 * np.count_nonzero(X[:, 1])
+
+
+@pytest.mark.parametrize("name", ["sla", "slam"])
+def test_a_search_finds_the_same_line_on_sparse_and_dense_rows(name):
+    X, *others = sparse_rows()
+    dense, thin = (
+        search_errors(name, DataObjective(rows, *others, BetaBernoulli(), 1e-3), np.zeros(7))
+        for rows in (X, sparse.csr_array(X))
+    )
+    np.testing.assert_allclose(thin.solution.coef, dense.solution.coef, rtol=1e-6, atol=1e-9)
+    assert thin.solution.n_iter == dense.solution.n_iter
+    assert (thin.gamma, thin.ridge) == (dense.gamma, dense.ridge)
 
 
 def test_every_solver_is_tried_below():

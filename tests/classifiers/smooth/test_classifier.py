@@ -23,6 +23,7 @@ from directrix import Moments, SmoothClassifier
 from directrix.classifiers.fitting.solvers import SOLVERS
 from directrix.classifiers.fitting.standardization import Standardization
 from directrix.classifiers.smooth.history import certified_gap
+from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
 from directrix.frontier.row_frontier import stop_after
 from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
@@ -401,3 +402,40 @@ def test_predictions_make_the_fewest_training_errors_known(name, least):
     X, y = load_svmlight_file(str(DATA / f"{name}.svm.bz2"))
     X = X.toarray()
     assert np.count_nonzero(vertex().fit(X, y).predict(X) != y) == least
+
+
+def rare_rows():
+    X, y = np.random.default_rng(0).normal(size=(300, 3)), np.arange(300) < 30
+    X[y, 0] += 0.5
+    return X, y
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_one_class_without_folds_is_said_of_the_intercept_of_the_loss(loss):
+    with catch_warnings(record=True) as caught:
+        simplefilter("always")
+        model = SmoothClassifier(loss=loss, alpha=0.1, cv=None).fit(*rare_rows())
+    assert not model.predict(rare_rows()[0]).any()
+    (said,) = [str(w.message) for w in caught if w.category is OneClassPredictedWarning]
+    assert said == (
+        "every row is predicted negative: the intercept is that of the least training loss, no "
+        "threshold was searched for. Give a number of folds as cv, so that held-out rows set the "
+        "threshold, or class_weight='balanced'."
+    )
+
+
+def test_the_remedy_for_one_class_without_folds_helps():
+    X, y = rare_rows()
+    for more in ({"cv": 5, "metric": "balanced_error"}, {"cv": None, "class_weight": "balanced"}):
+        model = SmoothClassifier(loss="hinge", alpha=0.1, **more).fit(X, y)
+        assert set(model.predict(X)) == {False, True}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_one_class_of_a_loss_that_is_the_metric_is_not_said_of_the_threshold():
+    alike, rare = np.zeros((200, 2)), np.arange(200) % 10 == 0
+    with catch_warnings(record=True) as caught:
+        simplefilter("always", OneClassPredictedWarning)
+        SmoothClassifier("error", loss="zero_one", cv=5).fit(alike, rare)
+    (said,) = [str(w.message) for w in caught if w.category is OneClassPredictedWarning]
+    assert "no threshold was searched for. Give a loss whose threshold" in said

@@ -320,7 +320,9 @@ def fit_threshold(
     return threshold, curve, index
 
 
-def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any]) -> None:
+def warn_about_one_class(
+    points: Sequence[OperatingPoint], classes: Sequence[Any], without_search: str = ""
+) -> None:
     """Warn once if delivered thresholds predict one class for every row.
 
     Parameters
@@ -328,6 +330,9 @@ def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any
     points : sequence of OperatingPoint
         Of two classes, or of each of several against the others.
     classes : sequence of labels
+    without_search : str, optional
+        The remedy, where the intercept is that of the least training loss and no threshold was
+        searched for.
     """
     constant = [k for k, point in enumerate(points) if point.predicts_one_class]
     if not constant:
@@ -339,15 +344,18 @@ def warn_about_one_class(points: Sequence[OperatingPoint], classes: Sequence[Any
     if len(points) > 1:
         named = ", ".join(str(classes[k]) for k in constant)
         against = f" for the score of {named} against the others"
-    advice = (
+    if without_search:
+        reason = "the intercept is that of the least training loss, no threshold was searched for"
+    else:
+        reason = f"no threshold does better by {point.metric} on {point.rows}"
+    advice = without_search or (
         "Try a metric that does not depend on the prior (such as 'balanced_error' or "
         "RecallAtFPR), class_weight='balanced', or other features."
         if point.metric.limit is None
         else "Give more rows, a looser limit, or other features."
     )
     warn(
-        f"every row is predicted {label}{against}: no threshold does better by {point.metric} on "
-        f"{point.rows}. {advice}",
+        f"every row is predicted {label}{against}: {reason}. {advice}",
         OneClassPredictedWarning,
         stacklevel=find_stacklevel(),
     )

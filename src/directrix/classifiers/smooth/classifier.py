@@ -59,6 +59,13 @@ if TYPE_CHECKING:
     from directrix.objectives import DataObjective
     from directrix.solve import Callback, Solution
 
+#: What to do if every row is predicted to be of one class and no threshold was searched for.
+_FOLDS_REMEDY = (
+    "Give a number of folds as cv, so that held-out rows set the threshold, or "
+    "class_weight='balanced'."
+)
+_LOSS_REMEDY = "Give a loss whose threshold held-out rows set, or class_weight='balanced'."
+
 
 class _Sweep(NamedTuple):
     """A frontier with its fitted candidates, the rows in standardised units, and their kernels."""
@@ -321,14 +328,17 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         if self.cv is None and not self.loss_.shift_invariant:
             line, scores = refit.solution.coef, refit.objective.scores(refit.solution.coef)
             fitted = finalize_on_rows(metric, seen, units.line_back(line), scores)
+            remedy = _FOLDS_REMEDY
         elif frontier.keep_intercept:
             line = units.line_back(refit.line)
             fitted = finalize_on_rows(metric, seen, line, chosen.scores)
+            remedy = _LOSS_REMEDY
         else:
             selection = Selection.of(seen, candidates, comparison, comparison.best)
             lines = Lines(refit.line, chosen.fold_lines)
             fitted = finalize(metric, selection, lines, units=units).fitted
-        self._set_lines([fitted])
+            remedy = ""
+        self._set_lines([fitted], remedy)
         if sweep.space is not None:
             self._set_expansion(sweep.space, refit.solution, sweep.keyed)
         progress.stage(

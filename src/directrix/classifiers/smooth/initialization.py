@@ -53,8 +53,13 @@ def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization
         previous = units.line_there(toward_positive(classifier, line))
         return lambda *_: previous
     if start == "moments":
-        return lambda *rows: Frontier(Moments.of(*rows)).best(metric).line
+        return lambda *rows: _moment_line(metric, Moments.of(*rows))
     return None
+
+
+def _moment_line(metric: Metric, moments: Moments) -> FloatArray:
+    """Return the best line for normal scores; `Frontier.best` would warn if it is constant."""
+    return Frontier(moments).minimize_risk(metric.risk(moments.weight)).line
 
 
 def validate_grid(given: Any, default: Sequence[float], name: str) -> tuple[float, ...]:

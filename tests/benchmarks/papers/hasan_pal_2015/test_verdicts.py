@@ -1,11 +1,13 @@
 """Verdicts on the paper's claims, and the counts that they are made of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from benchmarks.papers.claims import Claim
-from benchmarks.papers.hasan_pal_2015 import claims
+from benchmarks.papers.hasan_pal_2015 import claims, kernel_tables
 from benchmarks.papers.hasan_pal_2015.methods import METHODS, PROTOCOLS, RECORD, measured, rows_of
 from benchmarks.papers.hasan_pal_2015.noise import SETS
 from benchmarks.papers.hasan_pal_2015.report import lines
@@ -80,3 +82,14 @@ def test_mcnemar_has_no_continuity_correction():
     assert pair.z == pytest.approx(25.0 / 35.0**0.5)
     assert pair.p == pytest.approx(chi2.sf(25.0**2 / 35.0, 1))
     assert Pair.of(first, first, 1) == Pair(1, 0, 0, 0.0, 1.0)
+
+
+def test_sparsity_is_judged_on_the_folds_and_sets_that_both_have(monkeypatch, tmp_path):
+    record = replace(kernel_tables.RECORD, path=tmp_path / "folds.csv")
+    sparse, svm = kernel_tables.PAPERS_SPARSE, kernel_tables.SVM
+    fits = [(sparse, 0, 20), (svm, 0, 30), (svm, 1, 4)]
+    record.append([("heart", method, 0, fold, 54, 9, kept) for method, fold, kept in fits])
+    monkeypatch.setattr(kernel_tables, "RECORD", record)
+    (claim,) = [one for one in claims() if "sparser" in one.claim]
+    assert claim.verdict == "holds on the 1 of 4 sets that are measured"
+    assert claim.figure.endswith("heart 20 and 30 (folds: 1)")
