@@ -277,8 +277,8 @@ _INTRODUCTION = """\
 # Gradient descent on moments: the figures and tables of Ghanbari and Scheinberg 2018
 
 Algorithm 1 (c = 1e-4, β = 0.5, first step 1, 250 steps at most) on F_error and F_AUC, which are of
-moments, and on F_log and F_hinge, which are of rows. How: see `methods.py`; which class is
-positive, and the artificial sets: see `config.py`. "Better" and "worse" are by two
+moments, and on F_log and F_hinge, which are of rows. How, which class is positive, and the
+artificial sets: see `methods.py`. "Better" and "worse" are by two
 standard errors of the difference over folds (Nadeau and Bengio 2003); all else is "level". Times
 are ratios of CPU time on one thread; the paper prints seconds, and no iterations. Sets above 5,000
 rows: five folds of one shuffle, not of four; of sets above 10,000 rows a sample of 10,000. Figure 1

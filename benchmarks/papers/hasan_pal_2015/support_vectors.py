@@ -17,7 +17,7 @@ lesser of both features, and choose their penalty on training rows:
 * sparse KBBLR: the paper's, the plateaus of BBLR2 and Algorithm 3 by SLA, with the alpha of
   "robust, sparse kernel". A sweep of its probes takes a time that grows with the cube of the rows;
 * forward, 5 % and forward, 2 %: rows are added to a robust kernel model until its objective is
-  within that share of the one with all rows (``forward_selection.py``), with the alpha of "robust,
+  within that share of the one with all rows (`select_forward`), with the alpha of "robust,
   kernel". A study of what is possible, not in the library. The shares were tried on shuffle 0,
   which is not measured; but 2 % replaced 10 % after the test errors of the first shuffles were
   seen.

@@ -1,7 +1,7 @@
 """What directions cost: cards, LightGBM and EBM with and without monotone columns.
 
 ``python -m benchmarks.studies.cards.monotone_cards`` fits three families to five tables of credit
-risk, once as they are and once with the directions of ``directions.py``, which were written before
+risk, once as they are and once with the directions of `DEMANDS`, which were written before
 any was measured, and measures the quality on held-out rows and the directions that the fitted model
 breaks. ``--quick`` measures one fold of the two smallest tables.
 
