@@ -11,6 +11,11 @@ def test_the_page_says_what_was_measured():
     assert evidence.PAGE.read_text(encoding="utf-8") == evidence.text(Everything())
 
 
+def test_pictures_are_written_over_those_that_pages_show():
+    assert pages.PICTURE.is_file()
+    assert evidence.PICTURE.is_file()
+
+
 def test_every_report_that_the_page_links_to_exists():
     assert all((pages.ROOT / path).is_file() for path, _ in evidence.LINKS)
 
