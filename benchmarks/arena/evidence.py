@@ -7,34 +7,100 @@ groups of sets are fixed here, before anything is measured: none is chosen by it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from benchmarks.arena.cost_and_scale import cost_and_scale
-from benchmarks.arena.everything import (
-    CARD,
-    COUNTS,
-    DIRECT,
-    EVIDENCE,
-    LOGISTIC,
-    NUMBERS,
-    ONE_HOT,
-    SHORT,
-    TABLES,
-    TREES,
-    Everything,
+from benchmarks.arena.pictures import draw_ranks
+from benchmarks.arena.protocol import FOLDS, METRICS, SETS
+from benchmarks.arena.results import (
+    LARGE,
+    LEVEL,
+    MEASURED,
+    Arena,
+    Gain,
+    Score,
+    critical_difference,
+    holm,
 )
-from benchmarks.arena.pooled import Gain, critical_difference, holm
-from benchmarks.arena.protocol import FOLDS, SETS
-from benchmarks.arena.rank_diagram import draw_ranks
-from benchmarks.arena.results import LEVEL
+from benchmarks.arena.tables.protocol import LARGE as LARGE_SETS
+from benchmarks.arena.tables.protocol import LARGE_MEASURED as LARGE_TABLES
+from benchmarks.arena.tables.protocol import MEASURED as MEASURED_TABLES
+from benchmarks.arena.tables.protocol import METRICS as TABLE_METRICS
+from benchmarks.arena.tables.protocol import SETS as TABLE_SETS
 from benchmarks.harness.figure import new_figure
 from benchmarks.harness.markdown import bold_if, header, line
-from benchmarks.rivals import RIVALS, TUNED
-from benchmarks.rivals.on_tables import EBM, LINE, TABLE_RIVALS
+from benchmarks.harness.record import Record, read_rows
+from benchmarks.rivals.base import Rival
+from benchmarks.rivals.lines import RIVALS, TUNED
+from benchmarks.rivals.tables import EBM, LINE, TABLE_RIVALS
+
+TABLES = TABLE_SETS["tables"]
+NUMBERS = (*SETS["general"], *SETS["imbalanced"])
+
+DIRECT, CARD, COUNTS, TREES = "direct", "scorecard, rows", "scorecard, counts", "LightGBM, tuned"
+EVIDENCE, ONE_HOT = "weights of evidence", "direct, one-hot"
+#: That of each arena: on sets of numbers tuned for every metric, on tables over one-hot texts.
+LOGISTIC = "logistic regression"
+#: What the pages call them.
+SHORT = {
+    DIRECT: "DirectClassifier",
+    ONE_HOT: "DirectClassifier",
+    CARD: "ScorecardClassifier",
+    COUNTS: "the same from counts",
+    **dict.fromkeys((LOGISTIC, TUNED, LINE), "logistic regression"),
+    TREES: "LightGBM",
+    EVIDENCE: "optbinning",
+    EBM: "EBM",
+}
+
+
+class Everything(Arena):
+    """Both arenas: on sets of numbers their folds are the same."""
+
+    metrics: ClassVar[Mapping[str, Any]] = {**METRICS, **TABLE_METRICS}
+    competitors: ClassVar[Mapping[str, Rival]] = {**RIVALS, **TABLE_RIVALS}
+    records: ClassVar[tuple[Record, ...]] = (MEASURED, MEASURED_TABLES)
+
+    @cached_property
+    def values(self) -> dict[tuple[str, str, str], dict[tuple[int, int], float]]:
+        """Return the values of both arenas; the logistic regression of each is one competitor more.
+
+        By set, competitor and metric, then repeat and fold; more is better.
+        """
+        values = super().values
+        logistic = {
+            (name, LOGISTIC, metric): folds
+            for (name, rival, metric), folds in values.items()
+            if rival == (LINE if name in TABLES else TUNED)
+        }
+        return values | logistic
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Rows of each set, of which at most 10,000 were used."""
+        return {score.name: score.rows for score in self.scores}
+
+    @cached_property
+    def prevalence(self) -> dict[str, float]:
+        """Share of positives of each set of numbers: the average precision of one score for all."""
+        folds: dict[str, list[float]] = {}
+        for score in self.scores:
+            if score.rival == "prior":
+                folds.setdefault(score.name, []).append(score.values["average precision"])
+        return {name: float(np.mean(values)) for name, values in folds.items()}
+
+    def gain(self, names: Sequence[str], metric: str, ours: str, rival: str) -> Gain | None:
+        """Return the gain of one over another on the sets that both have; None if there is none."""
+        means = self.means(names, metric, [ours, rival])
+        return Gain.of(means[:, 0] - means[:, 1]) if len(means) else None
+
+
+# ── the page ──────────────────────────────────────────────────────────────────────────────────────
+
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "evidence.md"
@@ -73,12 +139,7 @@ CARD_TESTS = tuple(
 class Group(NamedTuple):
     """Sets that are alike, and the competitors that people would try on them.
 
-    Attributes
-    ----------
-    about : str
-    names : tuple of str
-    rivals : tuple of str
-        Logistic regression first.
+    ``rivals``: logistic regression first.
     """
 
     about: str
@@ -400,3 +461,124 @@ LINKS = (
     (f"{_PAPERS}/hasan_pal_2015/calibration.md", "their probabilities"),
     (f"{_PAPERS}/hasan_pal_2015/joint_inference/joint_inference.md", "a graphical model of them"),
 )
+
+
+# ── cost, honesty and scale, from measurements beside the arenas ──────────────────────────────────
+
+
+def cost_and_scale(arena: Everything) -> list[str]:
+    """Return one line each on cost, honesty and scale, and a table of sets that were not cut."""
+    card, few = (
+        [f"{arena.cpu_to(TABLES, ours, rival):.2g}" for rival in (TREES, EBM)]
+        for ours in (CARD, COUNTS)
+    )
+    lines = [
+        (
+            f"- **Cost.** {_fit_cost()} On tables, for all metrics together, a card takes "
+            f"{card[0]} times the CPU time of tuned LightGBM and {card[1]} times that of EBM with "
+            f"four bags; from counts {few[0]} and {few[1]}."
+        ),
+        f"- **Honesty.** {_coverage()} {_guarantee()}",
+        f"- **Scale.** {_two_passes()}",
+    ]
+    whole = whole_sets(Everything(LARGE, LARGE_TABLES))
+    return [*lines, "", *whole] if whole else lines
+
+
+def whole_sets(arena: Everything) -> list[str]:
+    """Return a table of the large sets, one fold of all their rows; nothing if none was measured.
+
+    ``arena``: of the records of large sets.
+    """
+    columns = ((LINE,), (DIRECT, ONE_HOT), (CARD,), (COUNTS,), (TREES,))
+    found = {(score.name, score.rival): score for score in arena.scores}
+    lines = []
+    for name in LARGE_SETS:
+        scores = [
+            next((found[name, rival] for rival in rivals if (name, rival) in found), None)
+            for rivals in columns
+        ]
+        measured = [score for score in scores if score is not None]
+        if not measured:
+            continue
+        shape = f"{measured[0].rows:,} x {measured[0].features}"
+        lines.append(line(name, shape, *(_of_whole_set(score) for score in scores)))
+    if not lines:
+        return []
+    hours = sum(score.cpu_seconds for score in arena.scores) / 3600
+    about = (
+        "Large sets, whole: AUC and recall at a false-positive rate of 1 % on a fifth of the rows, "
+        "and the CPU time for all metrics together, to that of logistic regression. Measured on "
+        f"commit {', '.join(f'`{commit}`' for commit in arena.commits)}, in {hours:.2g} hours of "
+        "CPU time; empty cells were not."
+    )
+    names = [SHORT[rivals[0]] for rivals in columns]
+    return [about, "", *header("set", "size", *names), *lines]
+
+
+def _of_whole_set(score: Score | None) -> str:
+    if score is None:
+        return ""
+    auc, recall = (score.values[metric] for metric in ("AUC", "recall at FPR 1 %"))
+    return f"{auc:.3f}, {recall:.3f}, CPU {score.cpu:.2g}"
+
+
+def fit_costs() -> dict[str, list[float]]:
+    """Return CPU times of one fit, relative to LogisticRegressionCV, by metric: one for each set.
+
+    Those of other methods are under the metric and their name: "AUC by GridSearchCV".
+    """
+    costs: dict[str, list[float]] = {}
+    for row in read_rows(ROOT / "benchmarks" / "speed" / "direct.csv"):
+        what, _, unit = row["what"].partition(" / ")
+        if unit == "LogisticRegressionCV(cv=5)" and not what.startswith(("generated", "median")):
+            costs.setdefault(what.split(", ")[-1], []).append(float(row["ratio"]))
+    return costs
+
+
+def _fit_cost() -> str:
+    said = ", ".join(
+        f"{np.median(ratios):.2f} for {metric}"
+        for metric, ratios in fit_costs().items()
+        if " by " not in metric
+    )
+    return (
+        "One fit of DirectClassifier takes the CPU time of `LogisticRegressionCV(cv=5)` times "
+        f"{said} (medians of eight sets, [speed](../benchmarks/speed/direct.csv))."
+    )
+
+
+def _coverage() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "studies" / "new_rows" / "claims.csv")
+    now = [row for row in rows if row["code"] == "now"]
+    covered = [float(r["low"]) <= float(r["truth"]) <= float(r["high"]) for r in now]
+    return (
+        f"The 95 % interval of what to expect on new rows covers the truth in "
+        f"{100 * np.mean(covered):.1f} % of {len(now):,} fits "
+        "([claims](../benchmarks/studies/new_rows/claims.md))."
+    )
+
+
+def _guarantee() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "studies" / "new_rows" / "guarantee.csv")
+    broken = [float(row["broken"]) for row in rows]
+    without = [float(row["broken without"]) for row in rows]
+    return (
+        f"A limit of the false-positive rate with a guarantee of 95 % is exceeded on new rows in "
+        f"{100 * np.mean(broken):.1f} % of fits, without it in {100 * np.mean(without):.0f} % "
+        "([guarantee](../benchmarks/studies/new_rows/guarantee.csv))."
+    )
+
+
+def _two_passes() -> str:
+    rows = read_rows(ROOT / "benchmarks" / "studies" / "two_passes.csv")
+    fits = [row for row in rows if row["recall at FPR 1 %"]]
+    largest = max(fits, key=lambda row: int(row["rows"]))
+    read, spent = float(largest["times the bytes were read"]), largest["CPU to two scans"]
+    return (
+        f"{int(largest['rows']):,} rows in {largest['megabytes']} MB, read {read:.1f} times, at "
+        f"{spent} times the CPU time of two scans "
+        "([two passes](../benchmarks/studies/two_passes.csv), "
+        "[cluster](../benchmarks/studies/scale/cluster.md), "
+        "[cards](../benchmarks/studies/scale/cards.md))."
+    )

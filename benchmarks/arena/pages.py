@@ -7,12 +7,321 @@ compares the pages with what it would write.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.arena import evidence
-from benchmarks.arena.blocks import BLOCKS
-from benchmarks.arena.everything import Everything
-from benchmarks.arena.tables.picture import PICTURE, picture
+from benchmarks.arena.evidence import (
+    CARD,
+    COUNTS,
+    DIRECT,
+    EVIDENCE,
+    ONE_HOT,
+    SHORT,
+    TABLES,
+    TREES,
+    Everything,
+    fit_costs,
+)
+from benchmarks.arena.pictures import PICTURE, picture
+from benchmarks.arena.pictures import SHOWN as IN_PICTURE
+from benchmarks.arena.protocol import SETS
+from benchmarks.harness.markdown import bold_if, header, line
+from benchmarks.papers import ghanbari_2018, ghanbari_2019, hasan_pal_2015, zhang_2012
+from benchmarks.papers.claims import Claim, claim_table
+from benchmarks.rivals.lines import LINEAR, TUNED
+from benchmarks.rivals.tables import EBM, LINE
+
+LIKELIHOOD = "scorecard, likelihood"
+CLASSES = {
+    DIRECT: "DirectClassifier",
+    "moment": "MomentClassifier",
+    "smooth": "SmoothClassifier",
+    "beta-bernoulli": "BetaBernoulliClassifier",
+}
+BALANCED = "balanced logistic, tuned"
+#: What people use today, by metric: what DirectClassifier is to replace.
+USED_TODAY = {
+    "error": (TUNED, "linear SVC, tuned", "LDA, shrunk"),
+    "AUC": (TUNED, "linear SVC, tuned", "LDA, shrunk"),
+    "recall at FPR 1 %": (TUNED, BALANCED),
+    "precision at top 1 %": (TUNED, BALANCED),
+}
+#: The same where one class is rare.
+USED_FOR_RARE = (BALANCED, "SMOTE + logistic", "logistic, tuned threshold")
+RARE_METRICS = ("F1", "balanced error", "G-mean")
+USUAL = (TUNED, BALANCED, "logistic", "linear SVC, tuned", "LDA, shrunk")
+SHOWN = ("error", "AUC", "recall at FPR 1 %", "precision at top 1 %", "PRBEP", "F1", "cost 1:20")
+AT_ONE_PERCENT = ("magic04", "ijcnn1", "mammography", "covtype", "vowel", "spambase", "german")
+CARD_METRICS = (
+    *("AUC", "recall at FPR 1 %", "recall at FPR 5 %"),
+    *("precision at top 2 %", "cost 1:20"),
+)
+#: Rows of the table of means, and what they are called there.
+CARDS_AND_RIVALS = {
+    CARD: "scorecard",
+    COUNTS: 'scorecard, `learn_from="counts"`',
+    LIKELIHOOD: "the same bins by likelihood",
+    EBM: "explainable boosting, 4 bags",
+    TREES: "LightGBM, tuned",
+    EVIDENCE: "weights of evidence (optbinning)",
+    LINE: "logistic regression, one-hot, tuned",
+}
+
+
+def counts(
+    arena: Everything, names: Sequence[str], metric: str, ours: str, rivals: Sequence[str]
+) -> str:
+    """Return wins, ties and losses against the best of these rivals on each set."""
+    outcomes = arena.outcomes(names, metric, ours, rivals)
+    return " / ".join(str(len(sets)) for sets in outcomes.values())
+
+
+# ── lines on sets of numbers ──────────────────────────────────────────────────────────────────────
+
+
+def against_usual(arena: Everything, ours: str) -> list[str]:
+    """Return how one of ours does against the usual competitors on general sets."""
+    lines = header(
+        "metric", "wins / ties / losses, best of the usual five", "tuned logistic regression alone"
+    )
+    for metric in SHOWN:
+        cells = (
+            counts(arena, SETS["general"], metric, ours, rivals) for rivals in (USUAL, (TUNED,))
+        )
+        lines.append(line(metric, *cells))
+    return lines
+
+
+def six_rows(arena: Everything) -> list[str]:
+    """Return the summary of DirectClassifier against what people use today."""
+    lines = header("metric", "sets", "against the best of", "wins / ties / losses", "mean rank")
+    comparisons = [("general", metric, rivals) for metric, rivals in USED_TODAY.items()]
+    comparisons += [("imbalanced", metric, USED_FOR_RARE) for metric in RARE_METRICS[:2]]
+    for kind, metric, rivals in comparisons:
+        names, every = SETS[kind], [DIRECT, *rivals]
+        ranks = arena.ranks(names, metric, every)
+        first, *others = ranks.mean(axis=0) if len(ranks) else [0.0] * len(every)
+        lines.append(
+            line(
+                metric,
+                f"{len(ranks)} {kind}",
+                "; ".join(rivals),
+                counts(arena, names, metric, DIRECT, rivals),
+                f"{first:.2f}, theirs {min(others):.2f} at best",
+            )
+        )
+    return lines
+
+
+def rare_classes(arena: Everything) -> list[str]:
+    """Return mean ranks on imbalanced sets."""
+    every = (DIRECT, *USED_FOR_RARE)
+    lines = header(
+        "metric",
+        *(f"mean rank of {SHORT.get(rival, rival)}" for rival in every),
+        "DirectClassifier to the best of the others: wins / ties / losses",
+    )
+    for metric in RARE_METRICS:
+        ranks = arena.ranks(SETS["imbalanced"], metric, every).mean(axis=0)
+        cells = (bold_if(f"{rank:.2f}", rank == ranks.min()) for rank in ranks)
+        outcomes = counts(arena, SETS["imbalanced"], metric, DIRECT, USED_FOR_RARE)
+        lines.append(line(metric, *cells, outcomes))
+    return lines
+
+
+def linear_rows(arena: Everything) -> list[str]:
+    """Return how DirectClassifier does against the best of all linear competitors."""
+    lines = header("metric", "sets", "wins / ties / losses", "median gain over logistic regression")
+    comparisons = [("general", metric) for metric in USED_TODAY]
+    comparisons += [("imbalanced", metric) for metric in RARE_METRICS[:2]]
+    for kind, metric in comparisons:
+        names = SETS[kind]
+        gains = np.subtract(*arena.means(names, metric, [DIRECT, TUNED]).T)
+        available = arena.available(names, metric)
+        rivals = [rival for rival in LINEAR if rival in available]
+        cells = counts(arena, names, metric, DIRECT, rivals), f"{np.median(gains):+.4f}"
+        lines.append(line(metric, f"{len(gains)} {kind}", *cells))
+    return lines
+
+
+def at_one_percent(arena: Everything) -> list[str]:
+    """Return recall at a false-positive rate of 1 % on some sets."""
+    metric, rivals = "recall at FPR 1 %", (TUNED, BALANCED, *CLASSES)
+    lines = header(metric, TUNED, BALANCED, *CLASSES.values())
+    for name in AT_ONE_PERCENT:
+        for means in arena.means([name], metric, rivals):
+            cells = (bold_if(f"{mean:.3f}", mean == means.max()) for mean in means)
+            lines.append(line(name, *cells))
+    return lines
+
+
+def training_time(_: Everything) -> list[str]:
+    """Return the CPU time of a fit to that of LogisticRegressionCV."""
+    lines = header(
+        "metric | DirectClassifier, median (range) | GridSearchCV | with TunedThresholdClassifierCV"
+    )
+    costs = fit_costs()
+    for metric in ("error", "recall at FPR 1 %", "AUC"):
+        ours, grid = costs[metric], costs[f"{metric} by GridSearchCV"]
+        threshold = costs.get(f"{metric} by TunedThresholdClassifierCV")
+        lines.append(
+            line(
+                metric,
+                f"{np.median(ours):.1f} ({min(ours):.1f} to {max(ours):.1f})",
+                f"{np.median(grid):.1f}",
+                f"{np.median(threshold):.1f}" if threshold else "no threshold",
+            )
+        )
+    return lines
+
+
+# ── cards on tables ───────────────────────────────────────────────────────────────────────────────
+
+
+def card_rows(arena: Everything) -> list[str]:
+    """Return how scorecards do against the best of all competitors on each table."""
+    lines = header(
+        "metric | wins / ties / losses against the best of all | "
+        "median gain over logistic regression | median gain over LightGBM | LightGBM ahead on"
+    )
+    theirs = [rival for rival in arena.rivals if rival not in arena.ours]
+    for metric in CARD_METRICS:
+        to_line, to_trees = (
+            np.subtract(*arena.means(TABLES, metric, [CARD, rival]).T) for rival in (LINE, TREES)
+        )
+        lines.append(
+            line(
+                metric,
+                counts(arena, TABLES, metric, CARD, theirs),
+                f"{np.median(to_line):+.3f}",
+                f"{np.median(to_trees):+.3f}",
+                f"{np.count_nonzero(to_trees < 0)} of {len(to_trees)}",
+            )
+        )
+    return lines
+
+
+def under_the_picture(arena: Everything) -> list[str]:
+    """Return in two sentences what the picture of README shows."""
+    means = arena.means(TABLES, IN_PICTURE, [LINE, TREES, CARD])
+    firsts = np.bincount(means.round(9).argmax(axis=1), minlength=3)  # of equals theirs
+    to_line, to_trees = (np.median(means[:, 2] - means[:, other]) for other in (0, 1))
+    said = (
+        f"Three models on {len(means)} public tables, the same folds for all. The printable "
+        f"scorecard has the best recall on {firsts[2]} of them, tuned gradient boosting on "
+        f"{firsts[1]}, logistic regression on {firsts[0]}; in the median the recall of the "
+        f"scorecard is {_beside(to_trees)} that of boosting and {_beside(to_line)} that of "
+        "logistic regression. Every figure on this page is made from "
+        "[tracked measurements](benchmarks/arena/tables/tables.md)."
+    )
+    return [said]
+
+
+def _beside(gain: float) -> str:
+    return f"{abs(gain):.3f} {'below' if gain < 0 else 'above'}"
+
+
+def card_cost(arena: Everything) -> list[str]:
+    """Return what a card costs, in a sentence."""
+    card, few, trees, bags = (
+        f"{arena.cpu_to(TABLES, rival, LINE):.2g}" for rival in (CARD, COUNTS, TREES, EBM)
+    )
+    said = (
+        f"On one fold, for all metrics together, cards take {card} times the CPU time of tuned "
+        f"one-hot logistic regression, cards from counts {few} times, a tuned LightGBM {trees} "
+        f"times, an explainable boosting machine with four bags {bags} times."
+    )
+    return [said]
+
+
+def card_means(arena: Everything) -> list[str]:
+    """Return means over the tables that cards and their main competitors have."""
+    metrics = ("AUC", "recall at FPR 1 %", "recall at FPR 5 %", "cost 1:20", "log-loss")
+    every = list(CARDS_AND_RIVALS)
+    means = {metric: arena.means(TABLES, metric, every) for metric in metrics}
+    tables = len(means[metrics[0]])
+    lines = header(f"{tables} tables", *metrics, "CPU, to one-hot logistic")
+    for k, (rival, about) in enumerate(CARDS_AND_RIVALS.items()):
+        cells = (f"{abs(means[metric][:, k].mean()):.3f}" for metric in metrics)
+        lines.append(line(about, *cells, f"{arena.cpu_to(TABLES, rival, LINE):.2g}"))
+    return lines
+
+
+def cards_against(arena: Everything, rival: str) -> list[str]:
+    """Return how cards do against one competitor on tables."""
+    lines = header("metric", "tables", "wins / ties / losses", "median gain", "mean gain")
+    for metric in CARD_METRICS:
+        gains = np.subtract(*arena.means(TABLES, metric, [CARD, rival]).T)
+        cells = f"{np.median(gains):+.3f}", f"{gains.mean():+.3f}"
+        outcomes = counts(arena, TABLES, metric, CARD, [rival])
+        lines.append(line(metric, str(len(gains)), outcomes, *cells))
+    return lines
+
+
+def boosting_ahead(arena: Everything) -> list[str]:
+    """Return on how many sets boosting is better or worse than ours."""
+    lines = header(
+        "your table | metric | LightGBM to a line: better / level / worse | "
+        "LightGBM to a scorecard: better / level / worse | mean of line, scorecard, LightGBM"
+    )
+    kinds = (
+        ("numbers", SETS["general"], DIRECT),
+        ("numbers, one class rare", SETS["imbalanced"], DIRECT),
+        ("text and missing values", TABLES, ONE_HOT),
+    )
+    for about, names, plain in kinds:
+        for metric in ("AUC", "recall at FPR 1 %"):
+            means = arena.means(names, metric, [plain, CARD, TREES])
+            if not len(means):
+                continue
+            cells = (counts(arena, names, metric, TREES, [ours]) for ours in (plain, CARD))
+            averages = ", ".join(f"{mean:.3f}" for mean in means.mean(axis=0))
+            lines.append(line(f"{about} ({len(means)} sets)", metric, *cells, averages))
+    return lines
+
+
+# ── papers ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def paper_claims(_: Everything, claims: Callable[[], list[Claim]]) -> list[str]:
+    """Return the verdict on each claim of a paper's abstract."""
+    return claim_table(claims())
+
+
+def every_claim(_: Everything) -> list[str]:
+    """Return the verdicts on the claims of all papers."""
+    papers = (ghanbari_2018, ghanbari_2019, zhang_2012, hasan_pal_2015)
+    lines = header("paper", "claim", "verdict", "figure")
+    return lines + [line(*claim) for paper in papers for claim in paper.claims()]
+
+
+#: By page and name of the block.
+BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
+    ("README.md", "picture"): under_the_picture,
+    ("README.md", "tables"): card_rows,
+    ("README.md", "cost"): card_cost,
+    ("README.md", "linear models"): linear_rows,
+    ("docs/direct-classifier.md", "six rows"): six_rows,
+    ("docs/direct-classifier.md", "training time"): training_time,
+    ("docs/from-lightgbm.md", "boosting"): boosting_ahead,
+    ("docs/from-lightgbm.md", "cost"): card_cost,
+    ("docs/from-optbinning.md", "weights of evidence"): partial(cards_against, rival=EVIDENCE),
+    ("docs/imbalance.md", "rare classes"): rare_classes,
+    ("docs/moment-classifier.md", "usual"): partial(against_usual, ours="moment"),
+    ("docs/papers.md", "claims"): every_claim,
+    ("docs/scorecard.md", "means"): card_means,
+    ("docs/smooth-classifier.md", "usual"): partial(against_usual, ours="smooth"),
+    ("docs/smooth-classifier.md", "one percent"): at_one_percent,
+    ("docs/theory/moment-descent.md", "claims"): partial(paper_claims, claims=ghanbari_2018.claims),
+    ("docs/theory/moment-training.md", "claims"): partial(
+        paper_claims, claims=ghanbari_2019.claims
+    ),
+}
+
 
 ROOT = Path(__file__).parents[2]
 

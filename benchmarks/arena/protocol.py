@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.harness.data import Rows, load
-from benchmarks.rivals.log_loss import LogLoss
+from benchmarks.rivals.base import LogLoss
 from directrix.metrics import (
     AUC,
     PRBEP,

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from scipy import stats
 
-from benchmarks.arena.pooled import critical_difference
 from benchmarks.arena.protocol import METRICS, SETS
-from benchmarks.arena.results import LEVEL, Arena, LargeArena
+from benchmarks.arena.results import LEVEL, Arena, LargeArena, critical_difference
 from benchmarks.harness import figure
 from benchmarks.harness.markdown import bold_if, header, line, write_report
-from benchmarks.rivals import LINEAR, OURS, REFERENCES, RIVALS, TUNED
+from benchmarks.rivals.lines import LINEAR, OURS, REFERENCES, RIVALS, TUNED
 
 REPORT = Path(__file__).with_name("arena.md")
 FIGURE = Path(__file__).with_name("ranks.png")
@@ -35,8 +34,8 @@ _STYLES = {
 def main() -> None:
     """Write the report and the figure."""
     arena = Arena()
-    write_report(REPORT, _lines(arena))
-    _draw(arena)
+    write_report(REPORT, lines(arena))
+    draw(arena)
 
 
 def _ranked(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
@@ -45,7 +44,8 @@ def _ranked(arena: Arena, names: Sequence[str], metric: str) -> list[str]:
     return [r for r in (*OURS, *LINEAR) if len(arena.measured(sets, metric, [r])) == len(sets)]
 
 
-def _lines(arena: Arena) -> list[str]:
+def lines(arena: Arena) -> list[str]:
+    """Return the report."""
     columns = ("sets", "metric", "ours", "wins", "ties", "losses", "won on", "lost on")
     lines = [
         "# The arena",
@@ -149,7 +149,7 @@ def _short(name: str) -> str:
     return name.removeprefix("keel/")
 
 
-def _draw(arena: Arena) -> None:
+def draw(arena: Arena) -> None:
     """Draw mean ranks: a panel for each kind of sets, a row of dots for each metric."""
     drawn = figure.new_figure(5.2 * len(SETS), 4.6, layout=None)
     panels = drawn.subplots(1, len(SETS), sharey=True, squeeze=False)[0]

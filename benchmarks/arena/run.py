@@ -29,19 +29,17 @@ CPU is that of the whole choice, for all metrics together, to that of tuned logi
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from time import process_time
 
 from tqdm import tqdm
 
 from benchmarks.arena import report
 from benchmarks.arena.protocol import METRICS, Task, planned, split
-from benchmarks.arena.results import LARGE, MEASURED, Score, drift
+from benchmarks.arena.results import LARGE, MEASURED, Arena, Score, drift
 from benchmarks.harness.record import commit
-from benchmarks.harness.runner import grouped, measure_missing
-from benchmarks.rivals import RIVALS, TUNED
+from benchmarks.harness.runner import Part, Study, grouped, timed
+from benchmarks.rivals.lines import RIVALS, TUNED
 
 #: Too slow for what they tell, where rows are many.
 NOT_WHOLE = ("LibAUC", "Vowpal Wabbit", "pairwise hinge", "SMOTE + logistic", "XGBoost, pairwise")
@@ -55,58 +53,56 @@ def measured(task: Task, names: Sequence[str]) -> list[Score]:
     fold_scores, unit = [], 1.0
     # Tuned logistic regression is the unit of CPU time, so it runs whether asked for or not.
     for name in dict.fromkeys([TUNED, *names]):
-        start = process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # small classes, and solvers that stop early
-            scores = RIVALS[name].scores(train, test, METRICS)
-        spent = process_time() - start
-        if name == TUNED:
-            unit = spent
+        scores, spent = timed(RIVALS[name].scores, train, test, METRICS)
+        unit = spent if name == TUNED else unit
         values = {key: METRICS[key].score(test.y, scores[key]) for key in scores}
         about = (task.name, n, d, task.repeat, task.fold, name)
         fold_scores.append(Score(*about, spent, spent / unit, commit(), values))
     return [score for score in fold_scores if score.rival in names]
 
 
-def plan(
-    *, quick: bool, large: bool, without: Sequence[str] = ()
-) -> Iterator[tuple[str, int, int, str]]:
+def plan(args: argparse.Namespace) -> Iterator[tuple[str, int, int, str]]:
     """Yield set, repeat, fold and competitor of all that can be measured here."""
-    left_out = {*without, *(NOT_WHOLE if large else ()), *(NOT_QUICK if quick else ())}
+    for name, rival in RIVALS.items():
+        if rival.missing:
+            print(f"not run: {name}; try: pip install {rival.missing}")
+    left_out = {*args.without, *NOT_WHOLE * args.large, *NOT_QUICK * args.quick}
     able = [name for name, rival in RIVALS.items() if not rival.missing and name not in left_out]
-    for task in planned(quick=quick, large=large):
+    for task in planned(quick=args.quick, large=args.large):
         yield from ((*task[:3], name) for name in able)
 
 
 def _rows(
-    name: str, repeat: int, fold: int, rivals: list[tuple[str]], *, whole: bool
+    name: str, repeat: int, fold: int, rivals: list[tuple[str]], *, whole: bool = False
 ) -> list[tuple[object, ...]]:
     task = Task(name, repeat, fold, whole)
     return [score.cells(METRICS) for score in measured(task, [rival for (rival,) in rivals])]
 
 
-def main() -> None:
-    """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="three small sets, compared only")
-    parser.add_argument("--large", action="store_true", help="the large sets, whole")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--without", nargs="*", default=[], choices=RIVALS, help="left for later")
-    args = parser.parse_args()
-    for name, rival in RIVALS.items():
-        if rival.missing:
-            print(f"not run: {name}; try: pip install {rival.missing}")
-    keys = plan(quick=args.quick, large=args.large, without=args.without)
-    if args.quick:
-        again: list[Score] = []
-        for *fold, rivals in tqdm(grouped(keys, 3)):
-            again += measured(Task(*fold), [rival for (rival,) in rivals])
-        raise SystemExit(drift(again) or 0)
-    record = LARGE if args.large else MEASURED
-    measure = partial(_rows, whole=args.large)
-    measure_missing(record, keys, measure, together=3, jobs=args.jobs)
-    report.main()
+def compare(args: argparse.Namespace) -> None:
+    """Measure small sets again, and fail where they are far from the tracked figures."""
+    again: list[Score] = []
+    for *fold, rivals in tqdm(grouped(plan(args), 3)):
+        again += measured(Task(*fold), [rival for (rival,) in rivals])
+    raise SystemExit(drift(again) or 0)
 
+
+STUDY = Study(
+    [
+        Part(MEASURED, lambda args: () if args.large else plan(args), _rows, 3),
+        Part(LARGE, lambda args: plan(args) if args.large else (), partial(_rows, whole=True), 3),
+    ],
+    lambda _: report.lines(Arena()),
+    quick="three small sets, compared only",
+    options={
+        "--large": {"action": "store_true", "help": "the large sets, whole"},
+        "--jobs": None,
+        "--without": {"nargs": "*", "default": [], "choices": RIVALS, "help": "left for later"},
+    },
+    try_out=compare,
+    report_path=report.REPORT,
+    draw=lambda: report.draw(Arena()),
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -6,7 +6,7 @@ A set is read from the first of these sources that has it:
    repository, as LIBSVM text where it stands: ``NAME.svm.bz2``, or ``NAME.train.svm.bz2`` and
    ``NAME.test.svm.bz2``.
 2. The user's cache, ``$XDG_CACHE_HOME/directrix`` or ``~/.cache/directrix``.
-3. Its public address in `benchmarks.harness.sets`, from which it is downloaded into that cache.
+3. Its public address in `PUBLIC_SETS`, from which it is downloaded into that cache.
 
 For most downloads no checksum is known. The first one is therefore trusted if its rows, its
 features and, where known, its positive rows are as many as they should be; its SHA-256 is then
@@ -23,6 +23,7 @@ import os
 import shutil
 import sys
 import time
+from dataclasses import dataclass
 from hashlib import file_digest
 from http.client import HTTPException
 from pathlib import Path
@@ -34,8 +35,88 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from benchmarks.harness.sets import PUBLIC_SETS, PublicSet
 from directrix._typing import AnyArray, FloatArray
+
+_LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
+
+
+@dataclass(frozen=True)
+class PublicSet:
+    """A data set at a public address, and the checks its download must pass.
+
+    ``address``: of LIBSVM text, plain or packed as ``.bz2`` or ``.xz``. ``meaning``: what the
+    positive rows are. ``positive``: their label in the file. ``positives``: how many they are,
+    where that is known. ``checksum``: SHA-256 of the file, where it is published. None: that of the
+    first download is kept.
+    """
+
+    address: str
+    rows: int
+    features: int
+    meaning: str
+    positive: float = 1.0
+    positives: int | None = None
+    checksum: str | None = None
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the address."""
+        return self.address.rpartition("/")[2]
+
+
+def _libsvm(
+    file_name: str,
+    shape: tuple[int, int],
+    meaning: str,
+    *,
+    positive: float = 1.0,
+    positives: int | None = None,
+    checksum: str | None = None,
+) -> PublicSet:
+    address = f"{_LIBSVM}/{file_name}"
+    return PublicSet(address, *shape, meaning, positive, positives, checksum)
+
+
+#: By name; ``NAME.test`` is the published test part of ``NAME``.
+PUBLIC_SETS: dict[str, PublicSet] = {
+    # Not in the folder.
+    "gisette": _libsvm("gisette_scale.bz2", (6000, 5000), "label 1: one of the digits 4 and 9"),
+    "gisette.test": _libsvm("gisette_scale.t.bz2", (1000, 5000), "as gisette"),
+    "rcv1": _libsvm("rcv1_train.binary.bz2", (20242, 47236), "label 1: topic CCAT or ECAT"),
+    "rcv1.test": _libsvm("rcv1_test.binary.bz2", (677399, 47236), "as rcv1"),
+    "real-sim": _libsvm(
+        "real-sim.bz2",
+        (72309, 20958),
+        "label 1, of articles on the real and on the simulated",
+        # Not by the site, but by github.com/pratikrathore8/rlaopt-experiments, in
+        # src/rlaopt_experiments/suites/real_erm/data.py.
+        checksum="7cd52374f55ce62e803ef33ca1c44689427c23d481eff64026f8ba9f53b8cc27",
+    ),
+    "news20": _libsvm("news20.binary.bz2", (19996, 1355191), "label 1: a half of the groups"),
+    "webspam": _libsvm(
+        "webspam_wc_normalized_unigram.svm.xz", (350000, 254), "label 1: spam (unigrams)"
+    ),
+    "cod-rna": _libsvm("cod-rna", (59535, 8), "label 1"),
+    "w8a.test": _libsvm("w8a.t", (14951, 300), "as w8a"),
+    # In the folder too.
+    "a9a": _libsvm("a9a", (32561, 123), "income above 50K", positives=7841),
+    "a9a.test": _libsvm("a9a.t", (16281, 123), "as a9a", positives=3846),
+    "covtype": _libsvm(
+        "covtype.libsvm.binary.bz2", (581012, 54), "lodgepole pine", positive=2.0, positives=283301
+    ),
+    "ijcnn1": _libsvm("ijcnn1.bz2", (49990, 22), "label 1", positives=4853),
+    "ijcnn1.test": _libsvm("ijcnn1.t.bz2", (91701, 22), "as ijcnn1", positives=8712),
+    "mushrooms": _libsvm("mushrooms", (8124, 112), "poisonous", positives=3916),
+    "phishing": _libsvm(
+        "phishing", (11055, 68), "legitimate (the other label is 0)", positives=6157
+    ),
+    "splice": _libsvm("splice", (1000, 60), "label 1", positives=517),
+    "splice.test": _libsvm("splice.t", (2175, 60), "as splice", positives=1131),
+    "svmguide1": _libsvm("svmguide1", (3089, 4), "label 1 (the other is 0)", positives=2000),
+    "svmguide1.test": _libsvm("svmguide1.t", (4000, 4), "as svmguide1", positives=2000),
+    "w8a": _libsvm("w8a", (49749, 300), "web page of the category", positives=1479),
+}
+
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 #: Wider sets stay sparse.
@@ -49,7 +130,7 @@ _SILENCE = 60.0
 #: Of a set that is not what it should be.
 _CURE = (
     "Look at the address in a browser: if the set was published anew or has moved, correct "
-    "benchmarks/harness/sets.py; if you put the file into the cache by hand, delete it"
+    "benchmarks/harness/data.py; if you put the file into the cache by hand, delete it"
 )
 
 
@@ -84,28 +165,11 @@ def folder() -> Path:
 def load(name: str, part: str = "train") -> tuple[Any, AnyArray]:
     """Return the rows of a data set and which of them are positive.
 
-    Parameters
-    ----------
-    name : str
-        As in ``NAME.svm.bz2``, ``keel/NAME`` for those of KEEL, or a name in
-        `benchmarks.harness.sets`.
-        ``NAME.test`` is short for the test part.
-    part : {"train", "test"}
-        Of a set with a published split; one without is all train part.
-
-    Returns
-    -------
-    X : array of float64, or csr_array where there are more than 2000 features
-    y : array of bool
-
-    Raises
-    ------
-    FileNotFoundError
-        No source has the set.
-    ConnectionError
-        Its address does not answer, or breaks off.
-    ValueError
-        The file is not the set, or not what it was at first.
+    ``name``: as in ``NAME.svm.bz2``, ``keel/NAME`` for those of KEEL, or a name in
+    `PUBLIC_SETS`. ``NAME.test`` is short for the test part. ``part``: of a set with a
+    published split; one without is all train part. FileNotFoundError where: no source has the set.
+    ConnectionError where: its address does not answer, or breaks off. ValueError where: the file is
+    not the set, or not what it was at first.
     """
     name, part = _name_and_part(name, part)
     key = name if part == "train" else f"{name}.{part}"
@@ -119,7 +183,7 @@ def load(name: str, part: str = "train") -> tuple[Any, AnyArray]:
     else:
         msg = (
             f"no data set {key!r}: the folder that DIRECTRIX_DATA names has no such file, and "
-            f"benchmarks/harness/sets.py has an address only for {', '.join(sorted(PUBLIC_SETS))}"
+            f"benchmarks/harness/data.py has an address only for {', '.join(sorted(PUBLIC_SETS))}"
         )
         raise FileNotFoundError(msg)
     return X.toarray() if X.shape[1] <= _MOST_DENSE else X, y
@@ -206,7 +270,7 @@ def _download(address: str, part: Path, path: Path) -> None:
             if error.code < 500:  # asking again will not help
                 msg = (
                     f"{address} answered {error.code} {error.reason}: the file may have moved. "
-                    f"Find it, {by_hand}, and correct its address in benchmarks/harness/sets.py"
+                    f"Find it, {by_hand}, and correct its address in benchmarks/harness/data.py"
                 )
                 raise FileNotFoundError(msg) from error
             why = error
@@ -234,7 +298,7 @@ def _transfer(address: str, part: Path) -> None:
 
 def _check_sum(digest: str, known: PublicSet, path: Path, lock: Path, *, fresh: bool) -> None:
     if known.checksum is not None:
-        expected, source = known.checksum, "benchmarks/harness/sets.py"
+        expected, source = known.checksum, "benchmarks/harness/data.py"
     elif lock.exists():
         expected, source = lock.read_text(encoding="utf-8").partition(" ")[0], str(lock)
     else:
@@ -303,3 +367,68 @@ def _keep(X: Any, y: AnyArray, path: Path) -> None:
     part = path.with_suffix(f".{os.getpid()}.npz")
     np.savez(part, data=X.data, indices=X.indices, indptr=X.indptr, shape=np.array(X.shape), y=y)
     part.replace(path)
+
+
+# ── tables: numbers, texts and missing values in columns with names ───────────────────────────────
+
+
+class Table(NamedTuple):
+    """What is to be predicted in a table.
+
+    ``target``: column of the labels. ``positive``: label to catch, as text. ``unknown``: columns
+    that are known only after the fact, and are left out.
+    """
+
+    target: str
+    positive: str
+    unknown: tuple[str, ...] = ()
+
+
+#: By file name without its ending, from few cells to many.
+TABLES: dict[str, Table] = {
+    "german_credit": Table("creditability", "bad"),
+    "hmda_boston": Table("deny", "yes"),
+    "attrition": Table("Attrition", "Yes"),
+    "credit_data": Table("Status", "bad"),
+    "mlc_churn": Table("churn", "yes"),
+    "telco_churn": Table("churn", "Yes"),
+    "give_me_some_credit": Table("SeriousDlqin2yrs", "1"),
+    # How long a call lasted is known when its outcome is.
+    "bank_marketing": Table("y", "yes", unknown=("duration",)),
+    "lending_club": Table("Class", "bad"),
+    "pakdd_2009": Table("TARGET_LABEL_BAD", "1"),
+    "census_income": Table("income", "50000+."),
+    "caravan": Table("Purchase", "Yes"),
+}
+
+
+def table_folder() -> Path:
+    """Return the folder of the tables, or say how to name one."""
+    path = folder().parent / "tables"
+    if not path.is_dir():
+        msg = (
+            f"there is no folder {path}: put the tables as NAME.parquet beside the folder that the "
+            "environment variable DIRECTRIX_DATA names"
+        )
+        raise FileNotFoundError(msg)
+    return path
+
+
+def load_table(name: str) -> Rows:
+    """Return the columns of a table as a pandas frame, and which of its rows are positive.
+
+    FileNotFoundError where: there is no folder of tables, or no such file in it. ValueError where:
+    the label to catch is none of those in the file, or the only one.
+    """
+    import pandas as pd  # noqa: PLC0415 - sets of numbers need none
+
+    table = TABLES[name]
+    frame = pd.read_parquet(table_folder() / f"{name}.parquet")
+    y = (frame[table.target].astype(str) == table.positive).to_numpy(dtype=bool)
+    if not 0 < y.sum() < len(y):
+        msg = (
+            f"{y.sum()} of {len(y)} rows of {name!r} have the label {table.positive!r} in the "
+            f"column {table.target!r}; some but not all should"
+        )
+        raise ValueError(msg)
+    return Rows(frame.drop(columns=[table.target, *table.unknown]), y)

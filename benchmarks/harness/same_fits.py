@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.harness.data import Rows, load
-from benchmarks.harness.tables import TABLES, load_table
+from benchmarks.harness.data import TABLES, Rows, load, load_table
+from benchmarks.harness.runner import quiet
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
@@ -120,8 +119,7 @@ def fit(classifier: str, setting: str, rows: Rows) -> Fits:
     if setting == KERNEL:  # all pairs of rows
         step = max(len(rows.y) // _ROWS_OF_KERNEL, 1)
         rows = Rows(rows.X[::step], rows.y[::step])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where nothing beats logistic regression
+    with quiet():
         model = CLASSIFIERS[classifier][setting]().fit(*rows)
     arrays = {"predict_proba": model.predict_proba(rows.X)[:, 1]}
     if setting == KERNEL:
@@ -135,8 +133,7 @@ def fit_card(setting: str, rows: Rows) -> Fits:
     if "monotone" in options:
         first = next(name for name in rows.X if rows.X[name].dtype.kind in "if")
         options["monotone"] = {first: options["monotone"]["first"]}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where nothing beats logistic regression
+    with quiet():
         model = ScorecardClassifier(**options).fit(*rows)
     return _card_arrays(model, rows)
 
@@ -147,8 +144,7 @@ def fit_source(classifier: Any, rows: Rows) -> Fits:
 
     table = pd.DataFrame(rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X)
     table = table.rename(columns=str).assign(**{"the label": np.asarray(rows.y) == 1})
-    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as place, quiet():
         table.to_parquet(f"{place}/rows.parquet", row_group_size=500)
         model = classifier.fit_source(f"{place}/rows.parquet", target="the label", progress=False)
     features = table.drop(columns="the label")

@@ -8,15 +8,7 @@ import numpy as np
 from scipy.special import logit
 
 from benchmarks.harness.data import Rows
-from benchmarks.rivals.base import Grid, Metrics, Rival, Scores
-from benchmarks.rivals.log_loss import LogLoss
-from directrix import (
-    BetaBernoulliClassifier,
-    DirectClassifier,
-    MomentClassifier,
-    ScorecardClassifier,
-    SmoothClassifier,
-)
+from benchmarks.rivals.base import LogLoss, Metrics, Rival, Scores
 from directrix._typing import FloatArray
 
 #: The metric whose classifier is asked for probabilities, as log-loss is none of ours.
@@ -26,12 +18,8 @@ FOR_PROBABILITIES = "AUC"
 class Ours(Rival):
     """A classifier with its defaults, fitted to the features as they are.
 
-    Parameters
-    ----------
-    classifier : type
-        One that has ``fit_each`` fits all metrics at once.
-    **options
-        Parameters of the classifier other than its defaults.
+    ``classifier``: one that has ``fit_each`` fits all metrics at once. ``**options``: parameters of
+    the classifier other than its defaults.
     """
 
     family = "ours"
@@ -58,20 +46,6 @@ class Ours(Rival):
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:
-    """Return the log-odds of rows by the probabilities of a model.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    X : rows
-    """
+    """Return the log-odds of rows by the probabilities of a model."""
     with np.errstate(divide="ignore"):  # certain rows: the metric clips them
         return np.asarray(logit(np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)))
-
-
-direct, moment, smooth = map(Ours, (DirectClassifier, MomentClassifier, SmoothClassifier))
-beta_bernoulli = Grid(
-    lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
-)
-card_of_rows = Ours(ScorecardClassifier)
-card_of_counts = Ours(ScorecardClassifier, learn_from="counts")

@@ -7,16 +7,16 @@ tracks nothing.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import warnings
+from collections.abc import Iterator
+from itertools import product
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.speed.ratio import Figure, is_quick, track
+from benchmarks.harness.runner import quiet, run_python
+from benchmarks.speed.ratio import Figure, run
 from directrix import ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
 
@@ -34,46 +34,29 @@ def rows_of(n: int, n_columns: int, seed: int) -> tuple[FloatArray, AnyArray]:
     return X, X[:, n_columns // 2] + 0.5 * rng.standard_normal(n) > 0.8
 
 
-def fit(n_columns: int, budget: float, learn_from: str) -> None:
-    """Fit, and print the seconds that it took and the AUC on new rows."""
-    warnings.simplefilter("ignore")
+def fit(n_columns: int, budget: float, learn_from: str) -> tuple[float, float]:
+    """Return the seconds that a fit takes, and its AUC on new rows."""
     X, y = rows_of(ROWS, n_columns, 0)
     start = perf_counter()
-    model = ScorecardClassifier("auc", learn_from=learn_from, time_budget=budget).fit(X, y)
+    with quiet():
+        model = ScorecardClassifier("auc", learn_from=learn_from, time_budget=budget).fit(X, y)
     seconds = perf_counter() - start
     new, labels = rows_of(2 * ROWS, n_columns, 1)
-    print(seconds, roc_auc_score(labels, model.decision_function(new)))
+    return seconds, float(roc_auc_score(labels, model.decision_function(new)))
 
 
-def measure(n_columns: int, budget: float, learn_from: str, rounds: int) -> list[Figure]:
-    """Return medians over processes."""
-    seconds, areas = [], []
-    code = f"from benchmarks.speed.budget import fit; fit({n_columns}, {budget}, {learn_from!r})"
-    for _ in range(rounds):
-        done = subprocess.run(  # noqa: S603 - this very module
-            [sys.executable, "-c", code], capture_output=True, check=True, text=True
-        )
-        took, area = map(float, done.stdout.split())
-        seconds.append(took)
-        areas.append(area)
-    what = f"{ROWS} x {n_columns}, budget {budget:g} s, {learn_from}"
-    return [
-        Figure(f"wall time / budget, {what}", median(seconds) / budget, LATE_LIMIT),
-        Figure(f"1 - AUC on new rows, {what}", 1.0 - median(areas), MISSING_LIMIT),
-    ]
-
-
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "the smaller table, once")
-    figures = []
-    for n_columns, budget in TABLES[:1] if quick else TABLES:
-        for learn_from in ("rows", "counts"):
-            figures += (new := measure(n_columns, budget, learn_from, 1 if quick else ROUNDS))
-            print(*new, sep="\n", flush=True)
-    if not quick:
-        track(figures, __file__)
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield medians over processes, table by table."""
+    tables = TABLES[:1] if quick else TABLES
+    for (n_columns, budget), learn_from in product(tables, ("rows", "counts")):
+        code = "import json; from benchmarks.speed.budget import fit; "
+        code += f"print(json.dumps(fit({n_columns}, {budget}, {learn_from!r})))"
+        found = [run_python("-c", code) for _ in range(1 if quick else ROUNDS)]
+        seconds, area = (median(values) for values in zip(*found, strict=True))
+        what = f"{ROWS} x {n_columns}, budget {budget:g} s, {learn_from}"
+        yield Figure(f"wall time / budget, {what}", seconds / budget, LATE_LIMIT)
+        yield Figure(f"1 - AUC on new rows, {what}", 1.0 - area, MISSING_LIMIT)
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "the smaller table, once", checked=False)

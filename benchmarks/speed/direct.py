@@ -11,7 +11,6 @@ busy. Run ``python -m benchmarks.speed.direct``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.arena.protocol import rows_of
-from benchmarks.speed.ratio import Figure, conclude, ratios
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import DirectClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, Error, RecallAtFPR
@@ -147,15 +146,18 @@ def budgets() -> Iterator[Figure]:
         yield Figure(what, median(taken) / budget, MAY_TAKE)
 
 
-def main() -> None:
-    """Measure, print and track."""
-    warnings.simplefilter("ignore")  # where logistic regression is chosen, and where it stops early
-    figures = [figure for name in SETS for figure in costs_of(name)]
-    figures += [*medians(figures), *wide()]
+def measure(_: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield the costs of all sets, their medians, those of wide rows, and budgets."""
+    figures = []
+    for name in SETS:
+        for figure in costs_of(name):
+            figures.append(figure)
+            yield figure
+    yield from medians(figures)
+    yield from wide()
     with busy_machine():
-        figures += budgets()
-    conclude(figures, __file__, quick=False)
+        yield from budgets()
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,7 +25,8 @@ import pyarrow as pa
 from pyarrow import dataset, parquet
 
 from benchmarks.harness.data import load
-from benchmarks.speed.ratio import Figure, is_quick, track
+from benchmarks.harness.runner import run_python
+from benchmarks.speed.ratio import Figure, run
 from benchmarks.speed.ratio import ratios as ratios_of
 from directrix import MomentClassifier, summarize
 from directrix._typing import AnyArray, FloatArray
@@ -40,18 +40,17 @@ SPARK_MAY_ADD, SPARK_OF_LOGISTIC, FIT_OF_LOGISTIC = 1.25, 1.0 / 3.0, 0.5
 FOUR_TIMES_THE_ROWS, MEMORY_MAY_GROW, TIME_MAY_STRAY = 4, 1.15, 0.10
 
 #: A process of its own that summarises a file, after a few rows that load what it needs: CPU
-#: seconds, and its largest size in megabytes (its own: ``ru_maxrss`` counts its parent's).
+#: seconds, and its largest size in megabytes.
 ALONE = """
-import re, sys, time
-from pathlib import Path
+import json, sys, time
+from benchmarks.harness.runner import peak_megabytes
 from directrix import summarize
 roles = {"target": "y", "features": [f"x{k}" for k in range(20)], "progress": False}
 summarize(sys.argv[2], **roles)
 start = time.process_time()
 summarize(sys.argv[1], **roles)
 spent = time.process_time() - start
-size = re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())
-print(spent, int(size[1]) / 1024)
+print(json.dumps([spent, peak_megabytes()]))
 """
 
 
@@ -127,7 +126,9 @@ def memory(folder: Path, n: int, rounds: int) -> list[Figure]:
         write_rows(folder / f"{k}.parquet", n * k // FOUR_TIMES_THE_ROWS)
         for k in (1, FOUR_TIMES_THE_ROWS)
     ]
-    measured = np.array([[alone(path, few) for path in paths] for _ in range(rounds)])
+    measured = np.array(
+        [[run_python("-c", ALONE, path, few) for path in paths] for _ in range(rounds)]
+    )
     for path in paths:
         path.unlink()
     time, size = np.median(measured[:, 1] / measured[:, 0], axis=0)
@@ -138,18 +139,6 @@ def memory(folder: Path, n: int, rounds: int) -> list[Figure]:
         Figure(f"{what}, CPU: how far from 4 times", stray, TIME_MAY_STRAY),
         Figure(f"{what}, megabytes", float(np.median(measured[:, 1, 1])), math.inf),
     ]
-
-
-def alone(path: Path, few: Path) -> tuple[float, float]:
-    """Return CPU seconds and megabytes of a process that summarises a file."""
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", ALONE, str(path), str(few)],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    spent, size = map(float, done.stdout.split())
-    return spent, size
 
 
 @contextmanager
@@ -225,32 +214,25 @@ def write_table(folder: Path, X: FloatArray, y: AnyArray, names: list[str]) -> P
     return folder
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "fewer rows and rounds, no Spark")
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield all figures; a quick run has no limits."""
     n, many = (400_000, 2_000_000) if quick else (2_000_000, 20_000_000)
-    figures: list[Figure] = []
-
-    def note(new: list[Figure]) -> None:
-        new = [figure._replace(limit=math.inf) for figure in new] if quick else new
-        figures.extend(new)
-        print(*new, sep="\n", flush=True)
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = write_rows(folder / "rows.parquet", n)
-        note(reading(path, n, 3 if quick else SHORT_ROUNDS))
+        figures = reading(path, n, 3 if quick else SHORT_ROUNDS)
         if not quick:
+            yield from figures
             with spark_session() as session:
-                note(spark(session, path, n, ROUNDS))
+                yield from spark(session, path, n, ROUNDS)
                 try:
-                    note(spark_fit(session, folder, ROUNDS))
+                    yield from spark_fit(session, folder, ROUNDS)
                 except FileNotFoundError as error:
                     print(error)
-        note(memory(folder, many, 1 if quick else ROUNDS))
-    if not quick:
-        track(figures, __file__)
+            figures = []
+        figures += memory(folder, many, 1 if quick else ROUNDS)
+    yield from (figure._replace(limit=math.inf) if quick else figure for figure in figures)
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "fewer rows and rounds, no Spark", checked=False)

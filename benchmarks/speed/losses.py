@@ -6,11 +6,12 @@ Run ``python -m benchmarks.speed.losses``; ``--quick`` measures less and tracks 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from benchmarks.speed.ratio import Figure, conclude, is_quick, ratios
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix.losses import (
     BreakEven,
     FBetaEnvelope,
@@ -60,14 +61,13 @@ def figures_at(rng: np.random.Generator, prior: float, n: int, rounds: int) -> l
     ]
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "a tenth of the rows, three rounds")
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield the figures of all shares of positives."""
     rng = np.random.default_rng(0)
     n, rounds = (100_000, 3) if quick else (1_000_000, 5)
-    figures = [figure for prior in PRIORS for figure in figures_at(rng, prior, n, rounds)]
-    conclude(figures, __file__, quick=quick)
+    for prior in PRIORS:
+        yield from figures_at(rng, prior, n, rounds)
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "a tenth of the rows, three rounds")

@@ -7,8 +7,7 @@ the rows and tracks nothing.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.data import load
-from benchmarks.speed.ratio import Figure, is_quick, ratios, track
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
 from directrix.frontier import Frontier, validated_shrinkage
@@ -88,28 +87,18 @@ def validation(rng: np.random.Generator, X: FloatArray, y: AnyArray) -> list[Fig
     return [Figure(f"{what}{FEW_ROWS} rows", measured["choice"], 4.0)]
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "a tenth of the rows")
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield all figures."""
     rng = np.random.default_rng(0)
     X, y = load("covtype")
     if quick:
         X, y = X[::10], y[::10]
     X = StandardScaler().fit_transform(X)
-    figures = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a line that predicts one class; logistic stops early
-        for measure in (
-            partial(fits, X, y),
-            partial(ten_metrics, X, y),
-            partial(validation, rng, X, y),
-            partial(wide, rng),
-        ):
-            figures += (new := measure())
-            print(*new, sep="\n", flush=True)
-    if not quick:
-        track(figures, __file__)
+    yield from fits(X, y)
+    yield from ten_metrics(X, y)
+    yield from validation(rng, X, y)
+    yield from wide(rng)
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "a tenth of the rows", checked=False)

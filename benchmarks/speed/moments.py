@@ -6,6 +6,7 @@ Dense rows: one ``dsyrk`` over the same rows. Sparse rows: one product Xᵀ(Xv).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas
 
-from benchmarks.speed.ratio import Figure, conclude, is_quick, ratios
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import Moments
 
 
@@ -77,16 +78,14 @@ def sparse_rows(rng: np.random.Generator, n: int, rounds: int) -> list[Figure]:
     return [Figure(what, measured["moments"], SPARSE_MAY_COST)]
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "a quarter of the rows, three rounds")
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield the figures of sparse and dense rows."""
     rng = np.random.default_rng(0)
     rounds, share = (3, 4) if quick else (9, 1)
-    figures = sparse_rows(rng, 100_000 // share, rounds)
+    yield from sparse_rows(rng, 100_000 // share, rounds)
     for size in DENSE:
-        figures += dense(rng, size._replace(n=size.n // share), rounds)
-    conclude(figures, __file__, quick=quick)
+        yield from dense(rng, size._replace(n=size.n // share), rounds)
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "a quarter of the rows, three rounds")

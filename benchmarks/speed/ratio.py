@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from math import inf
 from statistics import median
 from time import process_time
 from typing import NamedTuple
 
 from benchmarks.harness.record import Record
+from benchmarks.harness.runner import quiet
 
 #: A quick run is no measurement: with so few rows what is done once weighs more, and a busy machine
 #: does the rest. It fails only where something has gone badly wrong.
@@ -22,7 +23,7 @@ class Figure(NamedTuple):
 
     what: str
     ratio: float
-    limit: float
+    limit: float = inf
 
     def __str__(self) -> str:
         """Return one line of a table."""
@@ -61,23 +62,29 @@ def ratios(
     return {name: median(values) for name, values in measured.items()}
 
 
-def is_quick(description: str | None, about: str) -> bool:
-    """Return whether the command line says ``--quick``."""
+def run(
+    module: str,
+    description: str | None,
+    measure: Callable[[bool], Iterable[Figure]],
+    quick: str = "",
+    *,
+    checked: bool = True,
+) -> None:
+    """Measure, print figure by figure, and track them in the CSV file beside a module.
+
+    ``measure`` is told whether the run is a quick one, which tracks nothing: where it is
+    ``checked`` it fails if a figure is far beyond its limit.
+    """
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help=about)
-    return bool(parser.parse_args().quick)
-
-
-def track(figures: Sequence[Figure], script: str) -> None:
-    """Write the figures to the CSV file beside a script."""
-    record = Record(Path(script).with_suffix(".csv"), Figure._fields)
-    record.write((f.what, f"{f.ratio:.2f}", f"{f.limit:.2f}") for f in figures)
-
-
-def conclude(figures: Sequence[Figure], script: str, *, quick: bool) -> None:
-    """Print the figures, then track them; of a quick run only see that none is far off."""
-    print(*figures, sep="\n")
-    if not quick:
-        track(figures, script)
-    elif any(figure.ratio > QUICK_SLACK * figure.limit for figure in figures):
+    parser.add_argument("--quick", action="store_true", help=quick or argparse.SUPPRESS)
+    is_quick = parser.parse_args().quick and bool(quick)
+    figures = []
+    with quiet():
+        for figure in measure(is_quick):
+            print(figure, flush=True)
+            figures.append(figure)
+    if not is_quick:
+        rows = ((f.what, f"{f.ratio:.2f}", f"{f.limit:.2f}") for f in figures)
+        Record.beside(module, Figure._fields).write(rows)
+    elif checked and any(figure.ratio > QUICK_SLACK * figure.limit for figure in figures):
         sys.exit("a ratio is far beyond its limit: run without --quick and look into it")

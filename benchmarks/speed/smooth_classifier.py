@@ -6,7 +6,6 @@ Real rows. Run ``python -m benchmarks.speed.smooth_classifier``.
 from __future__ import annotations
 
 from functools import partial
-from math import inf
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -14,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.data import load
-from benchmarks.speed.ratio import Figure, conclude, ratios
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import SmoothClassifier
 from directrix.metrics import FBeta, PrecisionAtK, RecallAtFPR
 
@@ -29,9 +28,7 @@ def figures_of(name: str) -> list[Figure]:
     X, y = load(name)
     logistic = make_pipeline(StandardScaler(), LogisticRegression())
     tuned = GridSearchCV(
-        logistic,
-        {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]},
-        scoring=ONE.scorer(),
+        logistic, {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]}, scoring=ONE.scorer()
     )
     measured = ratios(
         partial(SmoothClassifier(ONE).fit, X, y),
@@ -47,16 +44,9 @@ def figures_of(name: str) -> list[Figure]:
         Figure(
             f"{shape}: one metric / logistic regression, C by 5 folds",
             1.0 / measured["tuned logistic"],
-            inf,
         ),
     ]
 
 
-def main() -> None:
-    """Measure, print and track."""
-    figures = [figure for name in SETS for figure in figures_of(name)]
-    conclude(figures, __file__, quick=False)
-
-
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, lambda _: (figure for name in SETS for figure in figures_of(name)))

@@ -12,9 +12,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchmarks.speed.ratio import Figure, conclude, is_quick
+from benchmarks.speed.ratio import Figure, run
 
 CALL = "import sys; from directrix.cli import main; sys.argv[0] = 'directrix'; main()"
 
@@ -52,7 +53,7 @@ def seconds(code: str, arguments: tuple[str, ...], environment: dict[str, str]) 
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure(start: Start, environment: dict[str, str], rounds: int) -> Figure:
+def ratio_of(start: Start, environment: dict[str, str], rounds: int) -> Figure:
     """Return the ratio of the least CPU times of a start and its baseline, which take turns.
 
     A process cannot start faster than that, while whatever else the machine does makes it slower:
@@ -69,15 +70,13 @@ def measure(start: Start, environment: dict[str, str], rounds: int) -> Figure:
     return Figure(f"{start.name} / {start.baseline}", min(ours) / min(theirs), start.limit)
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "three rounds")
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield the figures of all starts."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        figures = [measure(start, environment, 3 if quick else 20) for start in STARTS]
-    conclude(figures, __file__, quick=quick)
+        yield from (ratio_of(start, environment, 3 if quick else 20) for start in STARTS)
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "three rounds")

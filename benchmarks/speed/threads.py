@@ -13,15 +13,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import median
 from time import perf_counter, process_time
 from typing import NamedTuple
 
-from benchmarks.harness.tables import load_table
-from benchmarks.speed.ratio import Figure, is_quick, track
+from benchmarks.harness.data import load_table
+from benchmarks.harness.runner import quiet
+from benchmarks.speed.ratio import Figure, run
 from directrix import ScorecardClassifier
 from directrix.fitting import blas_threads
 
@@ -48,12 +48,15 @@ class Seconds(NamedTuple):
 
 def serve(table: str, *, limited: bool) -> None:
     """Fit to a table whenever a line comes in, and print how long it took."""
-    warnings.simplefilter("ignore")
     if not limited:
         single = blas_threads.SingleBlasThread
         single.__enter__ = single.__exit__ = lambda *_: None  # type: ignore[assignment]
     X, y = load_table(table)
-    fit: Callable[[], object] = lambda: ScorecardClassifier("auc").fit(X, y)  # noqa: E731
+
+    def fit() -> None:
+        with quiet():
+            ScorecardClassifier("auc").fit(X, y)
+
     fit()
     print(flush=True)
     for _ in sys.stdin:
@@ -105,7 +108,7 @@ def busy(number: int) -> Iterator[None]:
             process.wait()
 
 
-def measure(table: str, rounds: int, unlimited_rounds: int) -> list[Figure]:
+def figures_of(table: str, rounds: int, unlimited_rounds: int) -> list[Figure]:
     """Measure fits to one table, as the machine is found, and with busy processors."""
     figures = []
     with (
@@ -114,36 +117,25 @@ def measure(table: str, rounds: int, unlimited_rounds: int) -> list[Figure]:
         server(table, one_thread=False, limited=False) as unlimited,
     ):
         for state, others in (("as found", 0), ("busy", os.cpu_count() or 1)):
-            ours: list[Seconds] = []
-            theirs: list[Seconds] = []
-            without: list[Seconds] = []
+            taken: list[list[Seconds]] = [[], [], []]
             with busy(others):
                 for number in range(rounds):
-                    theirs.append(one())
-                    ours.append(default())
-                    if number < unlimited_rounds:
-                        without.append(unlimited())
+                    for fit, seconds in zip((one, default, unlimited), taken, strict=True):
+                        if fit is not unlimited or number < unlimited_rounds:
+                            seconds.append(fit())
             for clock, limit in (("cpu", CPU_LIMIT), ("wall", WALL_LIMIT)):
-                base = median(getattr(seconds, clock) for seconds in theirs)
-                ratio = median(getattr(seconds, clock) for seconds in ours) / base
-                high = median(getattr(seconds, clock) for seconds in without) / base
+                base, ratio, high = (median(getattr(s, clock) for s in part) for part in taken)
                 what = f"{clock}, {state}, {table}: default threads / one"
-                figures.append(Figure(what, ratio, limit))
-                figures.append(Figure(f"{what}, without the limit", high, float("inf")))
+                figures.append(Figure(what, ratio / base, limit))
+                figures.append(Figure(f"{what}, without the limit", high / base))
     return figures
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    quick = is_quick(__doc__, "one table, two rounds")
-    figures = []
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield the figures of all tables."""
     for table in TABLES[:1] if quick else TABLES:
-        new = measure(table, *((2, 1) if quick else (ROUNDS, UNLIMITED_ROUNDS)))
-        print(*new, sep="\n", flush=True)
-        figures += new
-    if not quick:
-        track(figures, __file__)
+        yield from figures_of(table, *((2, 1) if quick else (ROUNDS, UNLIMITED_ROUNDS)))
 
 
 if __name__ == "__main__":
-    main()
+    run(__file__, __doc__, measure, "one table, two rounds", checked=False)

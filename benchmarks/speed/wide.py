@@ -9,9 +9,8 @@ tracks nothing.
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import warnings
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.harness.data import load
-from benchmarks.speed.ratio import Figure, is_quick, ratios, track
+from benchmarks.harness.runner import quiet, run_module
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import MomentClassifier
 from directrix._typing import AnyArray, FloatArray
 
@@ -33,7 +33,7 @@ SHAPES = {"dense": (10_000, 5_000), "sparse": (20_000, 100_000)}
 WORDS, PHRASE, TOPICS, FACTORS = 100, 10, 50, 20
 #: What the documentation states: copies of the rows, and bytes for each row and each feature.
 COPIES, BYTES_PER_ROW, BYTES_PER_FEATURE = 2.5, 2_000, 4_000
-_BLOCK = 1000
+_BLOCK, _MODULE = 1000, "benchmarks.speed.wide"
 
 
 def dense_rows(n: int, d: int) -> tuple[FloatArray, AnyArray]:
@@ -91,19 +91,12 @@ def fit(name: str, X: Any, y: AnyArray) -> list[Figure]:
     limit = COPIES * size + np.array(X.shape) @ [BYTES_PER_ROW, BYTES_PER_FEATURE] / 1e6
     return [
         Figure(f"fit for error, {shape} / LogisticRegression", measured["ours"], MAY_COST[name]),
-        Figure(f"MB at peak beyond the rows ({size:.0f} MB), {shape}", peak_of(name), limit),
+        Figure(
+            f"MB at peak beyond the rows ({size:.0f} MB), {shape}",
+            run_module(_MODULE, "--peak", name),
+            limit,
+        ),
     ]
-
-
-def peak_of(name: str) -> float:
-    """Return the memory of a fit in another process, in megabytes."""
-    done = subprocess.run(  # noqa: S603 - this very module
-        [sys.executable, "-m", "benchmarks.speed.wide", "--peak", name],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    return float(done.stdout)
 
 
 def peak(name: str) -> float:
@@ -126,20 +119,15 @@ def resident(field: str) -> float:
     return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(field))
 
 
-def main() -> None:
-    """Measure, print, and track unless quick."""
-    warnings.simplefilter("ignore")  # logistic regression stops early
-    if sys.argv[1:2] == ["--peak"]:
-        print(peak(sys.argv[2]))
-        return
-    quick = is_quick(__doc__, "a tenth of the generated rows")
-    figures = []
+def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
+    """Yield the figures of all sets."""
     for name in MAY_COST:
-        figures += (new := fit(name, *rows_of(name, 10 if quick else 1)))
-        print(*new, sep="\n", flush=True)
-    if not quick:
-        track(figures, __file__)
+        yield from fit(name, *rows_of(name, 10 if quick else 1))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--peak"]:
+        with quiet():
+            print(peak(sys.argv[2]))
+    else:
+        run(__file__, __doc__, measure, "a tenth of the generated rows", checked=False)

@@ -19,39 +19,115 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from benchmarks.studies.random_tables import random_table
 from directrix import Binner
 from directrix.export import cells_to_sql
 
 TABLES = 2000
+#: Names that a careless query, file or label would take for something else.
+NAMES = (
+    *("income", 'a "quoted" name', "it's", "x; DROP TABLE t", "select", "a\nb", "  ", "日本語"),
+    *("a: b", "a > 1", "a > 1 (2)", "%s", "{}", "é", "e\u0301", "-- x", "/* x", "`b`", "\\"),
+)
+TEXTS = (
+    *("", " ", "yes", "Yes", "yes ", "no", "it's", '"', "\\", "\\'", "a\nb", "\t", "é", "e\u0301"),
+    *(
+        "日本",
+        "😀",
+        "NULL",
+        "null",
+        "nan",
+        "missing",
+        "other",
+        "0",
+        "1.0",
+        "x" * 300,
+        "%",
+        "--",
+        "\0",
+    ),
+)
+_EDGES = (
+    *(0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1e-300, 1e300, 2.0**53),
+    *(1.7976931348623157e308, -1.7976931348623157e308, float("inf"), -float("inf"), 0.1, 1e12),
+)
+_DAY = 86_400 * 10**6
+
+
+def random_table(
+    rng: np.random.Generator, n_rows: int, makers: dict[str, str] | None = None
+) -> tuple[pa.Table, dict[str, str]]:
+    """Return an Arrow table, and how each of its columns was made.
+
+    ``makers``, as returned by an earlier call, makes the same columns with other rows. By default
+    there are one to eight columns with hostile names.
+    """
+    if makers is None:
+        names = rng.choice(NAMES, size=rng.integers(1, 9), replace=False).tolist()
+        makers = {name: str(rng.choice(list(_MAKERS))) for name in names}
+    return pa.table({name: _column(rng, n_rows, maker) for name, maker in makers.items()}), makers
+
+
+def _column(rng: np.random.Generator, n: int, maker: str) -> pa.Array:
+    """Return a column with a random share of missing values."""
+    made = _MAKERS[maker](rng, n)
+    column = made if isinstance(made, pa.Array) else pa.array(made)
+    share = rng.choice([0.0, 0.0, 0.1, 0.6, 1.0], p=[0.3, 0.2, 0.3, 0.15, 0.05])
+    missing = pa.array(rng.random(n) < share)
+    return pa.compute.if_else(missing, pa.scalar(None, column.type), column)
+
+
+def _edges(rng: np.random.Generator, n: int) -> np.ndarray:
+    values = rng.choice([*_EDGES, *rng.normal(size=5)], size=n)
+    return np.where(rng.random(n) < 0.1, np.nan, values)
+
+
+def _texts(rng: np.random.Generator, n: int) -> pa.Array:
+    return pa.array(rng.choice(np.array(TEXTS, dtype=object), size=n).tolist(), pa.string())
+
+
+def _moments(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.integers(-10_000 * _DAY, 30_000 * _DAY, size=n).astype("M8[us]")
+
+
+def _zoned(rng: np.random.Generator, n: int) -> pa.Array:
+    zone = str(rng.choice(["UTC", "Asia/Kolkata", "America/New_York"]))
+    return pa.array(_moments(rng, n)).cast(pa.timestamp("us", zone))
+
+
+#: Kinds of columns: each makes the values of a number of rows.
+_MAKERS: dict[str, Callable[[np.random.Generator, int], Any]] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "far": lambda rng, n: 1e12 + rng.normal(size=n),
+    "mostly_zero": lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.exponential(size=n)),
+    "edges": _edges,
+    "single": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "small_integers": lambda rng, n: rng.integers(-3, 4, size=n).astype(np.int8),
+    "large_integers": lambda rng, n: rng.integers(-(2**63), 2**63 - 1, size=n),
+    "close_integers": lambda rng, n: 2**53 + rng.integers(0, 5, size=n),
+    "booleans": lambda rng, n: rng.random(n) < rng.choice([0.02, 0.5]),
+    "texts": _texts,
+    "many_texts": lambda rng, n: pa.array(
+        [f"town {k}" for k in rng.integers(0, 50, size=n)], pa.large_string()
+    ),
+    "categories": lambda rng, n: _texts(rng, n).dictionary_encode(),
+    "dates": lambda rng, n: rng.integers(-40_000, 60_000, size=n).astype("M8[D]"),
+    "seconds": lambda rng, n: rng.integers(-(10**9), 2 * 10**9, size=n).astype("M8[s]"),
+    "moments": _moments,
+    "close_moments": lambda rng, n: (19_000 * _DAY + rng.integers(0, 10, size=n)).astype("M8[us]"),
+    "zoned": _zoned,
+}
 
 
 class Counts(NamedTuple):
-    """How many tables and cells were compared by each route, and how many differ.
+    """How many tables and cells were compared, and how many differ by each route.
 
-    Parameters
-    ----------
-    tables, cells : int
-    differences : dict of int
-        By route.
-    other_bins : int
-        Fits by pandas or polars with other bins than the fit by Arrow.
+    ``other_bins`` are fits by pandas or polars with other bins than the fit by Arrow.
     """
 
     tables: int
     cells: int
     differences: dict[str, int]
     other_bins: int
-
-
-def by_pandas(binner: Binner, rows: pa.Table) -> np.ndarray:
-    """Return the cells of a pandas data frame."""
-    return binner.cells(rows.to_pandas())
-
-
-def by_polars(binner: Binner, rows: pa.Table) -> np.ndarray:
-    """Return the cells of a polars data frame."""
-    return binner.cells(pl.from_arrow(rows))
 
 
 def by_arrow(binner: Binner, rows: pa.Table) -> np.ndarray:
@@ -72,8 +148,8 @@ def by_duckdb(binner: Binner, rows: pa.Table) -> np.ndarray:
 
 
 ROUTES: dict[str, Callable[[Binner, pa.Table], np.ndarray]] = {
-    "pandas": by_pandas,
-    "polars": by_polars,
+    "pandas": lambda binner, rows: binner.cells(rows.to_pandas()),
+    "polars": lambda binner, rows: binner.cells(pl.from_arrow(rows)),
     "Arrow": by_arrow,
     "DuckDB SQL": by_duckdb,
 }

@@ -1,22 +1,17 @@
 """The frontier of moments against descents from many starts, on random problems.
 
-``python -m benchmarks.studies.descents --problems 1000 --starts 50`` appends one row for each
-problem and metric to ``descents.csv`` and goes on where an interrupted run stopped. The descents,
-which take two hours, are kept; the frontier is made anew for the report, which takes a minute.
+``python -m benchmarks.studies.descents --problems 1000`` appends one row for each
+problem and metric to ``descents.csv``. The descents, which take two hours, are kept; the frontier
+is made anew for the comparison, which is printed and takes a minute.
 """
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from functools import partial
-from pathlib import Path
-
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.harness.record import Record
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.record import Record, Row, distinct, numbers, select
+from benchmarks.harness.runner import Part, Study, quiet
 from benchmarks.studies.random_moments import random_moments
 from directrix.frontier import Frontier
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
@@ -29,18 +24,11 @@ from directrix.risks.base import Risk
 from directrix.solve import part_of_mean, wolfe_lbfgs
 
 METRICS: tuple[str | Metric, ...] = (
-    "error",
-    Cost(1, 20),
-    BalancedError(),
-    "auc",
-    RecallAtFPR(0.01),
-    PrecisionAtK(0.02),
+    *("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02)),
 )
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("problem", "features", "prior", "metric", "starts", "descents", "papers"),
-    ("problem",),
-)
+
+#: Of the descents of a problem.
+STARTS = 50
 
 
 def best_descent(moments: Moments, risk: Risk, starts: int, rng: np.random.Generator) -> float:
@@ -67,7 +55,7 @@ def papers_descent(moments: Moments, risk: Risk) -> float:
     return risk.value(project(moments, solution.coef))
 
 
-def measured(problem: int, starts: int) -> list[tuple[object, ...]]:
+def measured(problem: int, starts: int = STARTS) -> list[tuple[object, ...]]:
     """Return the rows of a problem, one for each metric."""
     rng = np.random.default_rng([2024, problem])
     moments = random_moments(rng)
@@ -80,39 +68,36 @@ def measured(problem: int, starts: int) -> list[tuple[object, ...]]:
     return rows
 
 
-def report() -> None:
-    """Print how the frontier compares with what the file says, a line for each metric."""
-    rows = RECORD.rows()
+def compared(rows: list[Row]) -> list[str]:
+    """Return how the frontier compares with what the file says, a line for each metric."""
+    problems = map(int, distinct(rows, "problem"))
     frontiers = {
-        problem: Frontier(random_moments(np.random.default_rng([2024, problem])), shrinkage=0.0)
-        for problem in sorted({int(row["problem"]) for row in rows})
+        k: Frontier(random_moments(np.random.default_rng([2024, k])), shrinkage=0.0)
+        for k in problems
     }
+    text = []
     for metric in METRICS:
-        of_metric = [row for row in rows if row["metric"] == str(metric)]
-        frontier = np.array([frontiers[int(row["problem"])].best(metric).risk for row in of_metric])
-        descents, papers = (
-            np.array([float(row[name]) for row in of_metric]) for name in ("descents", "papers")
-        )
-        print(
-            f"{metric!s:<24} {len(of_metric):5} problems: above the best descent by at most "
+        of = select(rows, metric=metric)
+        frontier = np.array([frontiers[int(row["problem"])].best(metric).risk for row in of])
+        descents, papers = (numbers(of, name) for name in ("descents", "papers"))
+        text.append(
+            f"{metric!s:<24} {len(of):5} problems: above the best descent by at most "
             f"{(frontier - descents).max():8.1e}, below it by > 1e-6 in "
             f"{(descents - frontier > 1e-6).sum():4}; papers' single start above by > 1e-4 in "
             f"{(papers - frontier > 1e-4).sum():4}"
         )
+    return text
 
 
-def main() -> None:
-    """Run and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=int, default=1000)
-    parser.add_argument("--starts", type=int, default=50)
-    arguments = parser.parse_args()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # constants and descents that stop early are counted
-        plan = ((problem,) for problem in range(arguments.problems))
-        measure_missing(RECORD, plan, partial(measured, starts=arguments.starts))
-        report()
-
+RECORD = Record.beside(
+    __file__, "problem, features, prior, metric, starts, descents, papers", "problem"
+)
+STUDY = Study(
+    [Part(RECORD, lambda args: ((k,) for k in range(args.problems)), measured)],
+    options={"--problems": {"type": int, "default": 1000}},
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)
+    with quiet():
+        print("\n".join(compared(RECORD.rows())))

@@ -12,30 +12,60 @@ import argparse
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.studies.random_frames import draw_binner, draw_rows
+from directrix import Binner
 from directrix.tables import BinCounts, LevelBins, NumberBins
 
 TABLES = 1000
+#: Values that stand for something else than a quantity.
+SPECIAL = (-999.0, -998.0)
 
 
-class Comparison(NamedTuple):
-    """How many rebinnings were compared, and how many differ.
+class LabelledRows(NamedTuple):
+    """Rows of a table with labels, whole-number weights and folds."""
 
-    Parameters
-    ----------
-    tables, rebinnings, cells_before, cells_after : int
-    counts, thermometer, onehot : int
-        Differences of counts, and of the moments of each encoding.
-    """
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+    fold: np.ndarray
 
-    tables: int
-    rebinnings: int
-    cells_before: int
-    cells_after: int
-    counts: int
-    thermometer: int
-    onehot: int
+    def part(self, index: Any) -> LabelledRows:
+        """Return some of the rows."""
+        return LabelledRows(self.X.iloc[index], *(array[index] for array in self[1:]))
+
+
+def draw_rows(rng: np.random.Generator, n: int) -> LabelledRows:
+    """Return n random rows of columns of every kind, whose labels depend on some of them."""
+    age = rng.normal(45, 15, n).round(1)
+    income = rng.choice([0.0, *SPECIAL, *np.round(rng.lognormal(3, 1, 40), 2)], n)
+    job = rng.choice(
+        ["clerk", "nurse", "cook", "", "pilot", "it's"], n, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05]
+    )
+    X = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, age),
+            "income": np.where(rng.random(n) < 0.2, np.nan, income),
+            "children": rng.poisson(1.2, n),
+            "constant": 3.0,
+            "owner": rng.random(n) < 0.3,
+            "job": np.where(rng.random(n) < 0.1, None, job),
+            "since": np.datetime64("2020-01-01") + rng.integers(0, 900, n).astype("m8[D]"),
+        }
+    )
+    odds = 0.05 * (age - 45) + (job == "cook") - (X["owner"] & (X["children"] > 1)).to_numpy()
+    y = np.where(rng.logistic(size=n) < odds - 0.5, "bad", "good")
+    return LabelledRows(X, y, rng.integers(0, 4, n), rng.integers(0, 3, n))
+
+
+def draw_binner(rng: np.random.Generator, X: Any) -> Binner:
+    """Return a binner with random parameters that is fitted on some rows."""
+    return Binner(
+        max_bins=int(rng.choice([2, 4, 12])),
+        min_rows=float(rng.choice([1, 5])),
+        min_level_rows=float(rng.choice([1, 10])),
+        special_values={"income": SPECIAL},
+    ).fit(X)
 
 
 def draw_rebinning(rng: np.random.Generator, bins: Any) -> dict[str, Any]:
@@ -61,6 +91,18 @@ def draw_rebinning(rng: np.random.Generator, bins: Any) -> dict[str, Any]:
     return {"cuts": cuts, "merge": merge, "other": other, "drop": drop}
 
 
+class Comparison(NamedTuple):
+    """How many rebinnings were compared, and how many counts and moments differ, by encoding."""
+
+    tables: int
+    rebinnings: int
+    cells_before: int
+    cells_after: int
+    counts: int
+    thermometer: int
+    onehot: int
+
+
 def compare(n_tables: int, seed: int = 0) -> Comparison:
     """Return the comparison of some random tables, three rebinnings each."""
     totals = np.zeros(6, dtype=np.int64)
@@ -71,14 +113,8 @@ def compare(n_tables: int, seed: int = 0) -> Comparison:
         for _ in range(3):
             coarse = counts.rebin(**draw_rebinning(rng, counts.bins))
             again = BinCounts.of(coarse.binner, rows.X, rows.y, rows.weight, fold=rows.fold)
-            totals += [
-                1,
-                counts.n_cells,
-                coarse.n_cells,
-                coarse != again,
-                coarse.moments("thermometer") != again.moments("thermometer"),
-                coarse.moments("onehot") != again.moments("onehot"),
-            ]
+            moments = (coarse.moments(k) != again.moments(k) for k in ("thermometer", "onehot"))
+            totals += [1, counts.n_cells, coarse.n_cells, coarse != again, *moments]
     return Comparison(n_tables, *totals.tolist())
 
 
@@ -86,15 +122,9 @@ def main() -> None:
     """Print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=TABLES)
-    result = compare(parser.parse_args().tables)
-    print(f"tables                    {result.tables:>9,}")
-    print(f"rebinnings                {result.rebinnings:>9,}")
-    print(f"cells before              {result.cells_before:>9,}")
-    print(f"cells after               {result.cells_after:>9,}")
-    print(f"different counts          {result.counts:>9,}")
-    print("different moments")
-    print(f"  of thermometers         {result.thermometer:>9,}")
-    print(f"  of one-hot indicators   {result.onehot:>9,}")
+    for name, count in compare(parser.parse_args().tables)._asdict().items():
+        different = "different " * (name in Comparison._fields[4:])
+        print(f"{different + name.replace('_', ' '):<26}{count:>9,}")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ instead. Features are standardised and a constant appended; a margin of zero is 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from time import process_time
+from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +24,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from benchmarks.harness.data import load
-from benchmarks.harness.record import Record
+from benchmarks.harness.record import Record, Row, numbers, select
+from benchmarks.harness.runner import Part, Study, timed
 from directrix._typing import FloatArray
 from directrix.solve import Objective, sla, vertex_search, zero_one_lower_bound
 
-RECORD = Record(Path(__file__).with_suffix(".csv"), ("method", "set", "seed", "errors"))
 PUBLISHED = {"breast": 13, "heart": 27, "liver-disorders": 89, "diabetes": 156}
-SEEDS = range(20)
-SECONDS = 1.0
+SEEDS, SECONDS = range(20), 1.0
 
 
 class Problem(NamedTuple):
@@ -63,11 +62,17 @@ class Problem(NamedTuple):
         return total
 
 
+def signed_rows(name: str, *, standardised: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the rows of a set with a constant, times their labels; features, and labels."""
+    X, y = load(name)
+    X = (X - X.mean(axis=0)) / X.std(axis=0) if standardised else X
+    return np.where(y, 1.0, -1.0)[:, np.newaxis] * np.column_stack([X, np.ones(len(X))]), X, y
+
+
+@cache
 def problem(name: str) -> Problem:
     """Return a set, standardised."""
-    X, y = load(name)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    rows = np.where(y, 1.0, -1.0)[:, np.newaxis] * np.column_stack([X, np.ones(len(X))])
+    rows, X, y = signed_rows(name, standardised=True)
     models = (
         LogisticRegression(C=1e4, max_iter=5000).fit(X, y),
         SVC(kernel="linear", C=1.0).fit(X, y),
@@ -94,56 +99,47 @@ def by_sla(problem: Problem, seed: int) -> FloatArray:
 METHODS = {"vertex search": by_vertices, "SLA": by_sla}
 
 
-def run() -> None:
-    """Measure all, and write the file."""
-    rows = []
-    for name in PUBLISHED:
-        data = problem(name)
-        for method, make in METHODS.items():
-            for seed in SEEDS:
-                errors = data.errors(make(data, seed))
-                rows.append((method, name, seed, f"{errors:.0f}"))
-    RECORD.write(rows)
+def errors(method: str, name: str, seed: int) -> float:
+    """Return the training errors of a method."""
+    data = problem(name)
+    return data.errors(METHODS[method](data, seed))
 
 
-def report() -> None:
-    """Print best, median and worst of what the file says."""
-    rows = RECORD.rows()
-    print(f"{'':<14}", *(f"{name:>18}" for name in PUBLISHED), f"{'sum of medians':>16}")
+def measured(name: str, method: str, seed: int) -> list[tuple[object, ...]]:
+    """Return a row of the record."""
+    return [(method, name, seed, f"{errors(method, name, seed):.0f}")]
+
+
+def summary(rows: list[Row]) -> list[str]:
+    """Return best, median and worst of what the file says, and sums of medians."""
+    text = [f"{'':<14} " + " ".join(f"{name:>18}" for name in PUBLISHED) + "   sum of medians"]
     for method in METHODS:
-        cells, total = [], 0.0
-        for name in PUBLISHED:
-            of_set = [r for r in rows if r["method"] == method and r["set"] == name]
-            errors = np.array([int(r["errors"]) for r in of_set])
-            total += float(np.median(errors))
-            cells.append(f"{errors.min()} / {np.median(errors):g} / {errors.max()}")
-        print(f"{method:<14}", *(f"{cell:>18}" for cell in cells), f"{total:>16g}")
+        found = [numbers(select(rows, method=method, set=name), "errors") for name in PUBLISHED]
+        cells = (f"{of.min():g} / {np.median(of):g} / {of.max():g}" for of in found)
+        total = sum(float(np.median(of)) for of in found)
+        text.append(f"{method:<14} " + " ".join(f"{c:>18}" for c in cells) + f" {total:>16g}")
     unperturbed = [
-        next(r["errors"] for r in rows if (r["method"], r["set"], r["seed"]) == ("SLA", name, "0"))
+        int(numbers(select(rows, method="SLA", set=name, seed=0), "errors")[0])
         for name in PUBLISHED
     ]
     for title, counts in (("SLA, seed 0", unperturbed), ("published SLA", PUBLISHED.values())):
-        cells = [f"{count:>18}" for count in counts]
-        print(f"{title:<14}", *cells, f"{sum(int(count) for count in counts):>16}")
+        text.append(f"{title:<14} " + " ".join(f"{c:>18}" for c in counts) + f" {sum(counts):>16}")
+    return text
 
 
-def certify(name: str, seconds: float) -> None:
-    """Print a lower bound of the errors, from the features as they are."""
-    least = int(min(vertex_value(name, seed) for seed in range(3)))
-    X, y = load(name)
-    rows = np.where(y, 1.0, -1.0)[:, np.newaxis] * np.column_stack([X, np.ones(len(X))])
-    began = process_time()
-    proof = zero_one_lower_bound(rows, upper=least, seconds=seconds)
-    print(
+def certify(name: str, seconds: float) -> str:
+    """Return a lower bound of the errors, from the features as they are."""
+    least = int(min(errors("vertex search", name, seed) for seed in range(3)))
+    rows, _, _ = signed_rows(name, standardised=False)
+    proof, spent = timed(zero_one_lower_bound, rows, upper=least, seconds=seconds)
+    return (
         f"{name}: {least} errors found, at least {proof.lower_bound:.0f} proved with "
-        f"{proof.n_sets} sets in {process_time() - began:.0f} processor seconds"
+        f"{proof.n_sets} sets in {spent:.0f} processor seconds"
     )
 
 
-def vertex_value(name: str, seed: int) -> float:
-    """Return the errors of vertex search."""
-    data = problem(name)
-    return data.errors(by_vertices(data, seed))
+RECORD = Record.beside(__file__, "method, set, seed, errors", "set, method, seed")
+STUDY = Study([Part(RECORD, lambda _: product(PUBLISHED, METHODS, SEEDS), measured)])
 
 
 def main() -> None:
@@ -153,10 +149,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=180.0, help="of a certificate")
     arguments = parser.parse_args()
     if arguments.certify:
-        certify(arguments.certify, arguments.seconds)
+        print(certify(arguments.certify, arguments.seconds))
     else:
-        run()
-        report()
+        STUDY.measure(arguments)
+        print("\n".join(summary(RECORD.rows())))
 
 
 if __name__ == "__main__":

@@ -11,25 +11,28 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+from sklearn.linear_model import LogisticRegressionCV
 
 from benchmarks.harness.record import Record, commit
-from benchmarks.studies.two_passes_fit import FEATURES, METRIC
+from benchmarks.harness.runner import run_module
+from benchmarks.studies.scale.file_fit import Fit, measured_fit, on_spark, scan
+from directrix import DirectClassifier
+from directrix.metrics import RecallAtFPR
 
+FEATURES = [f"x{k}" for k in range(20)]
+METRIC = RecallAtFPR(0.01)
 ROWS, PER_FILE, PRIOR = 20_000_000, 500_000, 0.01
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    (
-        *("task", "rows", "recall at FPR 1 %", "megabytes", "times the bytes were read"),
-        *("CPU to two scans", "chosen", "commit"),
-    ),
+RECORD = Record.beside(
+    __file__,
+    "task, rows, recall at FPR 1 %, megabytes, times the bytes were read, CPU to two scans, "
+    "chosen, commit",
 )
 
 
@@ -50,57 +53,79 @@ def write(folder: Path, n: int) -> int:
     files = -(-n // PER_FILE)
     for number in range(files):
         X, y = rows(min(PER_FILE, n - number * PER_FILE), number)
-        table = pa.table(
-            {name: X[:, k] for k, name in enumerate(FEATURES)} | {"y": y.astype(np.int8)}
-        )
-        parquet.write_table(table, folder / f"{number:04d}.parquet", compression="snappy")
+        columns = {name: X[:, k] for k, name in enumerate(FEATURES)} | {"y": y.astype(np.int8)}
+        path = folder / f"{number:04d}.parquet"
+        parquet.write_table(pa.table(columns), path, compression="snappy")
     return files
 
 
-def run(task: str, folder: Path, files: int) -> dict[str, object]:
-    """Run a task in a process of its own."""
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.studies.two_passes_fit",
-        task,
-        str(folder),
-        str(files),
-    ]
-    done = subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+# ── one fit, in a process of its own ──────────────────────────────────────────────────────────────
+
+
+def _two_passes(source: Any) -> Any:
+    return DirectClassifier(METRIC).fit_source(
+        source, target="y", features=FEATURES, progress=False
+    )
+
+
+def _in_memory(files: list[str]) -> tuple[Any, Any]:
+    table = pa.concat_tables(map(parquet.read_table, files))
+    return np.column_stack([table[name].to_numpy() for name in FEATURES]), table["y"].to_numpy()
+
+
+def _logistic(files: list[str]) -> Any:
+    """Tune logistic regression for the same metric in three folds."""
+    X, y = _in_memory(files)
+    scale = X.std(axis=0)
+    model = LogisticRegressionCV(Cs=4, cv=3, scoring=METRIC.scorer(), max_iter=200)
+    model.fit((X - X.mean(axis=0)) / scale, y)
+    model.coef_ = model.coef_ / scale
+    return model
+
+
+TASKS: dict[str, Fit] = {
+    "bare scan": scan,
+    "two passes, Arrow": _two_passes,
+    "two passes, Spark": lambda files: on_spark(files, _two_passes),
+    "in memory": lambda files: DirectClassifier(METRIC).fit(*_in_memory(files)),
+    "tuned logistic": _logistic,
+}
+
+
+def one(task: str, folder: str, count: int) -> dict[str, Any]:
+    """Return what a task takes in this process, and the coefficients of its line."""
+    model, taken = measured_fit(TASKS[task], folder, "*.parquet", count)
+    return taken | {"line": None if model is None else model.coef_[0].tolist()}
 
 
 def main() -> None:
     """Measure, print and track."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS)
-    n = parser.parse_args().rows
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        task, folder, count = args.one
+        print(json.dumps(one(task, folder, int(count))))
+        return
     X, y = rows(2_000_000, 10_000)
     lines = []
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        files = write(folder, n)
+    with tempfile.TemporaryDirectory() as folder:
+        files = write(Path(folder), args.rows)
         tenth = max(1, files // 10)
-        scans = {}
-        for task, count in (
-            *(("bare scan", k) for k in (files, tenth)),
-            ("two passes, Arrow", files),
-            ("two passes, Arrow", tenth),
-            ("two passes, Spark", tenth),
-            ("in memory", tenth),
-            ("tuned logistic", tenth),
-        ):
-            result = run(task, folder, count)
-            scans.setdefault(count, result["cpu"])
-            coef = result["line"]
-            recall = "" if coef is None else f"{METRIC.score(y, X @ np.array(coef[:-1])):.4f}"
-            ratio = f"{result['cpu'] / (2 * scans[count]):.1f}"
-            size, passes = f"{result['megabytes']:.0f}", f"{result['read']:.2f}"
-            rows_read = min(n, count * PER_FILE)
-            lines.append((task, rows_read, recall, size, passes, ratio, result["chosen"], commit()))
+        scans: dict[int, float] = {}
+        plan = [("bare scan", files), ("bare scan", tenth), ("two passes, Arrow", files)]
+        plan += [(task, tenth) for task in list(TASKS)[1:]]
+        for task, count in plan:
+            result = run_module("benchmarks.studies.two_passes", "--one", task, folder, count)
+            unit = 2 * scans.setdefault(count, result["cpu"])
+            line = result["line"]
+            recall = "" if line is None else f"{METRIC.score(y, X @ np.array(line)):.4f}"
+            cost = (f"{result['megabytes']:.0f}", f"{result['read']:.2f}")
+            ratio, n = f"{result['cpu'] / unit:.1f}", min(args.rows, count * PER_FILE)
+            lines.append((task, n, recall, *cost, ratio, result["chosen"], commit()))
             print(*lines[-1], sep=" | ", flush=True)
-    if n == ROWS:
+    if args.rows == ROWS:
         RECORD.write(lines)
 
 

@@ -3,15 +3,9 @@ import pytest
 from scipy import sparse
 
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
-from directrix.classifiers.state import (
-    Facts,
-    ModelState,
-    StateArrays,
-    StateError,
-    is_count,
-    is_number,
-    restored_loss_fit,
-)
+from directrix.classifiers.state import Facts, ModelState, StateArrays, restored_loss_fit
+from directrix.exceptions import StateError
+from directrix.files.layout import is_count, is_number
 from directrix.losses import Logistic
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic regression")

@@ -12,19 +12,14 @@ pytest.importorskip("typer")
 
 from directrix import MomentClassifier, summarize
 from directrix.cli.options import parse_columns
-from directrix.cli.reply import (
-    CALL_ERROR,
-    DATA_ERROR,
-    UsageError,
-    describe_error,
-    suggest_names,
-)
+from directrix.cli.reply import CALL_ERROR, DATA_ERROR, UsageError, describe_error
 from directrix.exceptions import MissingLibraryError
 from directrix.exceptions.columns import (
     ColumnNotFoundError,
     InfiniteValuesError,
     MissingValuesError,
     NotNumericError,
+    suggest_names,
 )
 from directrix.export import save
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from directrix import Moments
 from directrix.engines import moments_sql, summarize_sql
-from directrix.engines.sql_dialects import SqlNameError
+from directrix.exceptions import SqlNameError
 
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)

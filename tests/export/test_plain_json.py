@@ -7,8 +7,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from benchmarks.studies.card_exports.compare import difference
-from benchmarks.studies.card_exports.samples import CARDS, raw_rows
+from benchmarks.studies.card_exports.compare import CARDS, difference, raw_rows
 from directrix import ScorecardClassifier
 from directrix.export import to_json
 

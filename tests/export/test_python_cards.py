@@ -13,8 +13,11 @@ pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("duckdb")
 
-from benchmarks.studies.card_exports.compare import difference  # noqa: E402
-from benchmarks.studies.card_exports.samples import CARDS, raw_rows  # noqa: E402
+from benchmarks.studies.card_exports.compare import (  # noqa: E402
+    CARDS,
+    difference,
+    raw_rows,
+)
 from directrix import Binner, ScorecardClassifier  # noqa: E402
 from directrix.export import to_python  # noqa: E402
 

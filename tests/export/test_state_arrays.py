@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.classifiers.state import StateError
+from directrix.exceptions import StateError
 from directrix.exceptions.files import FileContentError
 from directrix.export.model_file import arrays_from_file, arrays_to_file
 

@@ -22,10 +22,8 @@ if spark_cluster.why_not() is None:
     from pyspark.ml.feature import SQLTransformer
     from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 
-    from directrix.integrations.spark_ml import (
-        SparkScorecardClassifier,
-        SparkScorecardModel,
-    )
+    from directrix.integrations.spark_ml import SparkScorecardClassifier
+    from directrix.integrations.spark_models import SparkScorecardModel
 
 N = 200
 ROWS = card_problems.raw_rows(N, seed=21)

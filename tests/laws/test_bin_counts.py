@@ -10,8 +10,7 @@ from nearness import distance
 from scipy import sparse
 from sklearn.base import clone
 
-from benchmarks.studies.random_frames import draw_binner, draw_rows
-from benchmarks.studies.rebinning import compare, draw_rebinning
+from benchmarks.studies.rebinning import compare, draw_binner, draw_rebinning, draw_rows
 from directrix import Binner, Moments, summarize
 from directrix.exceptions import DifferentBinsError, NegativeCountError
 from directrix.tables import BinCounts

@@ -14,8 +14,13 @@ pytest.importorskip("duckdb")
 
 import pyarrow as pa
 
-from benchmarks.studies.binner_routes import cells_by_definition, compare, random_binner
-from benchmarks.studies.random_tables import NAMES, random_table
+from benchmarks.studies.binner_routes import (
+    NAMES,
+    cells_by_definition,
+    compare,
+    random_binner,
+    random_table,
+)
 from directrix import Binner
 from directrix.export import cells_to_sql
 from directrix.tables import NumberBins, Table

@@ -1,20 +1,25 @@
-"""The tables, sets of numbers, metrics and folds of the arena of tables."""
+"""The tables, sets of numbers, metrics and folds of the arena of tables, and its results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.arena.protocol import FOLDS, GENERAL, MOST_ROWS, REPEATS, rows_of
+from benchmarks.arena.protocol import FOLDS, GENERAL, MOST_ROWS, REPEATS, Task, rows_of
 from benchmarks.arena.protocol import LARGE as LARGE_NUMBERS
 from benchmarks.arena.protocol import SETS as NUMBERS
-from benchmarks.harness.data import Rows
-from benchmarks.harness.tables import TABLES, load_table
-from benchmarks.rivals.log_loss import LogLoss
+from benchmarks.arena.results import Arena, Score, record_of
+from benchmarks.harness.data import TABLES, Rows, load_table
+from benchmarks.harness.record import Record, commit
+from benchmarks.harness.runner import timed
+from benchmarks.rivals.base import LogLoss, Rival, Scores
+from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 from directrix.metrics import AUC, AveragePrecision, Cost, PrecisionAtK, RecallAtFPR
 
 METRICS: dict[str, Any] = {
@@ -36,15 +41,6 @@ SETS: dict[str, tuple[str, ...]] = {
 LARGE = (*LARGE_NUMBERS, "give_me_some_credit", "census_income")
 #: Sets of so many values have the slow competitors last.
 MANY_VALUES = 140_000
-
-
-class Task(NamedTuple):
-    """One fold of a table or of a set of numbers; ``whole`` where its rows are not capped."""
-
-    name: str
-    repeat: int
-    fold: int
-    whole: bool = False
 
 
 @cache
@@ -81,12 +77,7 @@ def planned(
     All folds of the first repeat come before those of the next. Within a repeat every competitor
     runs on small sets, then the fast ones on large sets, then the slow ones there.
 
-    Parameters
-    ----------
-    names, rivals : sequence of str
-    slow : sequence of str
-        The competitors that are left to the end on large sets.
-    repeats : int
+    ``slow``: the competitors that are left to the end on large sets.
     """
     large = [name for name in names if frame_of(name).X.size >= MANY_VALUES]
     small = [name for name in names if name not in large]
@@ -97,3 +88,41 @@ def planned(
             for name in some:
                 for fold in range(FOLDS):
                     yield from ((name, repeat, fold, rival) for rival in now)
+
+
+def measured(task: Task, rival: str) -> Score:
+    """Fit a competitor to the training rows of a fold, and score the others for every metric."""
+    train, test = split(task)
+    (scores, spent), (_, unit) = _fitted(task, rival), _fitted(task, LINE)
+    values = {name: METRICS[name].score(test.y, scores[name]) for name in scores}
+    about = (task.name, len(train.y) + len(test.y), train.X.shape[1], task.repeat, task.fold)
+    return Score(*about, rival, spent, spent / unit, commit(), values)
+
+
+# One-hot logistic regression, the unit of CPU time, is fitted once for all competitors of a fold.
+@lru_cache(maxsize=4)
+def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
+    train, test = split(task)
+    competitor = TABLE_RIVALS[rival]
+    if competitor.needs:
+        import_module(competitor.needs)  # seconds, once a process
+    return timed(competitor.scores, train, test, METRICS)
+
+
+MEASURED = record_of(Path(__file__).with_name("measured.csv"), METRICS)
+LARGE_MEASURED = record_of(Path(__file__).with_name("large.csv"), METRICS)
+
+
+class TableArena(Arena):
+    """The values of a record of the arena of tables."""
+
+    metrics: ClassVar[Mapping[str, Any]] = METRICS
+    competitors: ClassVar[Mapping[str, Rival]] = TABLE_RIVALS
+    records: ClassVar[tuple[Record, ...]] = (MEASURED,)
+
+
+class LargeTableArena(TableArena):
+    """The large sets, whole: one fold has test rows enough."""
+
+    records: ClassVar[tuple[Record, ...]] = (LARGE_MEASURED,)
+    planned_folds: ClassVar[int] = 1

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.arena.pooled import LEAST_GAP, ClosedShare, holm, signed_rank_p
-from benchmarks.arena.results import LEVEL
-from benchmarks.arena.tables.protocol import METRICS, SETS
-from benchmarks.arena.tables.results import LargeTableArena, TableArena
+from benchmarks.arena.results import LEAST_GAP, LEVEL, ClosedShare, holm, signed_rank_p
+from benchmarks.arena.tables.protocol import METRICS, SETS, LargeTableArena, TableArena
 from benchmarks.harness.markdown import bold_if, header, line, write_report
-from benchmarks.rivals.on_tables import BOOSTING, EBM, LINE
+from benchmarks.rivals.tables import BOOSTING, EBM, LINE
 
 REPORT = Path(__file__).with_name("tables.md")
 #: The metric whose gap between the line and boosting is to be closed.

@@ -35,16 +35,25 @@ that of one-hot logistic regression on the same fold.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable
 from functools import partial
+from itertools import product
 
 from benchmarks.arena.protocol import REPEATS
 from benchmarks.arena.tables import report
-from benchmarks.arena.tables.measure import measured
 from benchmarks.arena.tables.protocol import LARGE as LARGE_SETS
-from benchmarks.arena.tables.protocol import METRICS, SETS, Task, planned
-from benchmarks.arena.tables.results import LARGE, MEASURED
-from benchmarks.harness.runner import measure_missing, option_parser
-from benchmarks.rivals.on_tables import SLOW, TABLE_RIVALS
+from benchmarks.arena.tables.protocol import (
+    LARGE_MEASURED,
+    MEASURED,
+    METRICS,
+    SETS,
+    Task,
+    measured,
+    planned,
+)
+from benchmarks.harness.runner import Part, Study
+from benchmarks.rivals.tables import SLOW, TABLE_RIVALS
 
 
 def _rows(
@@ -53,33 +62,38 @@ def _rows(
     return [measured(Task(name, repeat, fold, whole), rival).cells(METRICS)]
 
 
-def main() -> None:
-    """Run and report."""
-    every = [name for names in SETS.values() for name in names]
-    parser = option_parser(__doc__)
-    parser.add_argument("--only", nargs="*", default=list(TABLE_RIVALS), choices=TABLE_RIVALS)
-    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=[*SETS, *every])
-    parser.add_argument("--large", action="store_true", help="one fold of the large sets, whole")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="of five folds each")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    args = parser.parse_args()
-    if args.report:
-        return report.main()
-    rivals = []
-    for name in args.only:
-        if missing := TABLE_RIVALS[name].missing:
-            print(f"not run: {name}; try: pip install {missing}")
-        else:
-            rivals.append(name)
-    if args.large:
-        keys = ((name, 0, 0, rival) for name in LARGE_SETS for rival in rivals)
-        measure_missing(LARGE, keys, partial(_rows, whole=True), jobs=args.jobs)
-    else:
-        names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
-        keys = planned(names, rivals, SLOW, args.repeats)
-        measure_missing(MEASURED, keys, _rows, jobs=args.jobs)
-    return report.main()
+def _rivals(args: argparse.Namespace) -> list[str]:
+    """Return the competitors that are asked for and can run here."""
+    able = [name for name in args.only if not TABLE_RIVALS[name].missing]
+    for name in set(args.only) - set(able):
+        print(f"not run: {name}; try: pip install {TABLE_RIVALS[name].missing}")
+    return able
 
+
+def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
+    """Return set, repeat, fold and competitor; none for a run of the large sets."""
+    names = [name for chosen in args.sets for name in SETS.get(chosen, (chosen,))]
+    return () if args.large else planned(names, _rivals(args), SLOW, args.repeats)
+
+
+def plan_large(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
+    """Return one fold of the large sets, if they are asked for."""
+    return product(LARGE_SETS, [0], [0], _rivals(args)) if args.large else ()
+
+
+_NAMES = [*SETS, *(name for names in SETS.values() for name in names)]
+STUDY = Study(
+    [Part(MEASURED, plan, _rows), Part(LARGE_MEASURED, plan_large, partial(_rows, whole=True))],
+    lambda _: report.lines(),
+    options={
+        "--only": {"nargs": "*", "default": list(TABLE_RIVALS), "choices": TABLE_RIVALS},
+        "--sets": {"nargs": "*", "default": list(SETS), "choices": _NAMES},
+        "--large": {"action": "store_true", "help": "one fold of the large sets, whole"},
+        "--repeats": {"type": int, "default": REPEATS, "help": "of five folds each"},
+        "--jobs": None,
+    },
+    report_path=report.REPORT,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

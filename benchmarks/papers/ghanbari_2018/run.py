@@ -1,61 +1,50 @@
 """Measure Algorithm 1 on the sets of the paper, and write its tables and figures.
 
 ``python -m benchmarks.papers.ghanbari_2018.run`` appends the folds that ``measured.csv`` lacks,
-then writes ``tables.md``, ``accuracy.png`` and ``auc.png`` anew. ``--quick`` measures one repeat of
-four small sets and writes nothing; ``--report`` measures nothing.
+then writes ``tables.md``, ``accuracy.png`` and ``auc.png`` anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import argparse
+from collections.abc import Iterator
 
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.runner import Part, Study
 from benchmarks.papers.ghanbari_2018 import report
-from benchmarks.papers.ghanbari_2018.config import (
+from benchmarks.papers.ghanbari_2018.methods import (
     ARTIFICIAL,
+    METRICS,
     REAL,
     VARIANTS,
     folds_of,
+    outcomes_of,
     seed_of,
     split_of,
 )
-from benchmarks.papers.ghanbari_2018.methods import METRICS, Outcome, outcomes_of
-from benchmarks.papers.ghanbari_2018.results import RECORD, Fold, cells, read
-
-QUICK = ("fourclass", "vowel", "segment", "sonar")
+from benchmarks.papers.ghanbari_2018.report import RECORD, Fold, cells, read
 
 
-def planned(sets: Iterable[str]) -> Iterator[Fold]:
+def planned(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     """Yield every fold of every set for both metrics."""
-    for name in sets:
+    for name in args.sets or [*REAL, *VARIANTS, *ARTIFICIAL]:
         for repeat, fold in folds_of(name):
-            yield from (Fold(metric, name, repeat, fold) for metric in METRICS)
+            yield from ((metric, name, repeat, fold) for metric in METRICS)
 
 
-def outcomes(fold: Fold) -> dict[str, Outcome]:
+def measure(metric: str, name: str, repeat: int, fold: int) -> list[tuple[object, ...]]:
     """Measure all methods on a fold."""
-    split, exact = split_of(*fold[1:])
-    return outcomes_of(fold.metric, split, seed_of(*fold[1:]), exact)
+    split, exact = split_of(name, repeat, fold)
+    outcomes = outcomes_of(metric, split, seed_of(name, repeat, fold), exact)
+    return cells(Fold(metric, name, repeat, fold), outcomes)
 
 
-def _rows(*key: str | int) -> list[tuple[object, ...]]:
-    fold = Fold(*key)  # type: ignore[arg-type]
-    return cells(fold, outcomes(fold))
-
-
-def main() -> None:
-    """Run and report."""
-    parser = option_parser(__doc__, "a minute; writes nothing")
-    parser.add_argument("--sets", nargs="*", help="names of sets; all, if not given")
-    args = parser.parse_args()
-    if args.quick:
-        folds = {fold: outcomes(fold) for fold in planned(QUICK) if fold.repeat == 0}
-        print("\n".join(report.lines(folds)))
-        return
-    if not args.report:
-        measure_missing(RECORD, planned(args.sets or [*REAL, *VARIANTS, *ARTIFICIAL]), _rows)
-    report.write(read())
-
+STUDY = Study(
+    [Part(RECORD, planned, measure)],
+    lambda _: report.lines(read()),
+    options={"--sets": {"nargs": "*", "help": "names of sets; all, if not given"}},
+    report_path=report.REPORT,
+    draw=lambda: report.draw(read()),
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

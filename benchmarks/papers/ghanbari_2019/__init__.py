@@ -5,6 +5,6 @@ from benchmarks.papers.claims import Claim
 
 def claims() -> list[Claim]:
     """Return the verdict on each claim of the abstract, from the records."""
-    from benchmarks.papers.ghanbari_2019 import verdicts  # noqa: PLC0415 - it needs this package
+    from benchmarks.papers.ghanbari_2019 import report  # noqa: PLC0415 - it needs this package
 
-    return verdicts.claims()
+    return report.claims()

@@ -21,7 +21,6 @@ The paper names the sets of Figures 4.1 and 4.2; of 4.3 it names svm3 and colon.
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +31,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.harness.figure import BLUE, SKY_BLUE, VERMILION, new_figure
 from benchmarks.harness.markdown import verdict
 from benchmarks.harness.record import Record, parse
+from benchmarks.harness.runner import quiet
 from benchmarks.papers.ghanbari_2019.config import rows_of, scaled
 from benchmarks.papers.ghanbari_2019.methods import (
     LOSSES,
@@ -133,8 +133,7 @@ class Task(NamedTuple):
 
     def descent(self, metric: str, max_iter: int = 500) -> Line:
         """Return where the descent on a risk is after some iterations, or its end."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it is stopped early on purpose
+        with quiet():
             solution = least_risk(self.moments, metric, SCALE_PENALTY, max_iter)
         return Line(solution.n_iter, solution.coef)
 
@@ -241,8 +240,7 @@ def segments(name: str, metric: str) -> tuple[Segment, Segment]:
     penalty = penalty_of_rows(task.y, metric)
     rng = np.random.default_rng(0)
     start = np.random.default_rng(0).standard_normal(task.X.shape[1])  # as the descent has it
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the hinge has corners
+    with quiet():
         end = least_loss(task.X, task.y, metric, penalty, rng).coef
     loss = DataObjective(task.X, task.y, np.ones(len(task.y)), LOSSES[metric])
     return of_risk, _along(task, metric, loss, start, end)

@@ -13,7 +13,6 @@ training rows.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from time import process_time
@@ -194,10 +193,3 @@ def estimator(method: str, metric: str) -> Any:
     model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
     grid = {"logisticregression__C": _PENALTIES}
     return GridSearchCV(model, grid, scoring="neg_log_loss", cv=folds)
-
-
-def quietly(fit: Callable[[], Outcome]) -> Outcome:
-    """Fit; solvers that stop early are part of the experiment."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return fit()

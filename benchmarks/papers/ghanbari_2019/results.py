@@ -29,16 +29,9 @@ ARTIFICIAL_PAIRS = {
 class Fit(NamedTuple):
     """The metric of test rows after one fit, and what the fit took.
 
-    Parameters
-    ----------
-    set, metric, method : str
-    repeat, fold : int
-    value : float
-    iterations : int
-        Of the solver; zero where there is none or it does not say.
-    time, moment_time : float
-        CPU of one thread, that of `BASE` being one: of the solver, and of the class moments where
-        it needs them.
+    ``iterations``: of the solver; zero where there is none or it does not say. ``time``,
+    ``moment_time``: CPU of one thread, that of `BASE` being one: of the solver, and of the class
+    moments where it needs them.
     """
 
     set: str

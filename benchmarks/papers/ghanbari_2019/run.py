@@ -14,22 +14,31 @@ anew instead, and writes what they show to ``figures.csv``.
   the pairwise hinge. Adam: batches of 200, of 20 for vowel and sonar, of 10 for colon.
 * "F_n01, no ones" and "F_log, no ones" are without that column: the paper to the letter.
 * The paper has 20 runs of each set. Large sets have fewer here, and of sets above 5000 rows slow
-  methods have one repeat: `plan.REPEATS` and `plan.SLOW`.
+  methods have one repeat: `config.REPEATS` and `config.SLOW`.
 * Times are CPU, in units of the frontier's fit for the same metric to the same rows.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
-from functools import partial
-from math import inf
 
 import numpy as np
 
 from benchmarks.harness.data import Split
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.runner import Part, Study, quiet
 from benchmarks.papers.ghanbari_2019 import figures, report
-from benchmarks.papers.ghanbari_2019.config import ARTIFICIAL, exact_moments, rows_of
+from benchmarks.papers.ghanbari_2019.config import (
+    ARTIFICIAL,
+    COLUMNS_OF_FILE,
+    QUICK_SETS,
+    REPEATS,
+    RIVALS,
+    Unit,
+    exact_moments,
+    planned,
+    rows_of,
+)
 from benchmarks.papers.ghanbari_2019.methods import (
     Outcome,
     by_adam,
@@ -38,17 +47,8 @@ from benchmarks.papers.ghanbari_2019.methods import (
     by_rows,
     estimator,
     penalty_of_rows,
-    quietly,
 )
-from benchmarks.papers.ghanbari_2019.plan import (
-    COLUMNS_OF_FILE,
-    QUICK_SETS,
-    REPEATS,
-    RIVALS,
-    Unit,
-    planned,
-)
-from benchmarks.papers.ghanbari_2019.results import BASE, RECORD, Fit
+from benchmarks.papers.ghanbari_2019.results import BASE, RECORD, Fit, Paper, Results
 
 _RISKS = {"accuracy": "F_n01", "AUC": "F_nrank"}
 _BATCHES = {"colon": 10, "vowel": 20, "sonar": 20}
@@ -78,7 +78,8 @@ def measured(unit: Unit, pairs: Iterable[tuple[str, str]]) -> list[Fit]:
     """Fit each metric and method, and what times are relative to; take metrics of the test rows."""
     split = unit.split()
     needed = dict.fromkeys((*pairs, *((metric, BASE) for metric, _ in pairs)))
-    outcomes = {pair: quietly(partial(outcome, unit, split, *pair)) for pair in needed}
+    with quiet():  # solvers that stop early are part of the experiment
+        outcomes = {pair: outcome(unit, split, *pair) for pair in needed}
     fits = []
     for metric, method in pairs:
         result, base = outcomes[metric, method], outcomes[metric, BASE].seconds
@@ -104,21 +105,26 @@ def _rows(
     return [fit.cells() for fit in fits]
 
 
-def main() -> None:
-    """Run and report."""
-    parser = option_parser(__doc__, "one fold of each small set")
-    parser.add_argument("--sets", nargs="*", choices=list(REPEATS))
-    parser.add_argument("--minutes", type=float, default=inf)
-    parser.add_argument("--figures", action="store_true", help="draw the figures instead")
-    args = parser.parse_args()
+def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
+    """Return all fits, or draw the figures instead."""
     if args.figures:
         figures.draw()
-    elif not args.report:
-        sets = args.sets or list(QUICK_SETS if args.quick else REPEATS)
-        plan = planned(sets, quick=args.quick)
-        measure_missing(RECORD, plan, _rows, together=3, minutes=args.minutes)
-    report.main()
+        return ()
+    sets = args.sets or list(QUICK_SETS if args.quick else REPEATS)
+    return planned(sets, quick=args.quick)
 
+
+STUDY = Study(
+    [Part(RECORD, plan, _rows, together=3)],
+    lambda _: report.lines(Results(), Paper()),
+    quick="one fold of each small set",
+    options={
+        "--sets": {"nargs": "*", "choices": list(REPEATS)},
+        "--minutes": None,
+        "--figures": {"action": "store_true", "help": "draw the figures instead"},
+    },
+    report_path=report.REPORT,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -11,7 +11,6 @@ time is the least of three runs, in units of that of L-BFGS; the moments are not
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import process_time
@@ -21,8 +20,8 @@ import numpy as np
 
 from benchmarks.harness.markdown import header, line, listed, verdict
 from benchmarks.harness.record import Record, parse
-from benchmarks.harness.runner import measure_missing
-from benchmarks.papers.ghanbari_2019.config import REAL
+from benchmarks.harness.runner import Part, Study, quiet
+from benchmarks.papers.ghanbari_2019.config import REAL, REPEATS, Unit
 from benchmarks.papers.ghanbari_2019.methods import (
     RISKS,
     SCALE_PENALTY,
@@ -30,7 +29,6 @@ from benchmarks.papers.ghanbari_2019.methods import (
     WithoutIntercept,
     normalized,
 )
-from benchmarks.papers.ghanbari_2019.plan import REPEATS, Unit
 from directrix import Moments
 from directrix._typing import FloatArray
 from directrix.objectives import MomentObjective
@@ -45,17 +43,9 @@ EQUAL, SIMILAR = 1e-3, 0.01
 class Run(NamedTuple):
     """What a solver reached on the moments of a set, and what it took.
 
-    Parameters
-    ----------
-    set, metric, solver : str
-    iterations, gradients, products : int
-        Gradients of F and products of its Hessian are each O(d²).
-    time : float
-        CPU, in units of L-BFGS.
-    value, norm : float
-        F and the norm of its gradient at the end.
-    test : float
-        Accuracy or AUC of the test rows.
+    ``iterations``, ``gradients``, ``products``: gradients of F and products of its Hessian are each
+    O(d²). ``time``: CPU, in units of L-BFGS. ``value``, ``norm``: F and the norm of its gradient at
+    the end. ``test``: accuracy or AUC of the test rows.
     """
 
     set: str
@@ -105,8 +95,7 @@ def measured(name: str, metric: str) -> list[Run]:
         seconds = np.inf
         for _ in range(_RUNS):
             counted, begun = Counted(objective), process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # 500 iterations do not always suffice
+            with quiet():
                 solution = minimize(counted, start, max_iter=_ITERATIONS, tol=_TOL)
             seconds = min(seconds, process_time() - begun)
         value, gradient = counted(solution.coef)
@@ -208,10 +197,7 @@ def lines() -> list[str]:
     return text
 
 
-def main() -> None:
-    """Measure what the record lacks."""
-    measure_missing(RECORD, planned(), _rows)
-
+STUDY = Study([Part(RECORD, lambda _: planned(), _rows)])
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

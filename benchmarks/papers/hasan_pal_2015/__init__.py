@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 def claims() -> list[Claim]:
     """Return the verdict on each claim of the abstract, from the records."""
-    from benchmarks.papers.hasan_pal_2015 import verdicts  # noqa: PLC0415 - it reads all records
+    from benchmarks.papers.hasan_pal_2015 import results  # noqa: PLC0415 - it reads all records
 
-    return verdicts.claims()
+    return results.claims()

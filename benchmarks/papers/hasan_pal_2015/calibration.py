@@ -22,7 +22,8 @@ of equal width; both for each bin are in the file, summed over the folds, for th
 
 from __future__ import annotations
 
-import warnings
+import argparse
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,9 +39,9 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.harness import figure
 from benchmarks.harness.data import load
-from benchmarks.harness.markdown import bold_if, header, line, write_report
+from benchmarks.harness.markdown import bold_if, header, line
 from benchmarks.harness.record import Record
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.runner import Part, Study, quiet
 from benchmarks.papers.hasan_pal_2015.noise import NOISES, noisy
 from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
@@ -88,11 +89,8 @@ class Key(NamedTuple):
 class Judged(NamedTuple):
     """Quality of the probabilities of all rows of a set, each from the fold that held it out.
 
-    Parameters
-    ----------
-    log_loss, brier : float
-    rows, probability, positives : arrays of shape (10,)
-        Of each bin: rows, and sums of their probabilities and labels.
+    ``rows``, ``probability``, ``positives``: of each bin: rows, and sums of their probabilities and
+    labels.
     """
 
     log_loss: float
@@ -132,8 +130,7 @@ def measured(key: Key) -> Judged:
     for fold, (train, test) in enumerate(folds.split(X, y)):
         rng = np.random.default_rng((key.repeat, fold))
         rows = noisy(X[train], y[train], key.noise, rng)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # solvers that stop early
+        with quiet():
             fitted = clone(METHODS[key.method]).fit(*rows)
         probability[test] = fitted.predict_proba(X[test])[:, 1]
     return Judged.of(probability, y)
@@ -266,18 +263,18 @@ def _draw(results: dict[Key, Judged]) -> None:
     drawn.savefig(FIGURE, dpi=110)
 
 
-def main() -> None:
-    """Run and report."""
-    parser = option_parser(__doc__, "two small sets")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    args = parser.parse_args()
-    if not args.report:
-        plan = product(QUICK_SETS if args.quick else SETS, NOISES, METHODS, range(REPEATS))
-        measure_missing(RECORD, plan, _rows, jobs=args.jobs)
-    results = read()
-    write_report(REPORT, lines(results))
-    _draw(results)
+def planned(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
+    """Return set, noise, method and repeat."""
+    return product(QUICK_SETS if args.quick else SETS, NOISES, METHODS, range(REPEATS))
 
+
+STUDY = Study(
+    [Part(RECORD, planned, _rows)],
+    lambda _: lines(read()),
+    quick="two small sets",
+    options={"--jobs": None},
+    draw=lambda: _draw(read()),
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -23,7 +23,6 @@ all training rows of a fold.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
+from benchmarks.harness.runner import quiet
 from directrix import BetaBernoulliClassifier
 
 _KEY = ("set", "method", "repeat", "fold")
@@ -85,8 +85,7 @@ def measured(name: str, method: str, repeat: int, fold: int) -> list[tuple[objec
     X, y = load(name)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
     train, test = list(folds.split(X, y))[fold]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # solvers that stop early
+    with quiet():
         search = tuned(method, X.shape[1]).fit(X[train], y[train])
     wrong = int((search.predict(X[test]) != y[test]).sum())
     support = support_vectors(search.best_estimator_["model"])

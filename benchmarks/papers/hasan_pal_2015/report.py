@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, holds, line, write_report
+from benchmarks.harness.markdown import header, holds, line
 from benchmarks.papers.claims import claim_table
-from benchmarks.papers.hasan_pal_2015 import pages
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
     METHODS_OF_REVIEWS,
@@ -20,8 +19,7 @@ from benchmarks.papers.hasan_pal_2015.methods import (
     short,
 )
 from benchmarks.papers.hasan_pal_2015.noise import SETS
-from benchmarks.papers.hasan_pal_2015.results import LOGISTIC, SVM, UNTUNED, Measured
-from benchmarks.papers.hasan_pal_2015.verdicts import judged
+from benchmarks.papers.hasan_pal_2015.results import LOGISTIC, SVM, UNTUNED, Measured, judged
 from directrix._typing import FloatArray
 
 REPORT = Path(__file__).with_name("tables.md")
@@ -43,12 +41,6 @@ _SLAM = {
 }
 _WORST, _OUTLIERS = 0.3, 19.8
 _Z = 2.32
-
-
-def main() -> None:
-    """Print what the file says, and write it beside the file and into the documentation."""
-    write_report(REPORT, lines(Measured()))
-    pages.main()
 
 
 def lines(measured: Measured) -> list[str]:

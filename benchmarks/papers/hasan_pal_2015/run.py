@@ -17,7 +17,7 @@ of `methods.PROTOCOLS`, ``--quick`` one repeat and no slow method, ``--report`` 
   three folds of the training rows; features standardised, those of reviews divided by their
   greatest. "logistic, C=1" is not tuned.
 * SLA: the sigmoid loss from a linear SVM, no ridge, and the line that the search finds, with its
-  intercept (``sigmoid_search.py``).
+  intercept (`methods.SigmoidSearch`).
 * BBLR1 to BBLR4 are the methods of the paper. BBLR1 ("weak" plateaus) and BBLR2 ("empirical") by
   SLA, BBLR3 ("empirical") and BBLR4 (learned with the rest) by SLAM, which chooses its constants
   and the ridge on held-out rows. Differences: our SLA keeps the iterate with the fewest training
@@ -36,12 +36,13 @@ bits in hexadecimal digits.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from math import inf
+from itertools import product
 from typing import Any
 
-from benchmarks.harness.runner import measure_missing, option_parser
-from benchmarks.papers.hasan_pal_2015 import report
+from benchmarks.harness.runner import Part, Study
+from benchmarks.papers.hasan_pal_2015 import pages, report
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
     PROTOCOLS,
@@ -50,54 +51,47 @@ from benchmarks.papers.hasan_pal_2015.methods import (
     measured,
     repeats_of,
 )
+from benchmarks.papers.hasan_pal_2015.results import Measured
 
 
-def planned(tables: list[int], *, quick: bool) -> Iterator[tuple[str, str, str, int, int]]:
+def planned(args: argparse.Namespace) -> Iterator[tuple[str, str, str, int, int]]:
     """Yield protocol, set, method, repeat and fold of each fit: quick methods, first repeats."""
+    protocols = {
+        protocol: PROTOCOLS[protocol]
+        for protocol in args.protocols
+        if set(args.tables) & set(PROTOCOLS[protocol].tables)
+    }
     for method in METHODS:
-        if quick and method in SLOW:
+        if method not in args.methods or (args.quick and method in SLOW):
             continue
-        protocols = {
-            protocol: about
-            for protocol, about in PROTOCOLS.items()
-            if set(tables) & set(about.tables)
-        }
         most = max((repeats_of(method, protocol) for protocol in protocols), default=0)
-        for repeat in range(min(most, 1) if quick else most):
+        for repeat in range(min(most, 1) if args.quick else most):
             for protocol, about in protocols.items():
-                if repeat >= repeats_of(method, protocol):
-                    continue
-                for name in about.sets:
-                    for fold in range(about.folds):
-                        yield protocol, name, method, repeat, fold
+                if repeat < repeats_of(method, protocol):
+                    names = [name for name in about.sets if not args.sets or name in args.sets]
+                    yield from product([protocol], names, [method], [repeat], range(about.folds))
 
 
 def _rows(*key: Any) -> list[tuple[object, ...]]:
     return [measured(*key).cells()]
 
 
-def main() -> None:
-    """Run and report."""
-    parser = option_parser(__doc__, "one repeat, and no slow method")
-    every = sorted({table for protocol in PROTOCOLS.values() for table in protocol.tables})
-    parser.add_argument("--tables", nargs="*", type=int, choices=every, default=every)
-    parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--protocols", nargs="*", choices=PROTOCOLS, default=list(PROTOCOLS))
-    parser.add_argument("--sets", nargs="*", help="all by default")
-    parser.add_argument("--minutes", type=float, default=inf, help="after which no fit is begun")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    args = parser.parse_args()
-    if not args.report:
-        plan = (
-            key
-            for key in planned(args.tables, quick=args.quick)
-            if key[0] in args.protocols
-            and key[2] in args.methods
-            and (args.sets is None or key[1] in args.sets)
-        )
-        measure_missing(RECORD, plan, _rows, jobs=args.jobs, minutes=args.minutes)
-    report.main()
-
+_TABLES = sorted({table for protocol in PROTOCOLS.values() for table in protocol.tables})
+STUDY = Study(
+    [Part(RECORD, planned, _rows)],
+    lambda _: report.lines(Measured()),
+    quick="one repeat, and no slow method",
+    options={
+        "--tables": {"nargs": "*", "type": int, "choices": _TABLES, "default": _TABLES},
+        "--methods": {"nargs": "*", "choices": METHODS, "default": list(METHODS)},
+        "--protocols": {"nargs": "*", "choices": PROTOCOLS, "default": list(PROTOCOLS)},
+        "--sets": {"nargs": "*", "help": "all by default"},
+        "--minutes": None,
+        "--jobs": None,
+    },
+    report_path=report.REPORT,
+    draw=pages.main,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -3,4 +3,4 @@
 The folder has the year of the paper's number in arXiv, 1202.3776.
 """
 
-from benchmarks.papers.zhang_2012.verdicts import claims as claims
+from benchmarks.papers.zhang_2012.figures import claims as claims

@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.data import Rows
-from benchmarks.papers.zhang_2012.config import EPSILON
-from benchmarks.papers.zhang_2012.results import Point, Problem, Trajectory, relative
+from benchmarks.papers.zhang_2012.results import EPSILON, Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
 from directrix.losses import BreakEven, SmoothedROCArea
 from directrix.losses.base import Loss
@@ -47,13 +46,7 @@ _STEPS = 12
 
 
 class Objectives:
-    """A problem in the units of its loss: what is minimised, and what is measured on the way.
-
-    Parameters
-    ----------
-    problem : Problem
-    train, test : Rows
-    """
+    """A problem in the units of its loss: what is minimised, and what is measured on the way."""
 
     def __init__(self, problem: Problem, train: Rows, test: Rows) -> None:
         self.train, self.test = train, test
@@ -89,10 +82,7 @@ class Objectives:
 class Watch:
     """Counts evaluations and CPU seconds of one run and notes where it was.
 
-    Parameters
-    ----------
-    seconds : float
-        After which to stop.
+    ``seconds``: after which to stop.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -163,14 +153,8 @@ def solve(task: Objectives, method: str, seconds: float) -> tuple[Watch, float]:
 def trajectory_of(task: Objectives, method: str, seconds: float, known: float) -> Trajectory:
     """Run a method and return the points to keep, with times in seconds.
 
-    Parameters
-    ----------
-    task : Objectives
-    method : str
-    seconds : float
-        After which to stop.
-    known : float
-        The least J of the problem that other runs have found.
+    ``seconds``: after which to stop. ``known``: the least J of the problem that other runs have
+    found.
     """
     watch, bound = solve(task, method, seconds)
     objectives = np.array([task.exact(coef)[0] for _, _, coef in watch.noted])

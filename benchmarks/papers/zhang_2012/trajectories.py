@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import log10, nan
 from pathlib import Path
 from typing import NamedTuple
@@ -9,9 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GREY, PURPLE, SKY_BLUE, VERMILION, new_figure
-from benchmarks.harness.markdown import header, line, verdict, write_report
-from benchmarks.papers.zhang_2012.config import EPSILON, LOSSES, METHODS
-from benchmarks.papers.zhang_2012.results import Curves, Point, Problem, Run, Trajectory
+from benchmarks.harness.markdown import header, line, verdict
+from benchmarks.papers.zhang_2012.results import (
+    EPSILON,
+    LOSSES,
+    METHODS,
+    Curves,
+    Point,
+    Problem,
+    Run,
+    Trajectory,
+)
 
 REPORT = Path(__file__).with_name("trajectories.md")
 FIGURE = Path(__file__).with_name("trajectories.png")
@@ -81,12 +90,6 @@ def groups_of(runs: dict[Run, Trajectory]) -> list[Group]:
     ]
 
 
-def write(runs: dict[Run, Trajectory]) -> None:
-    """Print the report, write it, and draw the figure."""
-    write_report(REPORT, lines(runs))
-    _draw(groups_of(runs))
-
-
 def lines(runs: dict[Run, Trajectory]) -> list[str]:
     """Return the report."""
     groups = groups_of(runs)
@@ -127,15 +130,8 @@ def _table(group: Group) -> list[str]:
         f"J* = {group.best:.6f}; it is {group.bound:.6f} at least.",
         "",
         *header(
-            "method",
-            f"to {_TARGETS['relative']}",
-            "time",
-            f"to {_TARGETS['absolute']}",
-            "time",
-            "J - J* at the end",
-            "evaluations",
-            "time",
-            f"test {metric}",
+            f"method | to {_TARGETS['relative']} | time | to {_TARGETS['absolute']} | time | "
+            f"J - J* at the end | evaluations | time | test {metric}"
         ),
     ]
     for method, label in METHODS.items():
@@ -156,14 +152,9 @@ def _comparison(groups: list[Group]) -> list[str]:
         "never does: then it is what it had used by its end.",
         "",
         *header(
-            "problem",
-            "BMRM / L-BFGS μ̂",
-            "BMRM / L-BFGS 100 μ̂",
-            "100 μ̂ / μ̂",
-            "Nesterov / L-BFGS",
-            "paper's step / L-BFGS",
-            "BMRM / L-BFGS μ̂, to (1 + 1e-3) J*",
-            "to its own end, 1000 μ̂ / μ̂",
+            "problem | BMRM / L-BFGS μ̂ | BMRM / L-BFGS 100 μ̂ | 100 μ̂ / μ̂ | Nesterov / L-BFGS | "
+            "paper's step / L-BFGS | BMRM / L-BFGS μ̂, to (1 + 1e-3) J* | "
+            "to its own end, 1000 μ̂ / μ̂"
         ),
     ]
     for group in groups:
@@ -192,14 +183,8 @@ def _list(cases: list[tuple[Group, Ratio | str]]) -> str:
 
 def _faster(groups: list[Group]) -> list[str]:
     text, tenfold = [], []
-    for method, target, what in (
-        ("lbfgs 1", "absolute", "evaluations"),
-        ("lbfgs 1", "absolute", "time"),
-        ("lbfgs 100", "absolute", "evaluations"),
-        ("lbfgs 100", "absolute", "time"),
-        ("lbfgs 1", "relative", "evaluations"),
-        ("lbfgs 1", "relative", "time"),
-    ):
+    compared = (("lbfgs 1", "absolute"), ("lbfgs 100", "absolute"), ("lbfgs 1", "relative"))
+    for (method, target), what in product(compared, ("evaluations", "time")):
         ratios = [ratio(group, "bmrm", method, getattr(group, target), what) for group in groups]
         known = [r for r in ratios if not np.isnan(r.value)]
         tenfold.append(sum(r.value >= 10 for r in known))
@@ -350,18 +335,16 @@ def _at(points: list[Point], time: float) -> float:
     return (before or points[:1])[-1].test_metric
 
 
-def _draw(groups: list[Group]) -> None:
+def draw(runs: dict[Run, Trajectory]) -> None:
     """Draw the gap of J against CPU time: a row for each set, a column for each loss and λ."""
-    problems = {group.problem: group for group in groups}
+    problems = {group.problem: group for group in groups_of(runs)}
     sets = list(dict.fromkeys(problem.set for problem in problems))
     penalties = sorted({problem.penalty for problem in problems}, reverse=True)
     columns = [(loss, penalty) for loss in LOSSES for penalty in penalties]
     figure = new_figure(11.0, 2.1 * len(sets) + 1.4)
     figure.get_layout_engine().set(rect=(0.0, 0.045, 1.0, 0.915))
     axes = figure.subplots(len(sets), len(columns), sharex=True, sharey=True, squeeze=False)
-    for (row, name), (column, (loss, penalty)) in (
-        (r, c) for r in enumerate(sets) for c in enumerate(columns)
-    ):
+    for (row, name), (column, (loss, penalty)) in product(enumerate(sets), enumerate(columns)):
         panel = axes[row, column]
         if row == 0:
             panel.set_title(f"{LOSSES[loss]}, λ = $10^{{{log10(penalty):.0f}}}$", fontsize=10)

@@ -9,18 +9,351 @@ routes, and both only print.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from benchmarks.harness.markdown import header, line, write_report
 from benchmarks.harness.record import commit
-from benchmarks.studies.card_exports.routes import ROUTES, Answer, by_classifier
-from benchmarks.studies.card_exports.samples import CARDS, INTEGER, raw_rows
+from benchmarks.harness.runner import quiet
+from benchmarks.studies.card_exports.json_reader import score_row
+from directrix import Binner, ScorecardClassifier
+from directrix.classifiers import PointsToDoubleOdds
+from directrix.export import to_json, to_onnx, to_pmml, to_python, to_sql
+
+TRAINING_ROWS = 1_200
+#: Texts of training rows, and those that only new rows have.
+TEXTS = ("rent", "it's own", 'a "house"', "back\\slash", "two\nlines", "日本", "", "NULL")
+NEW_TEXTS = ("never seen", "Rent", "rent ")
+#: Means "no record".
+SPECIAL = -999.0
+_DAY = 86_400 * 10**6
+_START = int(datetime(2015, 1, 1, tzinfo=UTC).timestamp()) * 10**6
+
+
+def raw_rows(n: int, seed: int, *, new: bool) -> pa.Table:
+    """Return an Arrow table of numbers, texts, booleans and dates, with missing values.
+
+    ``new``: whether there are also values that training rows do not have.
+    """
+    rng = np.random.default_rng(seed)
+    wide = 3.0 if new else 1.0
+    amount = np.round(wide * rng.normal(size=n), 3)
+    amount[rng.random(n) < 0.1] = SPECIAL
+    amount[rng.random(n) < 0.02] = np.nan
+    if new:
+        ends = [np.inf, -np.inf, np.finfo(float).max, 5e-324, -0.0]
+        amount[rng.random(n) < 0.05] = rng.choice(ends)
+    texts = (*TEXTS, *NEW_TEXTS) if new else TEXTS
+    micro = _START + rng.integers(0, int(wide * 2_000 * _DAY), size=n)
+    whole = micro // _DAY
+    columns = {
+        'amount "€"': pa.array(amount),
+        "select": pa.array(rng.integers(-20, 100, size=n)),
+        "it's\nhome": pa.array(np.array(texts, dtype=object)[rng.integers(len(texts), size=n)]),
+        "flag": pa.array(rng.random(n) < 0.4),
+        "opened": pa.array(whole.astype(np.int32), pa.date32()),
+        "at": pa.array(micro, pa.timestamp("us")),
+        "constant": pa.array(np.full(n, 7.0)),
+    }
+    masks = {name: rng.random(n) < 0.08 for name in columns}
+    present = {
+        name: pa.array(values.to_pylist(), values.type, mask=masks[name])
+        for name, values in columns.items()
+    }
+    return pa.table(present)
+
+
+def labels(rows: pa.Table, seed: int = 1) -> np.ndarray:
+    """Return which rows are positive: they depend on columns alone and on one cross."""
+    rng = np.random.default_rng(seed)
+    amount = np.nan_to_num(rows.column(0).to_numpy(), nan=0.5)
+    home = np.array([text in {"rent", "it's own"} for text in rows.column(2).to_pylist()])
+    age = np.nan_to_num(rows.column(1).to_numpy().astype(float), nan=30.0)
+    clipped = np.clip(amount, -2.0, 2.0)
+    risk = clipped * (age - 40.0) / 25.0 + home + 0.01 * age
+    return risk + rng.normal(size=len(rows)) > 1.0
+
+
+def _fit(y: Callable[[pa.Table], Any] = labels, **options: Any) -> ScorecardClassifier:
+    rows = raw_rows(TRAINING_ROWS, 0, new=False)
+    binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]})
+    classifier = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2, **options)
+    with quiet():
+        return classifier.fit(rows, y(rows))
+
+
+def with_cards(
+    classifier: ScorecardClassifier,
+    change: Callable[[np.ndarray], np.ndarray],
+    intercept: float,
+    cutoff: float,
+    *,
+    higher: bool = False,
+) -> ScorecardClassifier:
+    """Return a classifier whose cards have other points, another intercept and cutoff."""
+    changed = copy(classifier)
+    changed.cards_ = tuple(
+        replace(
+            card,
+            intercept=float(intercept),
+            columns=tuple(change(points) for points in card.columns),
+            crosses=tuple(replace(cross, points=change(cross.points)) for cross in card.crosses),
+            cutoff=float(cutoff),
+            higher_is_positive=higher,
+        )
+        for card in classifier.cards_
+    )
+    return changed
+
+
+def _by_amount(rows: pa.Table) -> np.ndarray:
+    """Return labels of three classes."""
+    high = np.nan_to_num(rows.column(0).to_numpy(), nan=0.0) > 0.3
+    return np.array(["it's", "b", "c"])[labels(rows).astype(int) + high]
+
+
+def _rounded(card: str, factor: float, *cut: float, higher: bool = False) -> ScorecardClassifier:
+    """Return a card of whole points, whose cutoff may be between two of them."""
+    return with_cards(CARDS[card](), lambda points: np.rint(factor * points), *cut, higher=higher)
+
+
+#: Cards by name: without crosses, with them, in which more points are better and not those of the
+#: positives, of whole points, and for three classes; some as they are trained.
+CARDS: dict[str, Callable[[], ScorecardClassifier]] = {
+    name: lru_cache(make)
+    for name, make in {
+        "additive": lambda: _fit(max_crosses=0),
+        "crossed": _fit,
+        "rescaled": lambda: with_cards(
+            CARDS["crossed"](), lambda points: -28.8 * points, intercept=600.3, cutoff=583.7
+        ),
+        "integer": lambda: _rounded("crossed", -90.0, 600, 587),
+        "searched": lambda: _fit(points="integer", max_crosses=0),
+        "doubling": lambda: _fit(points=PointsToDoubleOdds(rounded=False)),
+        "three_classes": lambda: _fit(_by_amount, max_crosses=1),
+        "three_integer_classes": lambda: _rounded("three_classes", 40.0, 3, 2.5, higher=True),
+    }.items()
+}
+INTEGER = ("integer", "searched", "three_integer_classes")
+
+
+# ── routes by which an exported scorecard scores raw rows ─────────────────────────────────────────
+
+
+KEY = "row id"
+_POSTGRES_TYPES = {
+    "double": "FLOAT8",
+    "int64": "BIGINT",
+    "string": "TEXT",
+    "bool": "BOOLEAN",
+    "date32[day]": "DATE",
+    "timestamp[us]": "TIMESTAMP",
+}
+
+
+class Answer(NamedTuple):
+    """What a route gives for each row.
+
+    ``probability``: with two classes that of the last.
+    """
+
+    points: np.ndarray
+    score: np.ndarray
+    probability: np.ndarray
+    label: np.ndarray
+
+
+def by_classifier(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Return what every other route must give."""
+    probability = classifier.predict_proba(rows)
+    return Answer(
+        classifier.predict_points(rows),
+        classifier.decision_function(rows),
+        probability[:, 1] if len(classifier.classes_) == 2 else probability,
+        classifier.predict(rows),
+    )
+
+
+def by_duckdb(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in DuckDB."""
+    import duckdb  # noqa: PLC0415 - each route needs only its library
+
+    with duckdb.connect() as connection:
+        connection.register("rows", _with_key(rows))
+        return _of_query(connection.execute(_query(classifier, "duckdb")).fetchall(), classifier)
+
+
+def by_postgres(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in a PostgreSQL server that is started for this."""
+    import psycopg  # noqa: PLC0415
+
+    from tests import postgres_server  # noqa: PLC0415
+
+    programs = postgres_server.programs()
+    if programs is None:
+        msg = "PostgreSQL is not installed: there is no initdb to start a server with"
+        raise RuntimeError(msg)
+    keyed = _with_key(rows)
+    columns = [
+        '"{}" {}'.format(field.name.replace('"', '""'), _POSTGRES_TYPES[str(field.type)])
+        for field in keyed.schema
+    ]
+    with (
+        postgres_server.server(programs) as address,
+        psycopg.connect(**address, autocommit=True) as connection,
+    ):
+        connection.execute(f"CREATE TABLE rows ({', '.join(columns)})")
+        with connection.cursor().copy("COPY rows FROM STDIN") as copy:
+            for row in _python_rows(keyed):
+                copy.write_row(row)
+        return _of_query(connection.execute(_query(classifier, "postgres")).fetchall(), classifier)
+
+
+def by_spark(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in Spark SQL, on threads."""
+    from pyarrow import parquet  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    session = SparkSession.builder.master("local[2]").getOrCreate()
+    zone = session.conf.get("spark.sql.session.timeZone")
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "rows.parquet")
+            parquet.write_table(_with_key(rows), path)
+            session.read.parquet(path).createOrReplaceTempView("rows")
+            return _of_query(session.sql(_query(classifier, "spark")).collect(), classifier)
+    finally:
+        session.conf.set("spark.sql.session.timeZone", zone)
+
+
+def by_json(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by a reader of the JSON."""
+    model = json.loads(to_json(classifier))
+    return _of_rows(score_row(model, list(row)) for row in _python_rows(rows))
+
+
+def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by the functions of the Python source."""
+    scope: dict[str, Any] = {}
+    exec(to_python(classifier), scope)  # noqa: S102 - it is our own
+    functions = [scope[name] for name in ("points", "score", "probabilities", "predict")]
+    answers = (tuple(call(row) for call in functions) for row in _python_rows(rows))
+    two = len(classifier.classes_) == 2
+    return _of_rows(
+        (points, score, list(p.values())[1] if two else list(p.values()), label)
+        for points, score, p, label in answers
+    )
+
+
+def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer | None:
+    """Score rows by JPMML, in a process of Java; PMML has cards of two classes only."""
+    import jpmml_evaluator  # noqa: PLC0415
+    import pandas as pd  # noqa: PLC0415
+
+    if len(classifier.cards_) > 1:
+        return None
+    evaluator = jpmml_evaluator.make_evaluator(to_pmml(classifier), backend="py4j")
+    frame = pd.DataFrame()
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        is_date = pa.types.is_temporal(column.type)  # with its time, as the document asks for
+        values = (column.cast(pa.timestamp("us")) if is_date else column).to_pylist()
+        times = [value if value is None else value.isoformat() for value in values if is_date]
+        frame[name] = pd.Series(times if is_date else values, dtype=object)
+    found = evaluator.evaluateAll(frame, nan_as_missing=True)
+    (probability,) = classifier.scoring_formula().probability_names
+    numbers = [found[name].to_numpy(float) for name in ("points", "score", probability)]
+    labels = found["prediction"].to_numpy().astype(classifier.classes_.dtype)
+    return Answer(*numbers, label=labels)
+
+
+def by_onnx(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by onnxruntime."""
+    import onnxruntime  # noqa: PLC0415
+
+    missing = "\x07 missing"  # no row has it
+    inputs = {}
+    for bins, column in zip(classifier.cards_[0].bins, rows.columns, strict=True):
+        if bins.kind == "text":
+            texts = [missing if text is None else text for text in column.to_pylist()]
+            values = np.array(texts, dtype=object)
+        elif bins.kind == "date":
+            days = column.cast(pa.timestamp("us"))
+            values = days.to_numpy().astype("M8[us]").astype(np.int64)
+        else:
+            values = np.array([np.nan if x is None else x for x in column.to_pylist()], float)
+        inputs[bins.name] = values.reshape(-1, 1)
+    model = to_onnx(classifier, missing_text=missing).SerializeToString()
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    used = {entry.name for entry in session.get_inputs()}
+    names = [output.name for output in session.get_outputs()]
+    given = {name: values for name, values in inputs.items() if name in used}
+    found = dict(zip(names, session.run(None, given), strict=True))
+    probability = found["probabilities"]
+    return Answer(
+        found["points"],
+        found["score"],
+        probability[:, 1] if len(classifier.classes_) == 2 else probability,
+        found["label"].astype(classifier.classes_.dtype),
+    )
+
+
+ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer | None]] = {
+    "SQL in DuckDB": by_duckdb,
+    "SQL in PostgreSQL": by_postgres,
+    "SQL in Spark": by_spark,
+    "PMML": by_pmml,
+    "ONNX": by_onnx,
+    "JSON": by_json,
+    "Python source": by_python,
+}
+
+
+def _python_rows(rows: pa.Table) -> Iterable[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in rows.columns), strict=True)
+
+
+def _of_rows(scored: Iterable[tuple[Any, ...]]) -> Answer:
+    return Answer(*(np.array(values) for values in zip(*scored, strict=True)))
+
+
+def _with_key(rows: pa.Table) -> pa.Table:
+    return rows.append_column(KEY, pa.array(range(len(rows)), pa.int64()))
+
+
+def _query(classifier: ScorecardClassifier, dialect: str) -> str:
+    return to_sql(classifier, dialect=dialect).select("rows", keep=[KEY])
+
+
+def _of_query(result: Iterable[Sequence[Any]], classifier: ScorecardClassifier) -> Answer:
+    """Return the answer of a query that has the key of the rows first."""
+    ordered = sorted(map(tuple, result), key=lambda row: row[0])
+    k = len(classifier.cards_)
+    numbers = np.array([row[1:-1] for row in ordered], dtype=float)
+    return Answer(
+        *(
+            np.squeeze(numbers[:, start : start + k], 1)
+            if k == 1
+            else numbers[:, start : start + k]
+            for start in (0, k, 2 * k)
+        ),
+        label=np.array([row[-1] for row in ordered], dtype=classifier.classes_.dtype),
+    )
+
+
+# ── the comparison ────────────────────────────────────────────────────────────────────────────────
+
 
 ROWS = 100_000
 _REPORT = Path(__file__).with_name("card_exports.md")
@@ -30,12 +363,7 @@ CLOSE = 1e-9
 class Difference(NamedTuple):
     """Greatest differences of a route from the classifier.
 
-    Parameters
-    ----------
-    card, route : str
-    points, score, probability : float
-    labels : int
-        Rows with another label.
+    ``labels``: rows with another label.
     """
 
     card: str
@@ -60,17 +388,13 @@ def difference(card: str, route: str, rows: pa.Table) -> Difference | None:
     if answer is None:
         return None
     numbers = [_farthest(answer[k], expected[k]) for k in range(3)]
-    return Difference(card, route, *numbers, _unequal(answer, expected))
+    return Difference(card, route, *numbers, int((answer.label != expected.label).sum()))
 
 
 def _farthest(numbers: np.ndarray, expected: np.ndarray) -> float:
     if numbers.shape != expected.shape or np.isnan(numbers).any():
         return float("inf")
     return float(np.abs(numbers - expected).max())
-
-
-def _unequal(answer: Answer, expected: Answer) -> int:
-    return int((answer.label != expected.label).sum())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,10 +437,7 @@ def report(found: Sequence[Difference], measured: str) -> list[str]:
         "",
         how,
         "",
-        *header(
-            *("route", "cards", "whole points", "other points", "score", "probability"),
-            "other labels",
-        ),
+        *header("route | cards | whole points | other points | score | probability | other labels"),
     ]
     for route in dict.fromkeys(apart.route for apart in found):
         some = [apart for apart in found if apart.route == route]

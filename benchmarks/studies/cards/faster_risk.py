@@ -25,14 +25,8 @@ _SCRIPT = Path(__file__).with_name("faster_risk_fit.py")
 class Settings(NamedTuple):
     """What a model may have.
 
-    Attributes
-    ----------
-    conditions : int
-        Features with a coefficient that is not zero.
-    columns : int
-        Columns that they are from.
-    bound : int
-        Largest coefficient.
+    ``conditions``: features with a coefficient that is not zero. ``columns``: columns that they are
+    from. ``bound``: largest coefficient.
     """
 
     conditions: int
@@ -52,15 +46,7 @@ def fit(
 ) -> IntegerFit | None:
     """Fit to features of zero and one; None if the time limit was not kept.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    y : array of bool
-    column : array of int of shape (d,)
-        Which column each feature is from.
-    settings : Settings
-    limit : int
-        CPU seconds.
+    ``column``: which column each feature is from. ``limit``: CPU seconds.
     """
     varying = np.flatnonzero(X.std(axis=0) > 0.0)  # it refuses the others
     group = np.unique(column[varying], return_inverse=True)[1]

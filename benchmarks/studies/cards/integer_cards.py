@@ -1,10 +1,8 @@
 """Cards of ten columns with whole points, against FasterRisk and plain rounding.
 
 ``python -m benchmarks.studies.cards.integer_cards`` fits five methods to the twelve tables, at most
-8,000 rows of each, and appends the quality on held-out rows and the size of the card to
-``integer_cards.csv``; it goes on where it stopped, first all tables of one fold, then those of the
-next. ``--quick`` measures one fold of the two smallest tables, ``--report`` only writes the report,
-``--folds`` says how many of the five folds are measured, ``--only`` which methods.
+8,000 rows of each, first all tables of one fold, then those of the next. ``--quick`` measures one
+fold of the two smallest tables; ``--folds`` and ``--only`` say how many folds, and which methods.
 
 All cards are additive and have at most ten columns.
 
@@ -22,11 +20,11 @@ All cards are additive and have at most ten columns.
 
 from __future__ import annotations
 
+import argparse
 import os
-import warnings
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import product
-from pathlib import Path
 from statistics import fmean, median, stdev
 from time import process_time
 from typing import Any, NamedTuple
@@ -35,17 +33,77 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from benchmarks.harness.data import Rows
-from benchmarks.harness.markdown import bold_if, header, line, listed, write_report
-from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import measure_missing, option_parser
-from benchmarks.harness.tables import TABLES
+from benchmarks.harness.data import TABLES, Rows
+from benchmarks.harness.markdown import best_bold, listed, sentence_case, signed_error, table
+from benchmarks.harness.record import Record, Row, commit
+from benchmarks.harness.runner import Part, Study, timed
 from benchmarks.studies.cards import faster_risk
-from benchmarks.studies.cards.cell_points import CellPoints, thermometer
 from benchmarks.studies.cards.folds import FOLDS, split
 from directrix import Binner, ScorecardClassifier
-from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics import AUC, RecallAtFPR
+
+
+def thermometer(bins: Any) -> FloatArray:
+    """Return the features of each cell of a column: above each cut; each level; missing.
+
+    An ordered bin has a one for each cut below it. Every other cell, missing values among them, has
+    a feature of its own.
+    """
+    ordered = np.zeros((bins.n_cells, max(bins.n_ordered - 1, 0)))
+    for cell in range(1, bins.n_ordered + 1):
+        ordered[cell, : cell - 1] = 1.0
+    free = [cell for cell in range(bins.n_cells) if not 1 <= cell <= bins.n_ordered]
+    return np.hstack([ordered, np.eye(bins.n_cells)[:, free]])
+
+
+class CellPoints(NamedTuple):
+    """Points of every cell of every column."""
+
+    bins: Any
+    points: Any
+
+    @classmethod
+    def of_features(cls, bins: Any, coefficients: FloatArray) -> CellPoints:
+        """Multiply out the coefficients of the thermometers of all columns, one after another."""
+        codes = [thermometer(of_column) for of_column in bins]
+        ends = np.cumsum([code.shape[1] for code in codes])
+        parts = np.split(coefficients, ends[:-1])
+        return cls(bins, [code @ part for code, part in zip(codes, parts, strict=True)])
+
+    def rounded(self, largest: float) -> CellPoints:
+        """Scale so that the widest column spans so many points from zero on, and round plainly."""
+        widest = max(self.spans(), default=0.0)
+        scale = largest / widest if widest else 0.0
+        return self._replace(
+            points=[np.round((points - points.min()) * scale) for points in self.points]
+        )
+
+    def scores(self, cells: IntArray) -> FloatArray:
+        """Return the sum of the points of rows with these cells, of shape (n, columns)."""
+        columns = [points[cells[:, k]] for k, points in enumerate(self.points)]
+        return np.sum(columns, axis=0) if columns else np.zeros(len(cells))
+
+    def spans(self) -> list[float]:
+        """Return the greatest less the least points of each column."""
+        return [float(np.ptp(points)) for points in self.points]
+
+    @property
+    def used(self) -> list[int]:
+        """The columns whose cells do not all have the same points."""
+        return [k for k, span in enumerate(self.spans()) if span > 0.0]
+
+    @property
+    def n_lines(self) -> int:
+        """Lines of the printed card: ordered neighbours, or levels, with equal points share one."""
+        lines = 0
+        for k in self.used:
+            points, n_ordered = self.points[k], self.bins[k].n_ordered
+            ordered = points[1 : n_ordered + 1]
+            free = np.concatenate([points[:1], points[n_ordered + 1 :]])
+            lines += len(np.unique(free)) + (n_ordered > 0) + np.count_nonzero(np.diff(ordered))
+        return int(lines)
+
 
 RECALL = "recall at FPR 5 %"
 METRICS: dict[str, Any] = {RECALL: RecallAtFPR(0.05), "AUC": AUC()}
@@ -60,12 +118,6 @@ MOST_ROWS, MOST_COLUMNS, MOST_BINS, LIMIT = 8_000, 10, 8, 300
 GOAL = 0.003
 QUICK = ("german_credit", "hmda_boston")
 SIZES = ("columns", "lines", "largest")
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("set", "fold", "method", "cpu", *METRICS, *SIZES, "commit"),
-    ("fold", "set", "method"),
-)
-REPORT = Path(__file__).with_suffix(".md")
 
 
 class Scored(NamedTuple):
@@ -112,11 +164,7 @@ def fit_ours(train: Rows, test: Rows, points: str | None) -> Scored:
     classifier = ScorecardClassifier(
         METRICS[RECALL], max_columns=MOST_COLUMNS, max_crosses=0, points=points
     )
-    start = process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small classes, and where a straight line is as good
-        classifier.fit(*train)
-    spent = process_time() - start
+    _, spent = timed(classifier.fit, *train)
     card = classifier.card_
     scores = np.asarray(classifier.decision_function(test.X), dtype=np.float64)
     return Scored(scores, CellPoints(card.bins, card.columns), spent)
@@ -168,7 +216,7 @@ def conditions(binner: Binner, frame: Any) -> FloatArray:
 class Results:
     """What the record has, by column, method and fold of a table."""
 
-    def __init__(self, rows: list[dict[str, str]]) -> None:
+    def __init__(self, rows: list[Row]) -> None:
         self.values: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
         self.ended: dict[str, list[str]] = defaultdict(list)
         for row in rows:
@@ -179,38 +227,31 @@ class Results:
                 key = row["set"], row["fold"]
                 self.values[row["method"], column][key] = float(row[column])
 
-    def means(self, column: str, methods: tuple[str, ...]) -> dict[str, list[float]]:
-        """Return by table the mean of each method, over the folds that all of them have."""
-        maps = [self.values[method, column] for method in methods]
-        shared = set(maps[0]).intersection(*maps[1:])
-        names = [name for name in TABLES if any(key[0] == name for key in shared)]
-        return {
-            name: [fmean(m[key] for key in sorted(shared) if key[0] == name) for m in maps]
-            for name in names
-        }
-
-    def of_table(self, column: str, name: str) -> list[float | None]:
+    def of_table(
+        self, column: str, name: str, methods: Sequence[str] = METHODS
+    ) -> list[float | None]:
         """Return the mean of each method over the folds that those on this table share."""
-        folds = [{key for key in self.values[m, column] if key[0] == name} for m in METHODS]
+        folds = [{key for key in self.values[m, column] if key[0] == name} for m in methods]
         shared = sorted(set[tuple[str, str]].intersection(*([of for of in folds if of] or [set()])))
         return [
             fmean(self.values[method, column][key] for key in shared) if of and shared else None
-            for method, of in zip(METHODS, folds, strict=True)
+            for method, of in zip(methods, folds, strict=True)
         ]
 
     def difference(self, column: str, one: str, other: str) -> tuple[float, float, int]:
         """Return the mean of one less the other over the tables, standard error, and tables."""
-        gaps = [first - second for first, second in self.means(column, (one, other)).values()]
+        pairs = (self.of_table(column, name, (one, other)) for name in TABLES)
+        gaps = [a - b for a, b in pairs if a is not None and b is not None]
         if not gaps:
             return float("nan"), float("nan"), 0
         error = stdev(gaps) / len(gaps) ** 0.5 if len(gaps) > 1 else float("nan")
         return fmean(gaps), error, len(gaps)
 
 
-def lines() -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     title = ["# Cards of ten columns with whole points", "", "How: see `integer_cards.py`."]
-    results = Results(RECORD.rows())
+    results = Results(rows)
     if not results.values:
         return [*title, "", "Nothing was measured yet."]
     return [*title, *_rounding(results), *_against(results), *_sizes(results), *_values(results)]
@@ -219,81 +260,78 @@ def lines() -> list[str]:
 def _rounding(results: Results) -> list[str]:
     loss, error, tables = results.difference("AUC", UNROUNDED, INTEGER)
     recall, recall_error, _ = results.difference(RECALL, UNROUNDED, INTEGER)
-    goal = "met" if loss <= GOAL else "not met"
+    names = [name for name, _ in results.values[INTEGER, "AUC"]]
+    least, most = min(map(names.count, names)), max(map(names.count, names))
     summary = (
         f"Whole points cost {loss:.4f} (standard error {error:.4f}) of AUC and {recall:.4f} "
         f"({recall_error:.4f}) of recall at 5 % false positives in the mean of {tables} tables "
-        f"({_folds(results)} folds each). "
-        f"The goal of at most {GOAL:g} of AUC is {goal}."
+        f"({least if least == most else f'{least} to {most}'} folds each). "
+        f"The goal of at most {GOAL:g} of AUC is {'met' if loss <= GOAL else 'not met'}."
     )
     return ["", summary]
 
 
-def _folds(results: Results) -> str:
-    """Return of how many folds our card was measured on a table, from the least to the most."""
-    names = [name for name, _ in results.values[INTEGER, "AUC"]]
-    least, most = min(map(names.count, names)), max(map(names.count, names))
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
 def _against(results: Results) -> list[str]:
-    text = ["", f"## {INTEGER}, less each other method", ""]
-    text += header("method", "tables", *(f"{metric} (standard error)" for metric in METRICS))
+    cells = []
     for method in (UNROUNDED, ROUNDED, *FASTER_RISK):
         gaps = [results.difference(metric, INTEGER, method) for metric in METRICS]
         if gaps[0][2]:
-            cells = (f"{mean:+.4f} ({error:.4f})" for mean, error, _ in gaps)
-            text.append(line(method, str(gaps[0][2]), *cells))
-    return text
+            cells.append((method, gaps[0][2], *(signed_error(*gap[:2]) for gap in gaps)))
+    columns = " | ".join(f"{metric} (standard error)" for metric in METRICS)
+    title = f"{INTEGER}, less each other method"
+    return table(f"method | tables | {columns}", cells, title)
 
 
 def _sizes(results: Results) -> list[str]:
-    text = ["", "## Size of the card and CPU, medians of folds", ""]
-    text += header("method", "columns", "lines", "largest points", "CPU to ours", "ended")
+    cells = []
     for method in METHODS:
-        if not results.values[method, "cpu"]:
-            continue
-        sizes = [median(results.values[method, size].values()) for size in SIZES]
-        cells = [f"{value:g}" for value in sizes]
-        if method == UNROUNDED:
-            cells[-1] = ""  # in a unit of its own
         ours, theirs = (results.values[m, "cpu"] for m in (INTEGER, method))
+        if not theirs:
+            continue
+        sizes = [f"{median(results.values[method, size].values()):g}" for size in SIZES]
+        if method == UNROUNDED:
+            sizes[-1] = ""  # in a unit of its own
         ratios = [theirs[key] / ours[key] for key in theirs.keys() & ours.keys()]
         cpu = f"{median(ratios):.2g}" if ratios else ""
-        text.append(line(method, *cells, cpu, listed(results.ended[method])))
-    return text
+        cells.append((method, *sizes, cpu, listed(results.ended[method])))
+    columns = "method | columns | lines | largest points | CPU to ours | ended"
+    return table(columns, cells, "Size of the card and CPU, medians of folds")
 
 
 def _values(results: Results) -> list[str]:
     text = []
     for metric in METRICS:
-        text += ["", f"## {metric[0].upper()}{metric[1:]}", "", *header("table", *METHODS)]
-        for name in TABLES:
-            found = results.of_table(metric, name)
-            best = max((value for value in found if value is not None), default=None)
-            cells = [
-                "" if value is None else bold_if(f"{value:.4f}", value == best) for value in found
-            ]
-            if best is not None:
-                text.append(line(name, *cells))
+        means = {name: results.of_table(metric, name) for name in TABLES}
+        cells = ((name, *best_bold(found)) for name, found in means.items() if any(found))
+        text += table(" | ".join(("table", *METHODS)), cells, sentence_case(metric))
     return text
 
 
-def main() -> None:
-    """Measure what is missing, and write the report."""
-    parser = option_parser(__doc__, quick="one fold of the two smallest tables")
-    parser.add_argument("--folds", type=int, default=FOLDS, help="of five")
-    parser.add_argument("--only", nargs="*", default=list(METHODS), choices=METHODS)
-    options = parser.parse_args()
-    if not options.report:
-        methods = options.only
-        if faster_risk.VARIABLE not in os.environ:
-            print(f"not run: FasterRisk; {faster_risk.VARIABLE} does not name its Python")
-            methods = [method for method in methods if method not in FASTER_RISK]
-        names, folds = (QUICK, 1) if options.quick else (tuple(TABLES), options.folds)
-        measure_missing(RECORD, product(range(folds), names, methods), measure, together=2)
-    write_report(REPORT, lines())
+def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
+    """Yield fold, table and method."""
+    methods = args.only
+    if faster_risk.VARIABLE not in os.environ:
+        print(f"not run: FasterRisk; {faster_risk.VARIABLE} does not name its Python")
+        methods = [method for method in methods if method not in FASTER_RISK]
+    names, folds = (QUICK, 1) if args.quick else (tuple(TABLES), args.folds)
+    return product(range(folds), names, methods)
+
+
+RECORD = Record.beside(
+    __file__,
+    ("set", "fold", "method", "cpu", *METRICS, *SIZES, "commit"),
+    "fold, set, method",
+)
+STUDY = Study(
+    [Part(RECORD, plan, measure, together=2)],
+    lines,
+    quick="one fold of the two smallest tables",
+    options={
+        "--folds": {"type": int, "default": FOLDS, "help": "of five"},
+        "--only": {"nargs": "*", "default": list(METHODS), "choices": METHODS},
+    },
+)
 
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -1,10 +1,9 @@
 """What directions cost: cards, LightGBM and EBM with and without monotone columns.
 
 ``python -m benchmarks.studies.cards.monotone_cards`` fits three families to five tables of credit
-risk, once as they are and once with the directions of ``directions.py``, which were written before
-any was measured, and appends the quality on held-out rows and the directions that the fitted model
-breaks to ``monotone_cards.csv``; it goes on where it stopped. ``--quick`` measures one fold of the
-two smallest tables, ``--report`` only writes the report.
+risk, once as they are and once with the directions of `DEMANDS`, which were written before
+any was measured, and measures the quality on held-out rows and the directions that the fitted model
+breaks. ``--quick`` measures one fold of the two smallest tables.
 
 Five folds, at most 10,000 rows a table, the same for all.
 
@@ -20,30 +19,232 @@ Five folds, at most 10,000 rows a table, the same for all.
 
 from __future__ import annotations
 
-import warnings
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+import argparse
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
-from pathlib import Path
-from statistics import fmean, median, stdev
-from time import process_time
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.harness.data import Rows
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.markdown import sentence_case, signed_error, table
+from benchmarks.harness.record import Record, Row, commit, grouped_by, mean_of, numbers
+from benchmarks.harness.runner import Part, Study, timed
 from benchmarks.rivals.base import Rival
-from benchmarks.rivals.explainable_boosting import ExplainableBoosting
-from benchmarks.rivals.lightgbm_trees import LightGBM
 from benchmarks.rivals.ours import Ours
-from benchmarks.studies.cards.directions import DEMANDS, frequent, monotone, signs, with_ranks
+from benchmarks.rivals.tables import ExplainableBoosting, LightGBM
 from benchmarks.studies.cards.folds import FOLDS, split
-from benchmarks.studies.cards.walks import Walks
 from directrix import ScorecardClassifier
+from directrix._typing import FloatArray
 from directrix.metrics import AUC, RecallAtFPR
+
+UP, DOWN = "increasing", "decreasing"
+
+
+class Demand(NamedTuple):
+    """How the risk of a row may change with one column.
+
+    ``direction``: of numbers a word; of texts the levels from the least risk to the greatest.
+    Levels that are not among them are free.
+    """
+
+    direction: str | tuple[str, ...]
+    reason: str
+
+
+#: By table and column. At most one level of a text is left free: one that says nothing of the
+#: quantity that the others measure.
+DEMANDS: dict[str, dict[str, Demand]] = {
+    "german_credit": {
+        "status_of_existing_checking_account": Demand(
+            (
+                "... >= 200 DM / salary assignments for at least 1 year",
+                *("0 <= ... < 200 DM", "... < 0 DM"),
+            ),
+            "a lower balance is more risk; having no account says nothing of a balance",
+        ),
+        "savings_account_and_bonds": Demand(
+            ("... >= 1000 DM", "500 <= ... < 1000 DM", "100 <= ... < 500 DM", "... < 100 DM"),
+            "savings carry an applicant through a bad month; unknown ones are free",
+        ),
+        "present_employment_since": Demand(
+            (
+                *("... >= 7 years", "4 <= ... < 7 years", "1 <= ... < 4 years", "... < 1 year"),
+                "unemployed",
+            ),
+            "a longer employment is a steadier income",
+        ),
+        "duration_in_month": Demand(UP, "more can happen in a longer loan"),
+        "credit_amount": Demand(UP, "a larger loan is harder to repay"),
+        "installment_rate_in_percentage_of_disposable_income": Demand(
+            UP, "a larger share of the income is bound"
+        ),
+        "age_in_years": Demand(DOWN, "older applicants must not lose points for their age"),
+    },
+    "credit_data": {
+        "Seniority": Demand(DOWN, "more years in the job are a steadier income"),
+        "Records": Demand(("no", "yes"), "a record of earlier defaults is no merit"),
+        "Income": Demand(DOWN, "more income repays more"),
+        "Assets": Demand(DOWN, "assets can be sold or pledged"),
+        "Debt": Demand(UP, "debts compete for the same income"),
+        "Amount": Demand(UP, "a larger loan is harder to repay"),
+        "Time": Demand(UP, "more can happen in a longer loan"),
+    },
+    "lending_club": {
+        "sub_grade": Demand(
+            tuple(f"{letter}{number}" for letter in "ABCDEFG" for number in range(1, 6)),
+            "the grades of the lender are in this order",
+        ),
+        "term": Demand(("term_36", "term_60"), "more can happen in a longer loan"),
+        "int_rate": Demand(UP, "the rate is the lender's price of risk"),
+        "annual_inc": Demand(DOWN, "more income repays more"),
+        "delinq_2yrs": Demand(UP, "late payments are no merit"),
+        "inq_last_6mths": Demand(UP, "applicants in need ask many lenders"),
+        "revol_util": Demand(UP, "credit lines close to their limits leave no reserve"),
+        "all_util": Demand(UP, "credit lines close to their limits leave no reserve"),
+    },
+    "give_me_some_credit": {
+        "RevolvingUtilizationOfUnsecuredLines": Demand(
+            UP, "credit lines close to their limits leave no reserve"
+        ),
+        "NumberOfTime30-59DaysPastDueNotWorse": Demand(UP, "late payments are no merit"),
+        "NumberOfTime60-89DaysPastDueNotWorse": Demand(UP, "late payments are no merit"),
+        "NumberOfTimes90DaysLate": Demand(UP, "late payments are no merit"),
+        "MonthlyIncome": Demand(DOWN, "more income repays more"),
+        "age": Demand(DOWN, "older applicants must not lose points for their age"),
+        "NumberOfDependents": Demand(UP, "more people live on the same income"),
+    },
+    "default_credit": {
+        "LIMIT_BAL": Demand(DOWN, "the bank gave its larger limits to safer customers"),
+        "PAY_0": Demand(UP, "more months of delay are more risk"),
+        "PAY_2": Demand(UP, "more months of delay are more risk"),
+        "PAY_3": Demand(UP, "more months of delay are more risk"),
+        "PAY_AMT1": Demand(DOWN, "whoever pays more back owes less"),
+        "PAY_AMT2": Demand(DOWN, "whoever pays more back owes less"),
+    },
+}
+
+
+def monotone(name: str) -> dict[str, Any]:
+    """Return the directions of a table as `ScorecardClassifier` takes them."""
+    return {
+        column: demand.direction if isinstance(demand.direction, str) else list(demand.direction)
+        for column, demand in DEMANDS[name].items()
+    }
+
+
+def frequent(directions: Mapping[str, Any], frame: Any, least: int = 10) -> dict[str, Any]:
+    """Return directions without the levels of too few rows, which have no points of their own.
+
+    ``frame``: training rows. ``least``: as ``min_level_rows`` of `Binner`.
+    """
+    found = {}
+    for column, direction in directions.items():
+        if isinstance(direction, str):
+            found[column] = direction
+            continue
+        counts = frame[column].value_counts()
+        found[column] = [level for level in direction if counts.get(level, 0) >= least]
+    return found
+
+
+def signs(directions: Mapping[str, Any]) -> dict[str, int]:
+    """Return 1 for columns of rising risk, as texts by their ranks are, and -1 for falling."""
+    return {column: -1 if direction == DOWN else 1 for column, direction in directions.items()}
+
+
+def with_ranks(frame: Any, directions: Mapping[str, Any]) -> Any:
+    """Return a frame whose texts with a direction are ranks, as numbers; free levels are missing.
+
+    Libraries that constrain numbers only can then constrain these texts too.
+    """
+    ranks = {
+        column: frame[column]
+        .map({level: float(rank) for rank, level in enumerate(direction)})
+        .astype(np.float64)
+        for column, direction in directions.items()
+        if not isinstance(direction, str)
+    }
+    return frame.assign(**ranks)
+
+
+# ── whether scores keep a direction ───────────────────────────────────────────────────────────────
+
+
+#: Real rows that are walked from, and values of a number that are visited, at most.
+MOST_ROWS, MOST_VALUES = 50, 200
+#: A step back below this share of the greatest score is rounding.
+_ROUNDING = 1e-9
+
+
+class Kept(NamedTuple):
+    """How well directions are kept.
+
+    ``violated``: columns in which a walk goes back. ``wrong_share``: share of all walks that go
+    back somewhere.
+    """
+
+    violated: int
+    wrong_share: float
+
+
+class Walks(NamedTuple):
+    """Rows to be scored, walk after walk, in the order in which scores must not fall.
+
+    ``shapes``: by column how many walks there are, and of how many steps.
+    """
+
+    frame: Any
+    shapes: dict[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, frame: Any, directions: Mapping[str, Any]) -> Walks:
+        """Walk along each column that has a direction, from a sample of rows.
+
+        ``frame``: the values of its numbers are visited, all of them if they are few.
+        ``directions``: as `ScorecardClassifier` takes them.
+        """
+        import pandas as pd  # noqa: PLC0415 - reports need none
+
+        sample = np.random.default_rng(0).permutation(len(frame))[:MOST_ROWS]
+        rows = frame.iloc[np.sort(sample)]
+        parts, shapes = [], {}
+        for column, direction in directions.items():
+            values = _visited(frame[column], direction)
+            steps = rows.loc[rows.index.repeat(len(values))].reset_index(drop=True)
+            steps[column] = pd.Series(
+                [*values] * len(rows), dtype=frame[column].dtype, index=steps.index
+            )
+            parts.append(steps)
+            shapes[column] = len(rows), len(values)
+        return cls(pd.concat(parts, ignore_index=True), shapes)
+
+    def kept(self, scores: FloatArray) -> Kept:
+        """Return how well the scores of the rows of all walks keep the directions."""
+        rounding = _ROUNDING * float(np.abs(scores).max())
+        start, violated, wrong, total = 0, 0, 0, 0
+        for walks, steps in self.shapes.values():
+            part = scores[start : start + walks * steps].reshape(walks, steps)
+            back = int((np.diff(part, axis=1) < -rounding).any(axis=1).sum())
+            start, violated = start + walks * steps, violated + (back > 0)
+            wrong, total = wrong + back, total + walks
+        return Kept(violated, wrong / total)
+
+
+def _visited(column: Any, direction: Any) -> Any:
+    """Return the values of a column in the order in which scores must not fall."""
+    if not isinstance(direction, str):
+        return list(direction)
+    distinct = np.unique(column.dropna().to_numpy())
+    if len(distinct) > MOST_VALUES:
+        index = np.linspace(0, len(distinct) - 1, MOST_VALUES).round().astype(int)
+        distinct = distinct[index]
+    return distinct[::-1] if direction == DOWN else distinct
+
+
+# ── the study ─────────────────────────────────────────────────────────────────────────────────────
+
 
 RECALL = "recall at FPR 5 %"
 METRICS: dict[str, Any] = {RECALL: RecallAtFPR(0.05), "AUC": AUC()}
@@ -73,18 +274,12 @@ METHODS: dict[str, Method] = {
     "EBM": Method(lambda _: ExplainableBoosting(4)),
     "EBM, monotone": Method(lambda wanted: ExplainableBoosting(4, signs(wanted))),
 }
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("set", "fold", "method", "cpu", *METRICS, "directions", "violated", "wrong_share", "commit"),
-    ("set", "fold", "method"),
-)
-REPORT = Path(__file__).with_suffix(".md")
 
 
-def measure(name: str, fold: int, method: str) -> Iterator[tuple[object, ...]]:
-    """Yield the quality of one method on one fold, and the directions that it breaks."""
-    train, test = split(name, fold)
-    yield (name, fold, method, *quality(METHODS[method], train, test, monotone(name)), commit())
+def measure(name: str, fold: int, method: str) -> list[tuple[object, ...]]:
+    """Return the quality of one method on one fold, and the directions that it breaks."""
+    measured = quality(METHODS[method], *split(name, fold), monotone(name))
+    return [(name, fold, method, *measured, commit())]
 
 
 def quality(
@@ -99,14 +294,9 @@ def quality(
     if method.ranked:
         fitted, scored = (with_ranks(frame, directions) for frame in (fitted, scored))
     unknown = np.zeros(len(scored), dtype=bool)
-    rival = method.make(known)
-    start = process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small classes, and where a straight line is as good
-        scores = rival.scores(
-            Rows(fitted, train.y), Rows(scored, unknown), {RECALL: METRICS[RECALL]}
-        )[RECALL]
-    spent = process_time() - start
+    rows = Rows(fitted, train.y), Rows(scored, unknown)
+    found, spent = timed(method.make(known).scores, *rows, {RECALL: METRICS[RECALL]})
+    scores = found[RECALL]
     of_test, of_walks = scores[: len(test.y)], scores[len(test.y) :]
     values = (f"{metric.score(test.y, of_test):.6g}" for metric in METRICS.values())
     kept = walks.kept(of_walks)
@@ -119,22 +309,17 @@ def quality(
 class Results:
     """What the record has, by column, table and method, of folds that all methods have."""
 
-    def __init__(self, rows: list[dict[str, str]]) -> None:
-        by_fold: dict[tuple[str, str], dict[str, dict[str, str]]] = defaultdict(dict)
-        for row in rows:
-            by_fold[row["set"], row["fold"]][row["method"]] = row
-        self.whole = {key: of for key, of in by_fold.items() if len(of) == len(METHODS)}
-        self.names = [name for name in DEMANDS if any(key[0] == name for key in self.whole)]
-
-    def column(self, name: str, method: str, column: str) -> list[float]:
-        """Return one value for each fold of a table."""
-        return [
-            float(of[method][column]) for key, of in sorted(self.whole.items()) if key[0] == name
+    def __init__(self, rows: list[Row]) -> None:
+        folds = grouped_by(rows, "set", "fold")
+        whole = [
+            row for key in sorted(folds) if len(folds[key]) == len(METHODS) for row in folds[key]
         ]
+        self._rows = grouped_by(whole, "set", "method")
+        self.names = [name for name in DEMANDS if any(key[0] == name for key in self._rows)]
 
     def mean(self, name: str, method: str, column: str) -> float:
         """Return the mean over the folds of a table."""
-        return fmean(self.column(name, method, column))
+        return mean_of(self._rows[name, method], column)
 
     def price(self, family: str, column: str) -> tuple[float, float]:
         """Return the mean of monotone less plain over the tables, and its standard error."""
@@ -148,69 +333,58 @@ class Results:
 
     def ratio(self, method: str, to: str) -> float:
         """Return the median ratio of CPU seconds on the same folds."""
-        return median(
-            ours / theirs
-            for name in self.names
-            for ours, theirs in zip(
-                self.column(name, method, "cpu"), self.column(name, to, "cpu"), strict=True
-            )
-        )
+        of, unit = ([numbers(self._rows[n, m], "cpu") for n in self.names] for m in (method, to))
+        return float(np.median(np.concatenate(of) / np.concatenate(unit)))
 
 
-def lines() -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     title = ["# Directions of columns, and what they cost", "", "How: see `monotone_cards.py`."]
-    results = Results(RECORD.rows())
+    results = Results(rows)
     if not results.names:
         return [*title, "", "Nothing was measured yet."]
     return [*title, *_prices(results), *_values(results), *_violations(results), *_demands()]
 
 
 def _prices(results: Results) -> list[str]:
-    text = ["", f"## Monotone less plain, mean of {len(results.names)} tables (standard error)", ""]
-    text += header("family", *METRICS, "CPU, monotone to plain", "CPU, monotone to plain EBM")
+    cells = []
     for family, (plain, directed) in FAMILIES.items():
-        prices = (results.price(family, metric) for metric in METRICS)
-        cells = (f"{mean:+.4f} ({error:.4f})" for mean, error in prices)
+        prices = (signed_error(*results.price(family, metric)) for metric in METRICS)
         ratios = (f"{results.ratio(directed, to):.2f}" for to in (plain, "EBM"))
-        text.append(line(family, *cells, *ratios))
-    return text
+        cells.append((family, *prices, *ratios))
+    columns = (
+        f"family | {' | '.join(METRICS)} | CPU, monotone to plain | CPU, monotone to plain EBM"
+    )
+    title = f"Monotone less plain, mean of {len(results.names)} tables (standard error)"
+    return table(columns, cells, title)
 
 
 def _values(results: Results) -> list[str]:
     text = []
     for metric in METRICS:
-        text += ["", f"## {metric[0].upper()}{metric[1:]}", "", *header("table", *METHODS)]
-        for name in results.names:
-            means = (results.mean(name, method, metric) for method in METHODS)
-            text.append(line(name, *(f"{mean:.4f}" for mean in means)))
-        means = (
-            fmean(results.mean(n, method, metric) for n in results.names) for method in METHODS
-        )
-        text.append(line("mean", *(f"{mean:.4f}" for mean in means)))
+        means = {n: [results.mean(n, m, metric) for m in METHODS] for n in results.names}
+        means["mean"] = [fmean(column) for column in zip(*means.values(), strict=True)]
+        cells = ((name, *(f"{mean:.4f}" for mean in of)) for name, of in means.items())
+        text += table(" | ".join(("table", *METHODS)), cells, sentence_case(metric))
     return text
 
 
 def _violations(results: Results) -> list[str]:
-    text = ["", "## Broken directions, mean of folds (share of walks that go back)", ""]
-    text += header("table", "directions", *METHODS)
+    cells = []
     for name in results.names:
-        cells = (
-            f"{results.mean(name, method, 'violated'):.1f} "
-            f"({results.mean(name, method, 'wrong_share'):.0%})"
-            for method in METHODS
-        )
-        text.append(line(name, str(len(DEMANDS[name])), *cells))
-    return text
+        means = ((results.mean(name, m, c) for c in ("violated", "wrong_share")) for m in METHODS)
+        cells.append((name, len(DEMANDS[name]), *("{:.1f} ({:.0%})".format(*m) for m in means)))
+    title = "Broken directions, mean of folds (share of walks that go back)"
+    return table(" | ".join(("table", "directions", *METHODS)), cells, title)
 
 
 def _demands() -> list[str]:
-    text = ["", "## Directions", "", *header("table", "column", "risk", "why")]
-    for name, demands in DEMANDS.items():
-        for column, (direction, reason) in demands.items():
-            shown = direction if isinstance(direction, str) else _order(direction)
-            text.append(line(name, column, shown, reason))
-    return text
+    cells = (
+        (name, column, direction if isinstance(direction, str) else _order(direction), reason)
+        for name, demands in DEMANDS.items()
+        for column, (direction, reason) in demands.items()
+    )
+    return table("table | column | risk | why", cells, "Directions")
 
 
 def _order(levels: tuple[str, ...]) -> str:
@@ -218,14 +392,19 @@ def _order(levels: tuple[str, ...]) -> str:
     return ", then ".join(few)
 
 
-def main() -> None:
-    """Measure what is missing, and write the report."""
-    options = option_parser(__doc__, quick="one fold of the two smallest tables").parse_args()
-    if not options.report:
-        names, folds = (QUICK, 1) if options.quick else (tuple(DEMANDS), FOLDS)
-        measure_missing(RECORD, product(names, range(folds), METHODS), measure)
-    write_report(REPORT, lines())
+def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
+    """Return table, fold and method."""
+    names, folds = (QUICK, 1) if args.quick else (tuple(DEMANDS), FOLDS)
+    return product(names, range(folds), METHODS)
+
+
+RECORD = Record.beside(
+    __file__,
+    ("set", "fold", "method", "cpu", *METRICS, "directions", "violated", "wrong_share", "commit"),
+    "set, fold, method",
+)
+STUDY = Study([Part(RECORD, plan, measure)], lines, quick="one fold of the two smallest tables")
 
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -5,30 +5,28 @@ target": from a raw table with special codes and missing values to a card of sca
 and saved. The table of that page is not free to share; two others stand for it:
 give_me_some_credit, whose codes 96 and 98 are no numbers of late payments, and german_credit, whose
 columns are mostly texts. Both are divided once into 70 % training and 30 % test rows, at most
-10,000 together; both cards are additive. It writes ``optbinning_tutorial.csv`` and, with the very
-code that ran, ``optbinning_tutorial.md``. ``--report`` only writes the latter.
+10,000 together; both cards are additive. The report has the very code that ran.
 """
 
 from __future__ import annotations
 
 import inspect
 import io
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent
-from time import process_time
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import option_parser
+from benchmarks.harness.markdown import table
+from benchmarks.harness.record import Record, Row, commit, mean_of, select
+from benchmarks.harness.runner import Part, Study, quiet, timed
 from benchmarks.studies.cards.folds import table_of
 from directrix.metrics import AUC, RecallAtFPR
 
@@ -45,12 +43,6 @@ SPECIAL: dict[str, dict[str, list[float]]] = {
 METRICS: dict[str, Any] = {"recall at FPR 5 %": RecallAtFPR(0.05), "AUC": AUC()}
 #: Lines of a card that the report shows.
 SHOWN = 24
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("set", "method", "cpu", *METRICS, *("missing", "infinite", "unseen"), "card", "commit"),
-    ("set", "method"),
-)
-REPORT = Path(__file__).with_suffix(".md")
 
 
 def with_optbinning(
@@ -101,23 +93,21 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
-def measure(name: str, method: str) -> tuple[object, ...]:
+def measure(name: str, method: str) -> list[tuple[object, ...]]:
     """Return a row of the record: one method on one table."""
     X, y = table_of(name, 10_000)
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.3, stratify=y, random_state=0
     )
     printed = io.StringIO()
-    with TemporaryDirectory() as folder, warnings.catch_warnings(), redirect_stdout(printed):
-        warnings.simplefilter("ignore")
-        start = process_time()
-        card = METHODS[method](X_train, y_train, SPECIAL[name], Path(folder, "card"))
-        spent = process_time() - start
+    with TemporaryDirectory() as folder, quiet(), redirect_stdout(printed):
+        path = Path(folder, "card")
+        card, spent = timed(METHODS[method], X_train, y_train, SPECIAL[name], path)
         scores = card.predict_proba(X_test)[:, 1]
         scored = [_is_scored(card, rows) for rows in odd_rows(X_test)]
     values = (f"{metric.score(y_test, scores):.6g}" for metric in METRICS.values())
     shown = "\n".join(printed.getvalue().splitlines()[:SHOWN])
-    return name, method, f"{spent:.3g}", *values, *scored, shown, commit()
+    return [(name, method, f"{spent:.3g}", *values, *scored, shown, commit())]
 
 
 def odd_rows(X: Any) -> list[Any]:
@@ -161,7 +151,7 @@ def body(function: Callable[..., Any]) -> list[str]:
     return [text.split("  # noqa")[0] for text in lines if not text.startswith("return ")]
 
 
-def lines() -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     text = ["# A scorecard with optbinning and with directrix", ""]
     text += ["How: see `optbinning_tutorial.py`.", "", "## Code", ""]
@@ -174,37 +164,35 @@ def lines() -> list[str]:
         code = body(function)
         count = sum(bool(row.strip()) for row in code)
         text += [f"{library}, {count} lines:", "", "```python", *code, "```", ""]
-    rows = RECORD.rows()
+    text = text[:-1]
     for name in SPECIAL:
-        text += _of_table(name, [row for row in rows if row["set"] == name])
-    return text[:-1]
+        text += _of_table(name, select(rows, set=name))
+    return text
 
 
-def _of_table(name: str, rows: Sequence[dict[str, str]]) -> list[str]:
-    if not rows:
-        return []
-    cpu = {row["method"]: float(row["cpu"]) for row in rows}
-    text = [f"## {name}", ""]
-    columns = ("missing", "infinite", "unseen")
-    text += header("method", *METRICS, "CPU to optbinning", *(f"{c} scored" for c in columns))
+def _of_table(name: str, rows: list[Row]) -> list[str]:
+    unit = mean_of(select(rows, method="optbinning"), "cpu")
+    odd = ("missing", "infinite", "unseen")
+    cells = []
     for row in rows:
         values = (f"{float(row[metric]):.4f}" for metric in METRICS)
-        ratio = f"{cpu[row['method']] / cpu['optbinning']:.2f}"
-        text.append(line(row["method"], *values, ratio, *(row[c] or "no texts" for c in columns)))
+        ratio = f"{float(row['cpu']) / unit:.2f}"
+        cells.append((row["method"], *values, ratio, *(row[c] or "no texts" for c in odd)))
+    columns = ("method", *METRICS, "CPU to optbinning", *(f"{c} scored" for c in odd))
+    text = table(" | ".join(columns), cells, name)
     for row in rows:
-        if row["method"] == FINE:
-            continue
-        text += ["", f"The card of {row['method']}, its first {SHOWN} lines:", ""]
-        text += ["```text", *(shown.rstrip() for shown in row["card"].splitlines()), "```"]
-    return [*text, ""]
+        if row["method"] != FINE:
+            text += ["", f"The card of {row['method']}, its first {SHOWN} lines:", ""]
+            text += ["```text", *(shown.rstrip() for shown in row["card"].splitlines()), "```"]
+    return text
 
 
-def main() -> None:
-    """Measure both libraries on both tables, and write the report."""
-    if not option_parser(__doc__).parse_args().report:
-        RECORD.write([measure(name, method) for name in SPECIAL for method in METHODS])
-    write_report(REPORT, lines())
-
+RECORD = Record.beside(
+    __file__,
+    ("set", "method", "cpu", *METRICS, "missing", "infinite", "unseen", "card", "commit"),
+    "set, method",
+)
+STUDY = Study([Part(RECORD, lambda _: product(SPECIAL, METHODS), measure)], lines)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -2,8 +2,7 @@
 
 ``python -m benchmarks.studies.monitoring.census_years`` fits a card to rows of the table
 ``census_income`` of one year, gives a monitor other labelled rows of that year as the reference,
-and checks days of new rows of both years. It appends to ``census_years.csv`` and writes
-``census_years.md``; ``--report`` writes the report only.
+and checks days of new rows of both years.
 
 Some columns of this survey were asked in one year only, and are missing in the other. They are the
 drift that is known to be there; cards without them show what else has changed.
@@ -11,17 +10,16 @@ drift that is known to be there; cards without them show what else has changed.
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import measure_missing, option_parser
-from benchmarks.harness.tables import load_table
+from benchmarks.harness.data import load_table
+from benchmarks.harness.markdown import table
+from benchmarks.harness.record import Record, Row, commit, commits_of, mean_of, select
+from benchmarks.harness.runner import Part, Study, quiet
 from directrix import ScorecardClassifier
 from directrix.monitoring import Monitor, summarize_day
 
@@ -33,12 +31,6 @@ ASKED_ONCE = (
 ALL, COMPARABLE = "all columns", "columns of both years"
 CHOICES = (ALL, COMPARABLE)
 TRAINING, REFERENCE, DAY, DAYS = 40_000, 60_000, 2_000, 20
-FIELDS = (
-    *("columns", "year", "day", "verdict", "p_value", "share", "low", "high", "realised"),
-    *("alerts", "alerts_low", "alerts_high", "recall", "fpr", "first_column", "commit"),
-)
-RECORD = Record(Path(__file__).with_suffix(".csv"), FIELDS, ("columns", "year"))
-REPORT = Path(__file__).with_suffix(".md")
 
 
 @cache
@@ -60,8 +52,7 @@ def _once(name: str, columns: str) -> bool:
 def monitored(columns: str) -> tuple[Any, Monitor]:
     """Return a card of the first year, and a monitor with other rows of it as the reference."""
     X, y = rows_of(columns)[FIRST]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rare levels
+    with quiet():
         model = ScorecardClassifier(METRIC).fit(X[:TRAINING], y[:TRAINING])
     end = TRAINING + REFERENCE
     reference = summarize_day(model, X[TRAINING:end], y[TRAINING:end])
@@ -91,49 +82,38 @@ def measure(columns: str, year: str) -> list[tuple[object, ...]]:
     return records
 
 
-def lines() -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
-    rows = RECORD.rows()
-    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
-    text = [
-        "# A card of 1994 in 1995",
-        "",
-        f"Days of {DAY:,} rows of `{TABLE}`; how: see `census_years.py`. Commit {commits}.",
-        "",
-        *header(
-            *("columns", "year", "days", "alarms", "share covered", "alerts covered"),
-            *("recall", "FPR", "column of the largest change, on most days"),
-        ),
-    ]
-    for columns in CHOICES:
-        for year in sorted({row["year"] for row in rows}):
-            of = [row for row in rows if (row["columns"], row["year"]) == (columns, year)]
-            first = [row["first_column"] for row in of]
-            text.append(
-                line(
-                    *(columns, f"19{year}", str(len(of))),
-                    str(sum(row["verdict"] == "drift" for row in of)),
-                    str(sum(_within(row, "low", "realised", "high") for row in of)),
-                    str(sum(_within(row, "alerts_low", "alerts", "alerts_high") for row in of)),
-                    *(f"{np.mean([float(row[k]) for row in of]):.3f}" for k in ("recall", "fpr")),
-                    f"`{max(first, key=first.count)}`",
-                )
-            )
-    return text
+    about = (
+        f"Days of {DAY:,} rows of `{TABLE}`; how: see `census_years.py`. Commit {commits_of(rows)}."
+    )
+    cells = []
+    for columns, year in product(CHOICES, YEARS):
+        of = select(rows, columns=columns, year=year)
+        first = [row["first_column"] for row in of]
+        covered = (
+            sum(float(row[low]) <= float(row[value]) <= float(row[high]) for row in of)
+            for low, value, high in (("low", "realised", "high"), ALERTS)
+        )
+        rates = (f"{mean_of(of, name):.3f}" for name in ("recall", "fpr"))
+        most = f"`{max(first, key=first.count)}`"
+        alarms = len(select(of, verdict="drift"))
+        cells.append((columns, f"19{year}", len(of), alarms, *covered, *rates, most))
+    header = (
+        "columns | year | days | alarms | share covered | alerts covered | recall | FPR | "
+        "column of the largest change, on most days"
+    )
+    return ["# A card of 1994 in 1995", "", about, *table(header, cells)]
 
 
-def _within(row: dict[str, str], *names: str) -> bool:
-    low, value, high = (float(row[name]) for name in names)
-    return low <= value <= high
-
-
-def main() -> None:
-    """Measure what is missing, and write the report."""
-    if not option_parser(__doc__).parse_args().report:
-        years = ("94", "95")
-        measure_missing(RECORD, [(c, year) for c in CHOICES for year in years], measure)
-    write_report(REPORT, lines())
-
+YEARS, ALERTS = ("94", "95"), ("alerts_low", "alerts", "alerts_high")
+RECORD = Record.beside(
+    __file__,
+    "columns, year, day, verdict, p_value, share, low, high, realised, alerts, alerts_low, "
+    "alerts_high, recall, fpr, first_column, commit",
+    "columns, year",
+)
+STUDY = Study([Part(RECORD, lambda _: product(CHOICES, YEARS), measure)], lines)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -2,8 +2,7 @@
 
 ``python -m benchmarks.studies.monitoring.checks`` checks days that are drawn as `days.py` says, and
 appends to ``days.csv`` (days without drift) and ``drift.csv`` (drift that begins on a day and
-stays); it goes on where it stopped and writes ``checks.md``. ``--report`` writes the report only,
-``--quick`` measures the first batch of each setting.
+stays); ``--quick`` measures the first batch of each setting.
 
 A batch of days has one reference, and the next batch another one. Monitors get the scores and the
 columns of the reference rows, with labels; days are summarised without labels. All settings of
@@ -12,9 +11,10 @@ columns of the reference rows, with labels; days are summarised without labels. 
 
 from __future__ import annotations
 
-from collections import defaultdict
+import argparse
 from collections.abc import Iterator
-from math import isnan
+from itertools import product
+from math import inf, isnan
 from pathlib import Path
 from statistics import fmean, median, stdev
 from time import process_time
@@ -23,9 +23,17 @@ from zlib import crc32
 
 import numpy as np
 
-from benchmarks.harness.markdown import bold_if, header, line, write_report
-from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.markdown import bold_if, table
+from benchmarks.harness.record import (
+    Record,
+    Row,
+    commit,
+    commits_of,
+    grouped_by,
+    mean_of,
+    numbers,
+)
+from benchmarks.harness.runner import Part, Study
 from benchmarks.studies.monitoring.days import (
     CARD,
     COLUMN,
@@ -56,26 +64,10 @@ MOST_DAYS, SEQUENCES, TOGETHER = 5, {MOMENT: 40, CARD: 12}, 4
 class Setting(NamedTuple):
     """How the days of a batch are drawn.
 
-    Attributes
-    ----------
-    about : str
-        For the report.
-    rows : tuple of int
-        Rows of a day.
-    shares : pair of float
-        Between which the share of positives of a day is uniform.
-    reference_rows : int
-    reference_share : float
-    heavy : bool
-        As for `draw`.
-    differ : str
-        How days differ beyond chance: "", "by weekday" or "by day".
-    given : bool
-        Whether the monitor gets the reference days one by one.
-    drift : str, optional
-        One of `DRIFTS`.
-    batches, days : int
-        Days of a batch.
+    ``about``: for the report. ``rows``: rows of a day. ``shares``: between which the share of
+    positives of a day is uniform. ``heavy``: as for `draw`. ``differ``: how days differ beyond
+    chance: "", "by weekday" or "by day". ``given``: whether the monitor gets the reference days one
+    by one. ``drift``: one of `DRIFTS`. ``batches``, ``days``: days of a batch.
     """
 
     about: str
@@ -141,32 +133,16 @@ SETTINGS = MAIN | CORNERS | WEEKDAYS
 
 DAYS = Record(
     Path(__file__).with_name("days.csv"),
-    (
-        "setting",
-        "model",
-        "rows",
-        "batch",
-        "days",
-        "failed",
-        "shares_covered",
-        "alerts_covered",
-        "alarms",
-        "alarms_scores",
-        "alarms_columns",
-        "mean_width",
-        "dispersion_scores",
-        "dispersion_columns",
-        "check_ms",
-        "commit",
-    ),
-    ("batch", "setting", "model", "rows"),
+    "setting, model, rows, batch, days, failed, shares_covered, alerts_covered, alarms, "
+    "alarms_scores, alarms_columns, mean_width, dispersion_scores, dispersion_columns, check_ms, "
+    "commit",
+    "batch, setting, model, rows",
 )
 DRIFT = Record(
     Path(__file__).with_name("drift.csv"),
-    ("drift", "model", "rows", "batch", "sequence", "first_alarm", "commit"),
-    ("batch", "drift", "model", "rows"),
+    "drift, model, rows, batch, sequence, first_alarm, commit",
+    "batch, drift, model, rows",
 )
-REPORT = Path(__file__).with_suffix(".md")
 
 
 def generator(*key: object) -> np.random.Generator:
@@ -175,14 +151,7 @@ def generator(*key: object) -> np.random.Generator:
 
 
 class World:
-    """A reference and days that are drawn alike.
-
-    Parameters
-    ----------
-    setting : Setting
-    model : str
-    rng : Generator
-    """
+    """A reference and days that are drawn alike."""
 
     def __init__(self, setting: Setting, model: str, rng: np.random.Generator) -> None:
         self.setting, self.rng = setting, rng
@@ -219,13 +188,7 @@ class World:
     def check(self, n: int, number: int, drift: str | None = None) -> tuple[DayCheck, float, float]:
         """Return the check of a new day, its realised share of positives, and CPU seconds.
 
-        Parameters
-        ----------
-        n : int
-            Rows.
-        number : int
-            Of the day, which tells its weekday.
-        drift : str, optional
+        ``n``: rows. ``number``: of the day, which tells its weekday.
         """
         share = float(self.rng.uniform(*self.setting.shares))
         shift, heavy = self._shift(number), self.setting.heavy
@@ -263,21 +226,8 @@ def measure_days(batch: int, name: str, model: str, n: int) -> list[tuple[object
     dispersion = (f"{1 + n * effects[part].excess:.4g}" for part in ("scores", "columns"))
     width = f"{fmean(widths):.4g}" if widths else ""
     time = f"{1e3 * median(seconds):.3g}" if seconds else ""
-    return [
-        (
-            name,
-            model,
-            n,
-            batch,
-            setting.days,
-            failed,
-            *counts.tolist(),
-            width,
-            *dispersion,
-            time,
-            commit(),
-        )
-    ]
+    about = (name, model, n, batch, setting.days, failed)
+    return [(*about, *counts.tolist(), width, *dispersion, time, commit())]
 
 
 def measure_drift(batch: int, drift: str, model: str, n: int) -> list[tuple[object, ...]]:
@@ -292,63 +242,43 @@ def measure_drift(batch: int, drift: str, model: str, n: int) -> list[tuple[obje
     return rows
 
 
-def plan_days(*, quick: bool = False) -> Iterator[tuple[object, ...]]:
+def plan_days(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     """Yield the tasks of days without drift, the first batches of all settings first."""
-    last = 1 if quick else max(setting.batches for setting in SETTINGS.values())
-    for batch in range(last):
+    for batch in range(1 if args.quick else max(s.batches for s in SETTINGS.values())):
         for name, setting in SETTINGS.items():
             if batch < setting.batches:
-                yield from ((batch, name, model, n) for model in MODELS for n in setting.rows)
+                yield from product([batch], [name], MODELS, setting.rows)
 
 
-def plan_drift(*, quick: bool = False) -> Iterator[tuple[object, ...]]:
+def plan_drift(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     """Yield the tasks of days with drift."""
-    for batch in range(1 if quick else max(SEQUENCES.values()) // TOGETHER):
+    for batch in range(1 if args.quick else max(SEQUENCES.values()) // TOGETHER):
         for model in MODELS:
             if batch < SEQUENCES[model] // TOGETHER:
-                yield from ((batch, drift, model, n) for drift in DRIFTS for n in ROWS)
+                yield from ((batch, drift, model, n) for drift, n in product(DRIFTS, ROWS))
 
 
 # ── the report ────────────────────────────────────────────────────────────────────────────────────
 
 
-class Cell(NamedTuple):
-    """Days of a setting, a model and a number of rows."""
+class Cell:
+    """Days of a setting, a model and a number of rows: figures of all batches."""
 
-    days: int
-    failed: int
-    shares: list[float]
-    alerts: list[float]
-    alarms: list[float]
-    alarms_scores: float
-    alarms_columns: float
-    width: float
-    dispersion: tuple[float, float]
-    check_ms: float
-
-    @classmethod
-    def of(cls, rows: list[Row]) -> Cell:
-        """Gather batches."""
-
-        def per_day(name: str) -> list[float]:
-            return [float(row[name]) / float(row["days"]) for row in rows]
-
-        def mean(name: str) -> float:
-            values = [float(row[name]) for row in rows if row[name]]
-            return fmean(values) if values else float("nan")
-
-        return cls(
-            sum(int(row["days"]) for row in rows),
-            sum(int(row["failed"]) for row in rows),
-            per_day("shares_covered"),
-            per_day("alerts_covered"),
-            per_day("alarms"),
-            fmean(per_day("alarms_scores")),
-            fmean(per_day("alarms_columns")),
-            mean("mean_width"),
-            (mean("dispersion_scores"), mean("dispersion_columns")),
-            mean("check_ms"),
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+        self.days, self.failed = (int(numbers(rows, name).sum()) for name in ("days", "failed"))
+        self.shares, self.alerts, self.alarms = (
+            self.per_day(name) for name in ("shares_covered", "alerts_covered", "alarms")
         )
+
+    def per_day(self, name: str) -> list[float]:
+        """Return a count of each batch over its days."""
+        return list(numbers(self._rows, name) / numbers(self._rows, "days"))
+
+    def mean(self, name: str, digits: int) -> str:
+        """Return the mean of a column over the batches, or nothing if none has a value."""
+        mean = mean_of(self._rows, name)
+        return "" if isnan(mean) else f"{mean:.{digits}f}"
 
 
 Cells = dict[tuple[str, str, int], Cell]
@@ -356,29 +286,24 @@ Cells = dict[tuple[str, str, int], Cell]
 
 def cells_of(rows: list[Row]) -> Cells:
     """Return what a record has by setting, model and rows of a day."""
-    groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row["setting"], row["model"], int(row["rows"])].append(row)
-    return {key: Cell.of(group) for key, group in groups.items()}
+    groups = grouped_by(rows, "setting", "model", "rows")
+    return {(name, model, int(n)): Cell(group) for (name, model, n), group in groups.items()}
 
 
-def lines() -> list[str]:
-    """Return the report."""
+def lines(drift: list[Row], rows: list[Row] | None = None) -> list[str]:
+    """Return the report of both records."""
+    rows = DAYS.rows() if rows is None else rows
     title = ["# Checks of monitored days", "", "How: see `checks.py` and `days.py`."]
-    rows, drift = DAYS.rows(), DRIFT.rows()
     if not rows:
         return [*title, "", "Nothing was measured yet."]
     cells = cells_of(rows)
-    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows + drift))
+    about = (
+        f"Commit {commits_of(rows + drift)}. In brackets: standard errors over batches, which have "
+        "a reference each. Bold: the goal is missed. A check that ended with an error counts as "
+        "failed, and its intervals as not covering."
+    )
     return [
-        *title,
-        "",
-        (
-            f"Commit {commits}. In brackets: standard errors over batches, which have a reference "
-            "each. Bold: the goal is missed. A check that ended with an error counts as failed, "
-            "and its intervals as not covering."
-        ),
-        *_summary(cells),
+        *(*title, "", about, *_summary(cells)),
         *_without_drift("Prior shift, and no change", cells, MAIN),
         *_without_drift("Corners", cells, CORNERS),
         *_without_drift("Days that differ", cells, WEEKDAYS),
@@ -416,45 +341,25 @@ def _summary(cells: Cells) -> list[str]:
 
 
 def _without_drift(title: str, cells: Cells, settings: dict[str, Setting]) -> list[str]:
-    text = ["", f"## {title}", ""]
-    text += [f"* {name}: {setting.about}." for name, setting in settings.items()]
-    text += [
-        "",
-        *header(
-            "setting",
-            "model",
-            "rows of a day",
-            "days",
-            "failed",
-            "share covered",
-            "alerts covered",
-            "alarms",
-            "by scores",
-            "by columns",
-            "width of the share",
-            "ms a check",
-        ),
-    ]
+    rows = []
     for (name, model, n), cell in cells.items():
         if name in settings:
             wrong = settings[name].drift is None and _mean(cell.alarms) > FALSE_ALARMS
-            text.append(
-                line(
-                    name,
-                    model,
-                    f"{n:,}",
-                    str(cell.days),
-                    bold_if(str(cell.failed), cell.failed > 0),
-                    _low(cell.shares),
-                    _low(cell.alerts),
+            rows.append(
+                (
+                    *(name, model, f"{n:,}", cell.days, bold_if(str(cell.failed), cell.failed > 0)),
+                    *(_low(cell.shares), _low(cell.alerts)),
                     bold_if(_with_error(cell.alarms), wrong),
-                    f"{cell.alarms_scores:.3f}",
-                    f"{cell.alarms_columns:.3f}",
-                    "" if isnan(cell.width) else f"{cell.width:.3f}",
-                    "" if isnan(cell.check_ms) else f"{cell.check_ms:.0f}",
+                    *(f"{fmean(cell.per_day(f'alarms_{p}')):.3f}" for p in ("scores", "columns")),
+                    *(cell.mean("mean_width", 3), cell.mean("check_ms", 0)),
                 )
             )
-    return text
+    columns = (
+        "setting | model | rows of a day | days | failed | share covered | alerts covered | "
+        "alarms | by scores | by columns | width of the share | ms a check"
+    )
+    about = (f"* {name}: {setting.about}." for name, setting in settings.items())
+    return ["", f"## {title}", "", *about, *table(columns, rows)]
 
 
 def _mean(values: list[float]) -> float:
@@ -472,12 +377,14 @@ def _with_error(values: list[float]) -> str:
 
 
 def _dispersions(cells: Cells) -> list[str]:
-    text = ["", "Mean dispersion that the monitors estimated from the reference days:", ""]
-    text += header("setting", "model", "scores", "columns")
-    for (name, model, _), cell in cells.items():
-        if name in WEEKDAYS and WEEKDAYS[name].given:
-            text.append(line(name, model, *(f"{value:.2f}" for value in cell.dispersion)))
-    return text
+    parts = ("dispersion_scores", "dispersion_columns")
+    rows = (
+        (name, model, *(cell.mean(part, 2) for part in parts))
+        for (name, model, _), cell in cells.items()
+        if name in WEEKDAYS and WEEKDAYS[name].given
+    )
+    title = "Mean dispersion that the monitors estimated from the reference days:"
+    return ["", title, *table("setting | model | scores | columns", rows)]
 
 
 def _until_alarm(rows: list[Row]) -> list[str]:
@@ -499,50 +406,35 @@ def _until_alarm(rows: list[Row]) -> list[str]:
             "mean of no column, and shows in the scores only as far as their spread changes."
         ),
         "",
+        *(f"* {drift}: {what}." for drift, what in DRIFTS.items()),
     ]
-    text += [f"* {drift}: {what}." for drift, what in DRIFTS.items()]
-    text += [
-        "",
-        *header(
-            "drift",
-            "model",
-            "rows of a day",
-            "sequences",
-            "found on day 1",
-            f"found by day {DAYS_UNTIL}",
-            f"found by day {MOST_DAYS}",
-            "median day",
-        ),
+    groups = grouped_by(rows, "drift", "model", "rows")
+    cells = [
+        (drift, model, f"{n:,}", *_first_alarms(groups[drift, model, str(n)]))
+        for drift, model, n in product(DRIFTS, MODELS, ROWS)
+        if (drift, model, str(n)) in groups
     ]
-    groups: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    for row in rows:
-        first = float(row["first_alarm"]) if row["first_alarm"] else np.inf
-        groups[row["drift"], row["model"], int(row["rows"])].append(first)
-    for drift in DRIFTS:
-        for model in MODELS:
-            for n in ROWS:
-                found = groups.get((drift, model, n))
-                if found:
-                    text.append(line(drift, model, f"{n:,}", *_first_alarms(found)))
-    return text
+    columns = (
+        f"drift | model | rows of a day | sequences | found on day 1 | found by day {DAYS_UNTIL} | "
+        f"found by day {MOST_DAYS} | median day"
+    )
+    return [*text, *table(columns, cells)]
 
 
-def _first_alarms(found: list[float]) -> list[Any]:
-    shares = [fmean(day <= last for day in found) for last in (1, DAYS_UNTIL, MOST_DAYS)]
-    middle = median(found)
-    cells = [f"{share:.2f}" for share in shares]
+def _first_alarms(rows: list[Row]) -> list[Any]:
+    found = [float(row["first_alarm"] or inf) for row in rows]
+    shares = (fmean(day <= last for day in found) for last in (1, DAYS_UNTIL, MOST_DAYS))
+    middle, cells = median(found), [f"{share:.2f}" for share in shares]
     cells[1] = bold_if(cells[1], middle > DAYS_UNTIL)
-    return [str(len(found)), *cells, f"{middle:g}" if np.isfinite(middle) else "not found"]
+    return [len(found), *cells, f"{middle:g}" if np.isfinite(middle) else "not found"]
 
 
-def main() -> None:
-    """Measure what is missing, and write the report."""
-    options = option_parser(__doc__, quick="the first batch of each setting").parse_args()
-    if not options.report:
-        measure_missing(DRIFT, plan_drift(quick=options.quick), measure_drift)
-        measure_missing(DAYS, plan_days(quick=options.quick), measure_days)
-    write_report(REPORT, lines())
-
+STUDY = Study(
+    [Part(DRIFT, plan_drift, measure_drift), Part(DAYS, plan_days, measure_days)],
+    lines,
+    quick="the first batch of each setting",
+    report_path=Path(__file__).with_suffix(".md"),
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -7,12 +7,12 @@ vector, so that a rounded column stays rounded; its size is in latent standard d
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.harness.runner import quiet
 from directrix import MomentClassifier, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
 
@@ -68,19 +68,9 @@ def draw(
 ) -> Day:
     """Draw the rows of a day.
 
-    Parameters
-    ----------
-    rng : Generator
-    n : int
-        Rows.
-    share : float
-        Probability that a row is positive.
-    drift : str, optional
-        One of `DRIFTS`.
-    shift : array of shape (8,)
-        Added to the latent vectors of all rows: what makes a day differ from others.
-    heavy : bool
-        Whether the columns "normal" and "noise" have t-distributions.
+    ``n``: rows. ``share``: probability that a row is positive. ``drift``: one of `DRIFTS`.
+    ``shift``: added to the latent vectors of all rows: what makes a day differ from others.
+    ``heavy``: whether the columns "normal" and "noise" have t-distributions.
     """
     y = rng.random(n) < share
     latent = rng.normal(size=(n, len(COLUMNS)))
@@ -114,15 +104,9 @@ def draw(
 def fitted(name: str, *, heavy: bool = False) -> Any:
     """Return a model that is fitted to rows of the share of the reference.
 
-    Parameters
-    ----------
-    name : str
-        One of `MODELS`.
-    heavy : bool
-        As for `draw`.
+    ``name``: one of `MODELS`. ``heavy``: as for `draw`.
     """
     day = draw(np.random.default_rng(0), TRAINING_ROWS, heavy=heavy)
     model = {MOMENT: MomentClassifier, CARD: ScorecardClassifier}[name](METRIC)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a straight line would be as good as a card
+    with quiet():
         return model.fit(*day)

@@ -1,8 +1,7 @@
 """NannyML and Evidently on the same days as ours: alarms, and estimates of recall and precision.
 
-``python -m benchmarks.studies.monitoring.rivals`` appends to ``rivals.csv`` and writes
-``rivals.md``; it goes on where it stopped. ``--report`` writes the report only, ``--quick``
-measures one reference without Evidently.
+``python -m benchmarks.studies.monitoring.rivals`` runs them; ``--quick`` measures one reference
+without Evidently.
 
 Rows are drawn as `days.py` says. The 30,000 reference rows are 20 days, once of a steady share of
 positives and once of a share that wanders as under prior shift: the thresholds of NannyML are three
@@ -17,10 +16,11 @@ their defaults.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -28,9 +28,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.markdown import bold_if, table
+from benchmarks.harness.record import (
+    Record,
+    Row,
+    commit,
+    commits_of,
+    grouped_by,
+    mean_of,
+    numbers,
+    select,
+)
+from benchmarks.harness.runner import Part, Study
 from benchmarks.studies.monitoring.days import (
     CARD,
     COLUMNS,
@@ -62,32 +71,10 @@ SCRIPTS = {
 OURS = (f"Monitor, {MOMENT}", f"Monitor, {CARD}")
 CONSTANT, CBPE = "rates of the reference", "NannyML CBPE"
 ALARMS = (
-    *OURS,
-    "NannyML univariate",
-    "NannyML reconstruction",
-    CBPE,
-    "Evidently, any column",
-    "Evidently, half the columns",
+    *(*OURS, "NannyML univariate", "NannyML reconstruction", CBPE),
+    *("Evidently, any column", "Evidently, half the columns"),
 )
 ESTIMATES = (OURS[0], CBPE, CONSTANT)
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    (
-        "reference",
-        "world",
-        "of",
-        "method",
-        "group",
-        "days",
-        "alarms",
-        "precision_error",
-        "recall_error",
-        "version",
-        "commit",
-    ),
-    ("world", "reference", "of"),
-)
-REPORT = Path(__file__).with_suffix(".md")
 
 
 class Answer(NamedTuple):
@@ -109,13 +96,7 @@ class World(NamedTuple):
 def world_of(number: int, reference: str, rows: int = ROWS) -> World:
     """Draw a world.
 
-    Parameters
-    ----------
-    number : int
-    reference : str
-        One of `REFERENCES`.
-    rows : int
-        Of a day.
+    ``reference``: one of `REFERENCES`. ``rows``: of a day.
     """
     rng = np.random.default_rng([number, REFERENCES.index(reference)])
     shares = [wandering_share(rng) for _ in range(REFERENCE_DAYS)]
@@ -218,32 +199,29 @@ def measure(number: int, reference: str, of: str) -> list[tuple[object, ...]]:
     return rows
 
 
-def plan(*, quick: bool = False) -> Iterator[tuple[object, ...]]:
+def plan(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     """Yield the tasks for which there is an interpreter."""
     for of, worlds in WORLDS.items():
         if of in VARIABLES and VARIABLES[of] not in os.environ:
             print(f"not run: {of}; {VARIABLES[of]} does not name its Python")
-        elif not (quick and of == "Evidently"):
-            references = REFERENCES[:1] if quick else REFERENCES
-            numbers = range(1 if quick else worlds)
-            yield from ((number, reference, of) for number in numbers for reference in references)
+        elif not (args.quick and of == "Evidently"):
+            references = REFERENCES[:1] if args.quick else REFERENCES
+            yield from product(range(1 if args.quick else worlds), references, [of])
 
 
 # ── the report ────────────────────────────────────────────────────────────────────────────────────
 
 
-def lines() -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     title = ["# Alarms and estimates beside NannyML and Evidently", "", "How: see `rivals.py`."]
-    rows = RECORD.rows()
     if not rows:
         return [*title, "", "Nothing was measured yet."]
-    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
     versions = dict.fromkeys(f"{row['of']} {row['version']}" for row in rows if row["version"])
     return [
         *title,
         "",
-        f"Commit {commits}; {', '.join(versions) or 'no rival'}. Days of {ROWS:,} rows.",
+        f"Commit {commits_of(rows)}; {', '.join(versions) or 'no rival'}. Days of {ROWS:,} rows.",
         "",
         (
             "The rivals do not claim to tell prior shift from drift of the classes: NannyML and "
@@ -262,42 +240,29 @@ def lines() -> list[str]:
 
 def _shared(rows: list[Row], methods: Iterable[str]) -> list[Row]:
     """Return the rows of methods in worlds that all measured methods of them have."""
-    worlds: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for row in rows:
-        worlds[row["method"]].add((row["reference"], row["world"]))
-    having = [worlds[method] for method in methods if method in worlds]
+    by_method = {m: grouped_by(select(rows, method=m), "reference", "world") for m in methods}
+    having = [set(worlds) for worlds in by_method.values() if worlds]
     shared = set.intersection(*having) if having else set()
-    wanted = set(methods)
-    return [
-        row
-        for row in rows
-        if row["method"] in wanted and (row["reference"], row["world"]) in shared
-    ]
+    return [row for w in by_method.values() for key in w if key in shared for row in w[key]]
 
 
 def _alarms(title: str, rows: list[Row], methods: tuple[str, ...]) -> list[str]:
-    chosen = _shared(rows, methods)
     text = ["", f"## {title}"]
     for reference in REFERENCES:
-        counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-        for row in chosen:
-            if row["reference"] == reference:
-                count = counts[row["method"], row["group"]]
-                count[0] += int(row["alarms"])
-                count[1] += int(row["days"])
-        present = [method for method in methods if (method, UNCHANGED) in counts]
+        groups = grouped_by(select(_shared(rows, methods), reference=reference), "method", "group")
+        present = [method for method in methods if (method, UNCHANGED) in groups]
         if not present:
             continue
-        text += [
-            "",
-            f"Reference days of a {reference} share of positives; days with an alarm, of all days.",
-            "",
-            *header("days", *present),
-        ]
+        about = (
+            f"Reference days of a {reference} share of positives; days with an alarm, of all days."
+        )
+        cells = []
         for group in GROUPS:
             name = group if group not in DRIFTS else f"drift of {SIZE}: {group}"
-            cells = ("{} / {}".format(*counts[method, group]) for method in present)
-            text.append(line(name, *cells))
+            found = (groups.get((method, group), []) for method in present)
+            counts = ((numbers(of, "alarms").sum(), numbers(of, "days").sum()) for of in found)
+            cells.append((name, *(f"{alarms:.0f} / {days:.0f}" for alarms, days in counts)))
+        text += ["", about, *table(" | ".join(("days", *present)), cells)]
     return text
 
 
@@ -312,46 +277,29 @@ def _estimates(rows: list[Row]) -> list[str]:
             "the reference, which is right under prior shift only. The rates of the reference are "
             "what to expect if nothing is estimated."
         ),
-        "",
     ]
     chosen = [row for row in _shared(rows, ESTIMATES) if row["precision_error"]]
     present = [name for name in ESTIMATES if any(row["method"] == name for row in chosen)]
-    text += header(
-        "reference",
-        "days",
-        *(f"precision, {name}" for name in present),
-        *(f"recall, {name}" for name in present),
-    )
-    for reference in REFERENCES:
-        for group in GROUPS:
-            cells = []
+    groups = grouped_by(chosen, "reference", "group", "method")
+    cells = []
+    for reference, group in product(REFERENCES, GROUPS):
+        found = [groups.get((reference, group, method), []) for method in present]
+        if found and all(found):
+            cells.append((reference, group))
             for which in ("precision_error", "recall_error"):
-                values = [
-                    [
-                        float(row[which])
-                        for row in chosen
-                        if (row["method"], row["reference"], row["group"])
-                        == (method, reference, group)
-                    ]
-                    for method in present
-                ]
-                if all(values):
-                    means = [fmean(errors) for errors in values]
-                    cells += [
-                        f"**{mean:.3f}**" if mean == min(means) else f"{mean:.3f}" for mean in means
-                    ]
-            if cells:
-                text.append(line(reference, group, *cells))
-    return text
+                means = [mean_of(of, which) for of in found]
+                cells[-1] += tuple(bold_if(f"{m:.3f}", m == min(means)) for m in means)
+    names = (f"{rate}, {name}" for rate in ("precision", "recall") for name in present)
+    return [*text, *table(" | ".join(("reference", "days", *names)), cells)]
 
 
-def main() -> None:
-    """Measure what is missing, and write the report."""
-    options = option_parser(__doc__, quick="one reference without Evidently").parse_args()
-    if not options.report:
-        measure_missing(RECORD, plan(quick=options.quick), measure)
-    write_report(REPORT, lines())
-
+RECORD = Record.beside(
+    __file__,
+    "reference, world, of, method, group, days, alarms, precision_error, recall_error, version, "
+    "commit",
+    "world, reference, of",
+)
+STUDY = Study([Part(RECORD, plan, measure)], lines, quick="one reference without Evidently")
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -2,32 +2,34 @@
 
 ``python -m benchmarks.studies.new_rows.claims`` draws samples of 300, 2,000 and 10,000 rows from
 five populations, fits a `DirectClassifier` to each of five metrics, and compares its claims and
-95 % intervals with what the classifier does on other rows of the population. Every draw is written
-to ``claims.csv`` when it is done, with the commit it was measured on, so that the run can be
-stopped and taken up again; then ``claims.md`` is written. ``--label`` names the code that is
-measured, in a column of its own; ``--report`` measures nothing.
+95 % intervals with what the classifier does on other rows of the population. ``--label`` names the
+code that is measured, in a column of its own.
 """
 
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.markdown import table
+from benchmarks.harness.record import (
+    Record,
+    Row,
+    commit,
+    commits_of,
+    distinct,
+    grouped_by,
+    numbers,
+    select,
+)
+from benchmarks.harness.runner import Part, Study, quiet
 from benchmarks.studies.new_rows.populations import POPULATIONS, draw
 from directrix import DirectClassifier
-from directrix._typing import FloatArray
 from directrix.metrics import AUC, Error, FBeta, RecallAtFPR
 
-REPORT = Path(__file__).with_suffix(".md")
 #: Draws of each population by the number of rows.
 DRAWS = {300: 150, 2000: 150, 10_000: 40}
 METRICS = {
@@ -38,8 +40,6 @@ METRICS = {
     "recall at FPR 1 %": RecallAtFPR(0.01),
 }
 _FIGURES = ("claim", "low", "high", "truth", "fpr claim", "fpr low", "fpr high", "fpr truth")
-_COLUMNS = ("code", "commit", "population", "n", "seed", "metric", *_FIGURES)
-RECORD = Record(Path(__file__).with_suffix(".csv"), _COLUMNS, ("code", "population", "n", "seed"))
 
 
 def measured(code: str, name: str, n_rows: int, seed: int) -> list[tuple[Any, ...]]:
@@ -47,14 +47,12 @@ def measured(code: str, name: str, n_rows: int, seed: int) -> list[tuple[Any, ..
     X, y, X_new, y_new = draw(name, n_rows, seed)
     if len(y_new) < 2 * n_rows or min(y.sum(), (~y).sum()) < 10:
         return []  # too few new rows to tell the truth by, or too few of a class to fold
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where nothing beats logistic regression, and rare rows
+    with quiet():
         fitted = DirectClassifier().fit_each(list(METRICS.values()), X, y)
     rows = []
-    for key, classifier in zip(METRICS, fitted, strict=True):
-        point, metric = classifier.operating_point_, METRICS[key]
+    for (key, metric), classifier in zip(METRICS.items(), fitted, strict=True):
+        point, scores = classifier.operating_point_, classifier.decision_function(X_new)
         claim, intervals = getattr(point, "expected", point.empirical), point.intervals
-        scores = classifier.decision_function(X_new)
         tpr, fpr = (float((scores[of_class] > 0).mean()) for of_class in (y_new, ~y_new))
         if isinstance(metric, RecallAtFPR):
             figures = (claim.tpr, *intervals.tpr, tpr)
@@ -74,18 +72,6 @@ def planned(args: argparse.Namespace) -> Iterator[tuple[str, str, int, int]]:
             yield from ((args.label, name, n_rows, seed) for name in args.populations)
 
 
-def summary(rows: FloatArray, *, less_is_better: bool) -> tuple[float, float, float, float]:
-    """Return bias, coverage of the metric and of the FPR, and the mean FPR on new rows.
-
-    The bias is in units of the deviation of claim minus truth; above zero is optimistic.
-    """
-    claim, low, high, truth, _, fpr_low, fpr_high, fpr = rows.T
-    off = (truth - claim) if less_is_better else (claim - truth)
-    covered = ((low <= truth) & (truth <= high)).mean()
-    fpr_covered = ((fpr_low <= fpr) & (fpr <= fpr_high)).mean()
-    return off.mean() / off.std(), covered, fpr_covered, fpr.mean()
-
-
 def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     about = (
@@ -95,76 +81,64 @@ def lines(rows: list[Row]) -> list[str]:
         "expected on new rows."
     )
     text = ["# Claims against the truth", "", about]
-    for code in dict.fromkeys(row["code"] for row in rows):
-        commits = ", ".join(dict.fromkeys(row["commit"] for row in rows if row["code"] == code))
-        text += ["", f"## {code} (commit {commits})", ""]
-        text += header(
-            "rows",
-            "metric",
-            "populations",
-            "draws",
-            "bias",
-            "worst",
-            "coverage",
-            "least",
-            "FPR / limit",
-            "worst",
-            "coverage of FPR",
+    columns = (
+        "rows | metric | populations | draws | bias | worst | coverage | least | FPR / limit | "
+        "worst | coverage of FPR"
+    )
+    for code in distinct(rows, "code"):
+        of_code = select(rows, code=code)
+        groups = grouped_by(of_code, "n", "metric")
+        cells = (
+            _cells(n_rows, key, groups.get((str(n_rows), key), []))
+            for n_rows in DRAWS
+            for key in METRICS
         )
-        for n_rows in DRAWS:
-            text += [_line(rows, code, n_rows, key) for key in METRICS]
+        text += table(columns, cells, f"{code} (commit {commits_of(of_code)})")
     return text
 
 
-def _line(rows: list[Row], code: str, n_rows: int, key: str) -> str:
-    chosen = [
-        row for row in rows if (row["code"], row["n"], row["metric"]) == (code, str(n_rows), key)
-    ]
-    names = list(dict.fromkeys(row["population"] for row in chosen))
-    summaries, draws = [], []
-    for name in names:
-        figures = [
-            [float(row[field]) for field in _FIGURES] for row in chosen if row["population"] == name
-        ]
-        draws.append(len(figures))
-        less_is_better = not METRICS[key].greater_is_better
-        summaries.append(summary(np.array(figures), less_is_better=less_is_better))
-    if not summaries:
-        return line(str(n_rows), key, "0", *[""] * 8)
+def _cells(n_rows: int, key: str, rows: list[Row]) -> tuple[object, ...]:
+    """Return bias, coverages and false-positive rates of one metric over the populations."""
+    by_population = grouped_by(rows, "population")
+    if not by_population:
+        return n_rows, key, 0, *[""] * 8
+    metric, summaries = METRICS[key], []
+    for draws in by_population.values():
+        claim, low, high, truth, _, fpr_low, fpr_high, fpr = (numbers(draws, f) for f in _FIGURES)
+        off = (claim - truth) if metric.greater_is_better else (truth - claim)
+        covered = ((low <= truth) & (truth <= high)).mean()
+        fpr_covered = ((fpr_low <= fpr) & (fpr <= fpr_high)).mean()
+        summaries.append((off.mean() / off.std(), covered, fpr_covered, fpr.mean()))
     bias, covered, fpr_covered, fpr = np.array(summaries).T
-    worst = bias[np.abs(bias).argmax()]
-    limit = METRICS[key].limit
     at_limit = ["", "", ""]
-    if limit is not None:
-        ratio = fpr / limit.value
+    if metric.limit is not None:
+        ratio = fpr / metric.limit.value
         at_limit = [f"{ratio.mean():.2f}", f"{ratio.max():.2f}", f"{fpr_covered.mean():.2f}"]
-    return line(
-        str(n_rows),
-        key,
-        str(len(names)),
-        f"{min(draws)} to {max(draws)}",
-        f"{bias.mean():+.2f}",
-        f"{worst:+.2f}",
-        f"{covered.mean():.3f}",
-        f"{covered.min():.2f}",
-        *at_limit,
+    sizes = [len(draws) for draws in by_population.values()]
+    worst = bias[np.abs(bias).argmax()]
+    return (
+        *(n_rows, key, len(sizes), f"{min(sizes)} to {max(sizes)}", f"{bias.mean():+.2f}"),
+        *(f"{worst:+.2f}", f"{covered.mean():.3f}", f"{covered.min():.2f}", *at_limit),
     )
 
 
-def main() -> None:
-    """Measure what is missing of the plan, and report."""
-    parser = option_parser(__doc__)
-    parser.add_argument("--label", default="now")
-    parser.add_argument("--results", type=Path, default=RECORD.path, help="another file")
-    parser.add_argument("--share", default="1/1", help="k/m: every m-th draw, from the k-th on")
-    parser.add_argument("--draws", type=float, default=1.0, help="of those planned, this part")
-    parser.add_argument("--sizes", type=int, nargs="*", default=list(DRAWS))
-    parser.add_argument("--populations", nargs="*", default=POPULATIONS)
-    args = parser.parse_args()
-    if not args.report:
-        measure_missing(replace(RECORD, path=args.results), planned(args), measured)
-    write_report(REPORT, lines(RECORD.rows()))
-
+RECORD = Record.beside(
+    __file__,
+    ("code", "commit", "population", "n", "seed", "metric", *_FIGURES),
+    "code, population, n, seed",
+)
+STUDY = Study(
+    [Part(RECORD, planned, measured)],
+    lines,
+    options={
+        "--label": {"default": "now"},
+        "--results": None,
+        "--share": {"default": "1/1", "help": "k/m: every m-th draw, from the k-th on"},
+        "--draws": {"type": float, "default": 1.0, "help": "of those planned, this part"},
+        "--sizes": {"type": int, "nargs": "*", "default": list(DRAWS)},
+        "--populations": {"nargs": "*", "default": POPULATIONS},
+    },
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -11,14 +11,13 @@ The line is fitted once, not 2,000 times: the bound holds for any line that has 
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
+from benchmarks.harness.runner import Part, Study, quiet
 from directrix import DirectClassifier
 from directrix.fitting.guarantee import Guarantee
 from directrix.metrics import RecallAtFPR
@@ -27,21 +26,16 @@ from directrix.metrics.curve import Curve
 SETS = ("magic04", "htru2", "default_credit")
 LIMITS = (0.01, 0.05)
 CONFIDENCE, RESAMPLES, DRAWN = 0.95, 2000, 3000
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("set", "limit", "resamples", "broken", "broken without", "mean rate", "without"),
-)
 
 
-def measured(name: str, limit: float) -> tuple[float, float, float, float]:
+def measured(name: str, limit: float) -> list[tuple[object, ...]]:
     """Return how often the limit is broken and the mean rate, with the guarantee and without."""
     X, y = load(name)
     rng = np.random.default_rng(0)
     order = rng.permutation(len(y))
     train, rest = order[: len(y) // 3], order[len(y) // 3 :]
     metric = RecallAtFPR(limit)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where nothing beats logistic regression
+    with quiet():
         line = DirectClassifier(metric, cv=3).fit(X[train], y[train])
     scores, positive = line.decision_function(X[rest]), y[rest]
     negatives = np.sort(scores[~positive])
@@ -55,25 +49,14 @@ def measured(name: str, limit: float) -> tuple[float, float, float, float]:
         )
         above = len(negatives) - np.searchsorted(negatives, thresholds, side="right")
         rates[number] = above / len(negatives)
-    broken = (rates > limit).mean(axis=0)
-    mean = rates.mean(axis=0)
-    return float(broken[0]), float(broken[1]), float(mean[0]), float(mean[1])
+    figures = (*(rates > limit).mean(axis=0), *rates.mean(axis=0))
+    return [(name, limit, RESAMPLES, *(f"{figure:.4f}" for figure in figures))]
 
 
-def main() -> None:
-    """Measure, print and track."""
-    rows = []
-    for name, limit in product(SETS, LIMITS):
-        rates = measured(name, limit)
-        rows.append((name, limit, RESAMPLES, *(f"{rate:.4f}" for rate in rates)))
-        print(
-            f"{name}, FPR at most {limit:g}: broken in {rates[0]:.4f} of {RESAMPLES} "
-            f"resamples, without a guarantee in {rates[1]:.4f}; mean rate {rates[2]:.4f} "
-            f"and {rates[3]:.4f}",
-            flush=True,
-        )
-    RECORD.write(rows)
-
+RECORD = Record.beside(
+    __file__, "set, limit, resamples, broken, broken without, mean rate, without", "set, limit"
+)
+STUDY = Study([Part(RECORD, lambda _: product(SETS, LIMITS), measured)])
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

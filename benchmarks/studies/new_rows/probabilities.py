@@ -3,8 +3,7 @@
 ``python -m benchmarks.studies.new_rows.probabilities`` draws 2,000 rows of five populations, three
 times, and measures the log-loss and the calibration error of probabilities on 60,000 new rows:
 those of `DirectClassifier` as they are, those of `CalibratedClassifierCV` around it, sigmoid and
-isotonic, and those of logistic regression. It writes ``probabilities.csv`` and
-``probabilities.md``.
+isotonic, and those of logistic regression.
 
 The calibration error is the root of the mean square of what probabilities are off by, in twenty
 bins of equal numbers of rows, less what chance alone would show.
@@ -12,9 +11,7 @@ bins of equal numbers of rows, less what chance alone would show.
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,19 +21,18 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import measure_missing, option_parser
+from benchmarks.harness.markdown import table
+from benchmarks.harness.record import Record, Row, commit, numbers, select
+from benchmarks.harness.runner import Part, Study
 from benchmarks.studies.new_rows.populations import POPULATIONS, draw
 from directrix import DirectClassifier
 from directrix._typing import AnyArray, FloatArray
 
 N, DRAWS, BINS = 2000, 3, 20
-REPORT = Path(__file__).with_suffix(".md")
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("commit", "population", "seed", "model", "log-loss", "calibration error"),
-    ("population", "seed"),
+RECORD = Record.beside(
+    __file__,
+    "commit, population, seed, model, log-loss, calibration error",
+    "population, seed",
 )
 
 
@@ -82,26 +78,16 @@ def lines(rows: list[Row]) -> list[str]:
         f"{N:,} rows, mean of {DRAWS} draws, on new rows (commit {rows[0]['commit']}): log-loss, "
         "and calibration error."
     )
-    text = ["# Calibration of probabilities", "", about, "", *header("model", *POPULATIONS)]
+    cells = []
     for key in competitors():
-        cells = []
-        for name in POPULATIONS:
-            draws = [row for row in rows if (row["population"], row["model"]) == (name, key)]
-            loss, error = (
-                np.mean([float(row[column]) for row in draws]) for column in RECORD.columns[4:]
-            )
-            cells.append(f"{loss:.4f}, {error:.4f}")
-        text.append(line(key, *cells))
-    return text
+        draws = (select(rows, population=name, model=key) for name in POPULATIONS)
+        means = ((numbers(of, column).mean() for column in RECORD.columns[4:]) for of in draws)
+        cells.append((key, *("{:.4f}, {:.4f}".format(*pair) for pair in means)))
+    columns = " | ".join(("model", *POPULATIONS))
+    return ["# Calibration of probabilities", "", about, *table(columns, cells)]
 
 
-def main() -> None:
-    """Measure what is missing, and report."""
-    if not option_parser(__doc__).parse_args().report:
-        warnings.simplefilter("ignore")  # where nothing beats logistic regression
-        measure_missing(RECORD, product(POPULATIONS, range(DRAWS)), measured)
-    write_report(REPORT, lines(RECORD.rows()))
-
+STUDY = Study([Part(RECORD, lambda _: product(POPULATIONS, range(DRAWS)), measured)], lines)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -2,41 +2,38 @@
 
 Rows are those of census_income, drawn with replacement; a little noise is added to its numbers, so
 that rows are not all copies. Test rows come from people that no training row comes from, without
-noise. Each fit runs in a process of its own. ``python -m benchmarks.studies.scale.cards FOLDER``
-writes the rows into a folder, measures what ``cards.csv`` does not have of this commit, and writes
-``cards.md``; ``--quick`` takes few rows and tracks nothing; ``--report`` writes the report only.
+noise. Each fit runs in a process of its own. ``python -m benchmarks.studies.scale.cards --folder
+FOLDER`` writes the rows into a folder and measures what ``cards.csv`` does not have of this commit;
+``--quick`` takes few rows and tracks nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+from sklearn.metrics import roc_auc_score
 
-from benchmarks.harness.markdown import header, line, write_report
-from benchmarks.harness.record import Record, commit
-from benchmarks.harness.tables import table_folder
-from benchmarks.studies.scale.card_fit import TARGET, TEST
+from benchmarks.harness.data import table_folder
+from benchmarks.harness.markdown import table
+from benchmarks.harness.record import Record, Row, commit
+from benchmarks.harness.runner import Part, Study, run_module
+from benchmarks.studies.scale.file_fit import Fit, measured_fit, on_spark, scan
+from directrix import ScorecardClassifier
+from directrix.metrics import RecallAtFPR
 
+TARGET, POSITIVE, TEST = "income", "50000+.", "test.parquet"
+RECALL = RecallAtFPR(0.05)
 FILES, PER_FILE, TEST_ROWS = 40, 500_000, 100_000
 #: Share of people whose rows are training rows, and noise in standard deviations.
 SHARE, NOISE = 0.8, 0.02
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    (
-        *("commit", "task", "rows", "AUC", "recall at FPR 5 %", "megabytes"),
-        *("times the bytes were read", "CPU us a row", "chosen"),
-    ),
-    key=("commit", "task", "rows"),
-)
-REPORT = Path(__file__).with_suffix(".md")
 #: Each task, and the number of files that it reads.
 PLAN = (
     ("bare scan", FILES),
@@ -50,64 +47,146 @@ PLAN = (
     ("card, Spark", 4),
     ("card, Spark", FILES),
 )
-QUICK = (("bare scan", 1), ("card from counts, Arrow", 1))
 
 
 def write(folder: Path, files: int = FILES, per_file: int = PER_FILE) -> None:
     """Write the files that are not there yet."""
-    table = parquet.read_table(table_folder() / "census_income.parquet")
-    order = np.random.default_rng(0).permutation(table.num_rows)
+    people = parquet.read_table(table_folder() / "census_income.parquet")
+    order = np.random.default_rng(0).permutation(people.num_rows)
     train, test = np.split(order, [int(SHARE * len(order))])
     for number in range(files):
         path = folder / f"part-{number:04d}.parquet"
         if not path.exists():
             rng = np.random.default_rng(1 + number)
-            rows = table.take(pa.array(rng.choice(train, per_file)))
+            rows = people.take(pa.array(rng.choice(train, per_file)))
             _replace(path, _with_noise(rows, rng))
     if not (folder / TEST).exists():
         rng = np.random.default_rng(0)
-        _replace(folder / TEST, _with_noise(table.take(pa.array(test[:TEST_ROWS])), rng, 0.0))
+        _replace(folder / TEST, _with_noise(people.take(pa.array(test[:TEST_ROWS])), rng, 0.0))
 
 
-def _replace(path: Path, table: Any) -> None:
+def _replace(path: Path, rows: Any) -> None:
     beside = path.with_suffix(".writing")
-    parquet.write_table(table, beside, compression="snappy")
+    parquet.write_table(rows, beside, compression="snappy")
     beside.rename(path)
 
 
-def _with_noise(table: Any, rng: np.random.Generator, noise: float = NOISE) -> Any:
+def _with_noise(rows: Any, rng: np.random.Generator, noise: float = NOISE) -> Any:
     """Return a table whose numbers are moved a little; zeros stay, they mean that there is none."""
     columns = []
-    for name in table.column_names:
-        column = table[name].combine_chunks()
+    for name in rows.column_names:
+        column = rows[name].combine_chunks()
         if name != TARGET and column.type in {pa.int64(), pa.float64(), pa.int32()}:
             values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
             moved = values + rng.normal(0.0, noise * np.nanstd(values), len(values))
             values = np.where(values == 0.0, values, np.round(moved, 1))
             column = pa.array(values, pa.float32(), from_pandas=True)
         columns.append(column)
-    return pa.table(columns, names=table.column_names)
+    return pa.table(columns, names=rows.column_names)
 
 
-def measure(task: str, folder: Path, files: int, per_file: int = PER_FILE) -> tuple[object, ...]:
-    """Run a task in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.studies.scale.card_fit", task]
-    command += [str(folder), str(files)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603 - our own
-    result = json.loads(done.stdout.splitlines()[-1])
-    rows = files * per_file
-    quality = [f"{result[name]:.4f}" if name in result else "" for name in ("AUC", "recall")]
-    cost = (
-        f"{result['megabytes']:.0f}",
-        f"{result['read']:.2f}",
-        f"{1e6 * result['cpu'] / rows:.2f}",
+# ── one fit, in a process of its own ──────────────────────────────────────────────────────────────
+
+
+def card(source: Any, *, refine: int = 1, **options: Any) -> Any:
+    """Fit a card in passes over a source."""
+    model = ScorecardClassifier("auc", **options)
+    return model.fit_source(source, target=TARGET, refine=refine, progress=False)
+
+
+def in_memory(files: list[str]) -> Any:
+    """Fit a card to rows in memory."""
+    rows = pa.concat_tables(map(parquet.read_table, files))
+    return ScorecardClassifier("auc").fit(
+        rows.drop_columns([TARGET]), np.array(rows[TARGET].to_pylist())
     )
-    return (commit(), task, rows, *quality, *cost, result.get("chosen", ""))
 
 
-def lines() -> list[str]:
+class Trees:
+    """LightGBM with its defaults and 300 trees; texts are its categories."""
+
+    classes_ = np.array([False, True])
+
+    def __init__(self, files: list[str]) -> None:
+        from lightgbm import LGBMClassifier  # noqa: PLC0415 - optional
+
+        frame = pa.concat_tables(map(parquet.read_table, files)).to_pandas()
+        self.levels = {
+            name: frame[name].astype("category").dtype
+            for name in frame.columns
+            if frame[name].dtype.kind not in "fi" and name != TARGET
+        }
+        self.model = LGBMClassifier(n_estimators=300, n_jobs=1, verbose=-1)
+        self.model.fit(self._frame(frame), frame[TARGET] == POSITIVE)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return log-odds."""
+        return self.model.predict(self._frame(X.to_pandas()), raw_score=True)
+
+    def _frame(self, frame: Any) -> Any:
+        return frame.drop(columns=[TARGET], errors="ignore").astype(self.levels)
+
+
+TASKS: dict[str, Fit] = {
+    "bare scan": scan,
+    "card, Arrow": card,
+    "card without correction, Arrow": lambda files: card(files, refine=0),
+    "card, up to 4 corrections, Arrow": lambda files: card(files, refine=4),
+    "card from counts, Arrow": lambda files: card(files, learn_from="counts"),
+    "card, Spark": lambda files: on_spark(files, card),
+    "card in memory": in_memory,
+    "LightGBM in memory": Trees,
+}
+
+
+def one(task: str, folder: str, count: int) -> dict[str, Any]:
+    """Return what a task takes in this process, and how well it does on the test rows."""
+    model, taken = measured_fit(TASKS[task], folder, "part-*.parquet", count)
+    if model is not None:
+        test = parquet.read_table(Path(folder) / TEST)
+        positive = np.array(test[TARGET].to_pylist()) == POSITIVE
+        scores = model.decision_function(test.drop_columns([TARGET]))
+        scores = scores if model.classes_[-1] in (POSITIVE, True) else -scores
+        taken["AUC"] = float(roc_auc_score(positive, scores))
+        taken["recall"] = float(RECALL.score(positive, scores))
+    return taken
+
+
+# ── the study ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def plan(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Write the rows; yield commit, task, rows and the folder."""
+    write(args.folder)
+    FOLDER.append(args.folder)
+    yield from ((commit(), task, files * PER_FILE) for task, files in PLAN)
+
+
+#: Where the rows are, once they are written.
+FOLDER: list[Path] = []
+
+
+def measure(code: str, task: str, rows: int, per_file: int = PER_FILE) -> list[tuple[object, ...]]:
+    """Run a task in a process of its own."""
+    arguments = (task, FOLDER[0], rows // per_file)
+    result = run_module("benchmarks.studies.scale.cards", "--one", *arguments)
+    quality = [f"{result[name]:.4f}" if name in result else "" for name in ("AUC", "recall")]
+    cost = (f"{result['megabytes']:.0f}", f"{result['read']:.2f}")
+    spent = f"{1e6 * result['cpu'] / rows:.2f}"
+    return [(code, task, rows, *quality, *cost, spent, result["chosen"])]
+
+
+def try_out(args: argparse.Namespace) -> None:
+    """Measure two tasks on few rows, and print."""
+    write(args.folder, 1, 20_000)
+    FOLDER.append(args.folder)
+    for task in ("bare scan", "card from counts, Arrow"):
+        print(*measure(commit(), task, 20_000, 20_000)[0], sep=" | ", flush=True)
+
+
+def lines(rows: list[Row]) -> list[str]:
     """Return the report on everything that was measured."""
-    text = [
+    return [
         "# Scorecards in three passes",
         "",
         "Rows of census_income, drawn with replacement, with noise in their numbers: 40 columns,",
@@ -115,31 +194,26 @@ def lines() -> list[str]:
         "trained for the AUC. CPU is that of a process and its children, all passes and the search",
         "on the sample included; memory on Spark is that of the driver's Python: workers read and",
         "count elsewhere.",
-        "",
-        *header(*RECORD.columns),
+        *table(" | ".join(RECORD.columns), (row.values() for row in rows)),
     ]
-    return [*text, *(line(*(row[name] for name in RECORD.columns)) for row in RECORD.rows())]
 
 
-def main() -> None:
-    """Measure what is missing, print and track."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--report", action="store_true")
-    options = parser.parse_args()
-    if options.quick:
-        write(options.folder, 1, 20_000)
-        for task, files in QUICK:
-            print(*measure(task, options.folder, files, 20_000), sep=" | ", flush=True)
-        return
-    if not options.report:
-        write(options.folder)
-        for task, files in PLAN:
-            if (commit(), task, str(files * PER_FILE)) not in RECORD.done():
-                RECORD.append([measure(task, options.folder, files)])
-    write_report(REPORT, lines())
-
+RECORD = Record.beside(
+    __file__,
+    "commit, task, rows, AUC, recall at FPR 5 %, megabytes, times the bytes were read, "
+    "CPU us a row, chosen",
+    "commit, task, rows",
+)
+STUDY = Study(
+    [Part(RECORD, plan, measure)],
+    lines,
+    quick="few rows, nothing is tracked",
+    options={"--folder": {"type": Path, "help": "of the rows"}},
+    try_out=try_out,
+)
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(one(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
+    else:
+        STUDY.main(__doc__)

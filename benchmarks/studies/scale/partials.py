@@ -5,60 +5,48 @@ are added by the code that workers and driver run, all levels of the tree in one
 eight distinct results is used again and again under different numbers, because making 10,000 would
 take most of the time; the hashes of sampled rows are moved, so that all rows are different.
 Every run is a process of its own. ``python -m benchmarks.studies.scale.partials`` measures what
-``partials.csv`` does not have of this commit, and writes ``partials.md``; ``--quick`` adds a few
-and tracks nothing; ``--report`` writes the report only.
+``partials.csv`` does not have of this commit; ``--quick`` adds a few and tracks nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, holds, line, write_report
-from benchmarks.harness.record import Record, commit
-from benchmarks.studies.scale.survey_job import peak
-from directrix.designs.sources import NumberSource
+from benchmarks.harness.markdown import holds, table
+from benchmarks.harness.record import Record, Row, commit, mean_of, select
+from benchmarks.harness.runner import Part, Study, peak_megabytes, run_module
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
 from directrix.engines.plan import Plan
-from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
+from directrix.engines.tasks import Summaries, Survey, Surveyed
+from directrix.frontier.compare import MOST_ROWS
 
 ROWS, FAN_IN, POOL = 10_000, 64, 8
-COUNTS, QUICK = (100, 1_000, 10_000), (20, 100)
+COUNTS = (100, 1_000, 10_000)
 MEASURED = ("kB of a part", "MB before", "MB at most", "CPU ms a part")
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"),
-    ("commit", "task", "parts", *MEASURED),
-    key=("commit", "task", "parts"),
-)
-REPORT = Path(__file__).with_suffix(".md")
+RECORD = Record.beside(__file__, ("commit", "task", "parts", *MEASURED), "commit, task, parts")
 #: Largest ratio of the memory for most parts to that for a tenth of them.
 ALLOWED = 1.10
 
 
-def tables(d: int, rows: int) -> Iterator[Any]:
-    """Yield arrays of one partition each; the last column is the label, 10 % of them positive."""
-    for seed in range(POOL):
-        rng = np.random.default_rng(seed)
-        yield np.column_stack([rng.normal(size=(rows, d)), rng.random(rows) < 0.1])
-
-
 def results(task: Any, d: int, folds: int, rows: int, count: int) -> list[Any]:
-    """Return the results of a task on a few partitions of many."""
+    """Return the results of a task on a few partitions of many; a tenth of the labels is 1."""
     plan = replace(Plan.of(target=d, fold=HashFolds(folds)), identified=True)
-    return [
-        task(plan, Partition(number, [table], count))
-        for number, table in enumerate(tables(d, rows))
-    ]
+    made = []
+    for number in range(POOL):
+        rng = np.random.default_rng(number)
+        table = np.column_stack([rng.normal(size=(rows, d)), rng.random(rows) < 0.1])
+        made.append(task(plan, Partition(number, [table], count)))
+    return made
 
 
 def summaries(count: int, rows: int) -> Callable[[int], bytes]:
@@ -111,47 +99,46 @@ def added(part_of: Callable[[int], bytes], count: int) -> Any:
 def one(task: str, count: int, rows: int) -> dict[str, object]:
     """Add parts in this process, and return what that took."""
     part_of = TASKS[task](count, rows)
-    size, before, start = len(part_of(0)), peak("self"), time.process_time()
+    size, before, start = len(part_of(0)), peak_megabytes(), time.process_time()
     added(part_of, count)
     spent = time.process_time() - start
     return {
         "kB of a part": round(size / 1e3),
         "MB before": round(before),
-        "MB at most": round(peak("self")),
+        "MB at most": round(peak_megabytes()),
         "CPU ms a part": f"{1e3 * spent / count:.1f}",
     }
 
 
-def measure(task: str, count: int, rows: int) -> tuple[object, ...]:
+def measure(code: str, task: str, count: int, rows: int = ROWS) -> list[tuple[object, ...]]:
     """Add parts in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.studies.scale.partials", "--one", task]
-    command += [str(count), str(rows)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603 - our own
-    result = json.loads(done.stdout.splitlines()[-1])
-    return (commit(), task, count, *(result[name] for name in MEASURED))
+    result = run_module("benchmarks.studies.scale.partials", "--one", task, count, rows)
+    return [(code, task, count, *(result[name] for name in MEASURED))]
 
 
-def lines() -> list[str]:
+def try_out(_: argparse.Namespace) -> None:
+    """Add a few small parts, and print."""
+    for task, count in product(TASKS, (20, 100)):
+        print(*measure(commit(), task, count, 500)[0], sep=" | ", flush=True)
+
+
+def lines(rows: list[Row]) -> list[str]:
     """Return the report on the commit that was measured last."""
-    rows = RECORD.rows()
-    last = [row for row in rows if row["commit"] == rows[-1]["commit"]]
+    code = rows[-1]["commit"]
+    last = select(rows, commit=code)
     text = [
         "# Adding the results of partitions",
         "",
-        f"Commit {rows[-1]['commit']}. Results of tasks on {ROWS:,} rows a partition, pickled and",
+        f"Commit {code}. Results of tasks on {ROWS:,} rows a partition, pickled and",
         "added by the tree of the engines in one process: moments of 200 features in ten folds,",
         "histograms of 33 candidates in five, and surveys of 50 features in five folds, each with",
-        f"the partition's share of a sample of {NumberSource.most_rows:,} rows of each class.",
-        "Memory is the largest size of the process, before and after; a pool of",
-        f"{POOL} results is used again.",
-        "",
-        *header("task", "parts", *MEASURED),
-        *(line(row["task"], row["parts"], *(row[name] for name in MEASURED)) for row in last),
+        f"the partition's share of a sample of {MOST_ROWS:,} rows of each class. Memory is the",
+        f"largest size of the process, before and after; a pool of {POOL} results is used again.",
+        *table(" | ".join(RECORD.columns[1:]), (list(row.values())[1:] for row in last)),
         "",
     ]
     for task in TASKS:
-        sizes = {int(row["parts"]): float(row["MB at most"]) for row in last if row["task"] == task}
-        few, many = (sizes[count] for count in COUNTS[1:])
+        few, many = (mean_of(select(last, task=task, parts=n), "MB at most") for n in COUNTS[1:])
         text.append(
             f"- {task}: memory for {COUNTS[2]:,} parts within 10 % of that for {COUNTS[1]:,} "
             f"(ratio {many / few:.2f}): {holds(many / few <= ALLOWED)}."
@@ -159,29 +146,15 @@ def lines() -> list[str]:
     return text
 
 
-def main() -> None:
-    """Measure what is missing, and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--report", action="store_true")
-    parser.add_argument("--one", nargs=3, metavar=("TASK", "PARTS", "ROWS"))
-    args = parser.parse_args()
-    if args.one:
-        task, count, rows = args.one
-        print(json.dumps(one(task, int(count), int(rows))))
-        return
-    if args.quick:
-        for task in TASKS:
-            for count in QUICK:
-                print(*measure(task, count, 500), sep=" | ", flush=True)
-        return
-    RECORD.repair()
-    for task in () if args.report else TASKS:
-        for count in COUNTS:
-            if (commit(), task, str(count)) not in RECORD.done():
-                RECORD.append([measure(task, count, ROWS)])
-    write_report(REPORT, lines())
-
+STUDY = Study(
+    [Part(RECORD, lambda _: ((commit(), *key) for key in product(TASKS, COUNTS)), measure)],
+    lines,
+    quick="few and small parts, nothing is tracked",
+    try_out=try_out,
+)
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(one(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))
+    else:
+        STUDY.main(__doc__)

@@ -10,21 +10,101 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.studies.scale.standalone import HOST, executors
-from directrix.designs.sources import NumberSource
+from benchmarks.harness.runner import peak_megabytes
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.plan import Plan
 from directrix.engines.tasks import Survey, Surveyed
+
+HOST = "127.0.0.1"
+#: Seconds to wait for a process to start, on a machine that does other things.
+PATIENCE = 300.0
+
+
+@contextmanager
+def running_cluster(folder: Path, n_workers: int = 2, memory: str = "1g") -> Iterator[str]:
+    """Start a cluster that keeps its files in a folder; give its address, and stop it afterwards.
+
+    ``memory`` is that of the executors of a worker.
+    """
+    with socket.socket() as server:
+        server.bind((HOST, 0))
+        port = server.getsockname()[1]
+    url = f"spark://{HOST}:{port}"
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        master = ("master.Master", "--port", str(port), "--webui-port", "0")
+        processes.append(_started(folder, "master", "New state: ALIVE", *master))
+        for number in range(n_workers):
+            worker = ("worker.Worker", "--cores", "1", "--memory", memory, "--webui-port", "0", url)
+            name = f"worker-{number}"
+            processes.append(_started(folder, name, "Successfully registered", *worker))
+        yield url
+    finally:
+        for process in reversed(processes):
+            if process.poll() is None:  # with the executors that it started
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
+
+
+def executors(folder: Path) -> list[int]:
+    """Return the process ids of the executors of a cluster, by the folder it keeps its files in."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().decode(errors="replace")
+            works_in = str((process / "cwd").readlink())
+        except OSError:  # it has ended
+            continue
+        if "CoarseGrainedExecutorBackend" in command and works_in.startswith(str(folder)):
+            found.append(int(process.name))
+    return sorted(found)
+
+
+def _started(folder: Path, name: str, ready: str, kind: str, *arguments: str) -> subprocess.Popen:
+    """Start a process of the cluster, in a process group of its own, and wait until it is ready."""
+    import pyspark  # noqa: PLC0415 - optional
+
+    program = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
+    settings = {
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -Dspark.master.rest.enabled=false",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_LOCAL_DIRS": str(folder),
+        "SPARK_LOCAL_IP": HOST,
+        "SPARK_WORKER_DIR": str(folder),
+    }
+    log = folder / f"{name}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - a program of Spark
+            [program, f"org.apache.spark.deploy.{kind}", "--host", HOST, *arguments],
+            cwd=folder,
+            env={**os.environ, **settings},
+            start_new_session=True,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    until = time.monotonic() + PATIENCE
+    while ready not in log.read_text(encoding="utf-8", errors="replace"):
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            msg = f"{name} did not start: see {log}"
+            raise RuntimeError(msg)
+        time.sleep(0.1)
+    return process
+
 
 ROWS, COLUMNS, FOLDS = 10_000, 50, 5
 #: Settings of the session; all others, ``spark.driver.maxResultSize`` too, are the defaults.
@@ -53,14 +133,7 @@ DELAY = 60.0
 
 @dataclass(frozen=True)
 class Late:
-    """A task whose first attempt at one partition is late, so that Spark runs it twice.
-
-    Parameters
-    ----------
-    task : callable
-    number : int
-        Number of the partition.
-    """
+    """A task whose first attempt at the partition of a number is late: Spark runs it twice."""
 
     task: Any
     number: int
@@ -108,14 +181,7 @@ def digest(surveyed: Surveyed) -> str:
 
 
 class Executioner(threading.Thread):
-    """Kills an executor when the first level of the tree has added some groups.
-
-    Parameters
-    ----------
-    session : SparkSession
-    folder : Path
-        Of the cluster.
-    """
+    """Kills an executor of the cluster when the first level of the tree has added some groups."""
 
     def __init__(self, session: Any, folder: Path) -> None:
         super().__init__(daemon=True)
@@ -134,13 +200,6 @@ class Executioner(threading.Thread):
                     self.killed_after = f"{stage.numCompletedTasks} of {stage.numTasks} groups"
                     return
             time.sleep(0.02)
-
-
-def peak(pid: int | str) -> float:
-    """Return the largest size that a process has had, in MB."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    largest = re.search(r"VmHWM:\s*(\d+) kB", status)
-    return int(largest[1]) / 1024 if largest else float("nan")
 
 
 def heap(session: Any) -> tuple[float, float]:
@@ -200,7 +259,7 @@ def main() -> None:
     )
     seconds = time.monotonic() - start
     jvm = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
-    python_peak, jvm_peak = peak("self"), peak(jvm)
+    python_peak, jvm_peak = peak_megabytes(), peak_megabytes(jvm)
     largest, live = heap(session)
     assert surveyed.sample is not None
     result = {
@@ -213,7 +272,7 @@ def main() -> None:
         "both MB": round(python_peak + jvm_peak),
         "heap peak MB": round(largest),
         "heap live MB": round(live),
-        "failed tasks": failed(session),
+        "tasks run again": failed(session),
         "speculative tasks": speculated(session),
         "executor killed after": executioner.killed_after,
         "digest": digest(surveyed),

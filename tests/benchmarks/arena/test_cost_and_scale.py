@@ -2,11 +2,10 @@ import pytest
 
 pytest.importorskip("pandas")
 
-from benchmarks.arena.cost_and_scale import whole_sets
-from benchmarks.arena.everything import CARD, DIRECT, ONE_HOT, TREES, Everything
+from benchmarks.arena.evidence import CARD, DIRECT, ONE_HOT, TREES, Everything, whole_sets
 from benchmarks.arena.protocol import METRICS
 from benchmarks.arena.results import Score, record_of
-from benchmarks.rivals.on_tables import LINE
+from benchmarks.rivals.tables import LINE
 
 
 def _cells(row):

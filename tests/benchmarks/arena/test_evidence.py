@@ -4,7 +4,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks.arena import evidence
-from benchmarks.arena.everything import (
+from benchmarks.arena.evidence import (
     CARD,
     DIRECT,
     LOGISTIC,
@@ -12,12 +12,14 @@ from benchmarks.arena.everything import (
     TABLES,
     TREES,
     Everything,
+    expectations,
+    groups,
+    losses,
 )
-from benchmarks.arena.evidence import expectations, groups, losses
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Score, record_of
-from benchmarks.rivals import TUNED
-from benchmarks.rivals.on_tables import EBM, LINE
+from benchmarks.rivals.lines import TUNED
+from benchmarks.rivals.tables import EBM, LINE
 
 RIVALS = {"prior": 0.3, TUNED: 0.5, DIRECT: 0.6, CARD: 0.7, TREES: 0.8}
 

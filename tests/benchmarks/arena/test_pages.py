@@ -3,12 +3,17 @@
 import pytest
 
 from benchmarks.arena import evidence, pages
-from benchmarks.arena.blocks import BLOCKS
-from benchmarks.arena.everything import Everything
+from benchmarks.arena.evidence import Everything
+from benchmarks.arena.pages import BLOCKS
 
 
 def test_the_page_says_what_was_measured():
     assert evidence.PAGE.read_text(encoding="utf-8") == evidence.text(Everything())
+
+
+def test_pictures_are_written_over_those_that_pages_show():
+    assert pages.PICTURE.is_file()
+    assert evidence.PICTURE.is_file()
 
 
 def test_every_report_that_the_page_links_to_exists():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.arena.pooled import ClosedShare, Gain, critical_difference, holm, signed_rank_p
+from benchmarks.arena.results import ClosedShare, Gain, critical_difference, holm, signed_rank_p
 
 
 class TestSignedRanks:

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.arena.rank_diagram import draw_ranks, groups_within
+from benchmarks.arena.pictures import draw_ranks, groups_within
 
 
 def test_bars_join_ranks_within_the_critical_difference_and_none_is_inside_another():

@@ -1,7 +1,7 @@
 from benchmarks.arena import report
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Arena, LargeArena, Score, record_of
-from benchmarks.rivals import REFERENCES, TUNED
+from benchmarks.rivals.lines import REFERENCES, TUNED
 
 
 def test_a_line_that_was_hardly_measured_does_not_hide_what_trees_win(tmp_path):

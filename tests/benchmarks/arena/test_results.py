@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.arena.protocol import METRICS
 from benchmarks.arena.results import MEASURED, Arena, Score, Verdict, record_of
-from benchmarks.rivals import TUNED
+from benchmarks.rivals.lines import TUNED
 
 
 def test_scores_are_read_as_they_were_written():

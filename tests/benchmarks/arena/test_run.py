@@ -10,7 +10,7 @@ from benchmarks.arena.protocol import FOLDS, METRICS, QUICK, Task, split
 from benchmarks.arena.results import drift
 from benchmarks.arena.run import measured
 from benchmarks.harness.data import folder
-from benchmarks.rivals import TUNED
+from benchmarks.rivals.lines import TUNED
 
 FAST = ["moment", "beta-bernoulli", "prior", "Fisher", "LDA, shrunk", "logistic", TUNED]
 

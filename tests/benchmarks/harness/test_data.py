@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.harness import data
-from benchmarks.harness.sets import PUBLIC_SETS, PublicSet
+from benchmarks.harness.data import PUBLIC_SETS, PublicSet
 
 SHARED = Path(os.environ.get("DIRECTRIX_DATA") or data.BESIDE)
 MANIFEST = Path(data.__file__).with_name("MANIFEST.md")
@@ -142,7 +142,7 @@ def test_published_checksum_is_asked_of_the_first_download(site, known, download
     known(site.publish(checksum=digest))
     assert is_tiny(data.load("tiny"))
     known(site.publish("other.bz2", checksum=digest[::-1]))
-    with pytest.raises(ValueError, match=r"but benchmarks/harness/sets\.py says"):
+    with pytest.raises(ValueError, match=r"but benchmarks/harness/data\.py says"):
         data.load("tiny")
     assert standing(downloads) == ["tiny.bz2", "tiny.bz2.sha256"]
 
@@ -181,7 +181,7 @@ def test_transfer_that_always_breaks_leaves_nothing(site, known, downloads):
 def test_what_is_not_the_set_is_refused_and_not_kept(site, known, downloads, wrong, said):
     known(site.publish(**wrong))
     for _ in range(2):  # what was parsed the first time is no excuse
-        with pytest.raises(ValueError, match=f"{said}.*correct benchmarks/harness/sets.py"):
+        with pytest.raises(ValueError, match=f"{said}.*correct benchmarks/harness/data.py"):
             data.load("tiny")
         assert standing(downloads) == []
 

@@ -6,13 +6,13 @@ pytest.importorskip("pyarrow")
 
 import pandas as pd
 
-from benchmarks.harness import tables
-from benchmarks.harness.tables import TABLES, load_table
+from benchmarks.harness import data
+from benchmarks.harness.data import TABLES, load_table, table_folder
 
 
 def folder_exists():
     try:
-        tables.table_folder()
+        table_folder()
     except FileNotFoundError:
         return False
     return True
@@ -45,7 +45,7 @@ def test_a_label_that_no_row_has_is_an_error(written):
 
 def test_without_the_folder_the_error_says_where_it_should_be(tmp_path, monkeypatch):
     monkeypatch.setenv("DIRECTRIX_DATA", str(tmp_path))
-    monkeypatch.setattr(tables, "folder", lambda: tmp_path / "absent" / "data")
+    monkeypatch.setattr(data, "folder", lambda: tmp_path / "absent" / "data")
     with pytest.raises(FileNotFoundError, match=r"NAME\.parquet beside the folder"):
         load_table("bank_marketing")
 
@@ -69,4 +69,4 @@ def test_tables_are_as_published(name):
 
 @pytest.mark.skipif(not folder_exists(), reason="needs the tables")
 def test_every_table_has_a_file():
-    assert all((tables.table_folder() / f"{name}.parquet").is_file() for name in TABLES)
+    assert all((table_folder() / f"{name}.parquet").is_file() for name in TABLES)

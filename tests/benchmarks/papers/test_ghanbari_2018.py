@@ -5,16 +5,16 @@ import pytest
 
 from benchmarks.harness.data import Split
 from benchmarks.papers import ghanbari_2018
-from benchmarks.papers.ghanbari_2018 import config, report
+from benchmarks.papers.ghanbari_2018 import methods, report
 from benchmarks.papers.ghanbari_2018.methods import METRICS, outcomes_of
-from benchmarks.papers.ghanbari_2018.results import Fold, Results, read
+from benchmarks.papers.ghanbari_2018.report import Fold, Results, read
 from directrix import MomentClassifier
 from directrix.frontier import Frontier
 
 
 def first_split(name):
     try:
-        return config.split_of(name, 0, 0)[0]
+        return methods.split_of(name, 0, 0)[0]
     except FileNotFoundError as error:
         pytest.skip(str(error))
 
@@ -22,7 +22,7 @@ def first_split(name):
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_fold_measured_again_is_as_tracked(metric):
     split = first_split("vowel")
-    again = outcomes_of(metric, split, config.seed_of("vowel", 0, 0))
+    again = outcomes_of(metric, split, methods.seed_of("vowel", 0, 0))
     tracked = read()[Fold(metric, "vowel", 0, 0)]
     assert again.keys() == tracked.keys()
     # Rounding of another BLAS may turn one row, and some pairs.
@@ -44,8 +44,8 @@ def test_only_lines_with_an_intercept_part_classes_on_one_side_of_zero():
 
 
 def test_artificial_moments_have_the_papers_best_area():
-    recipe = config.Recipe(20, 0.3, 0.05, 1)
-    split, exact = config.drawn(recipe, np.random.default_rng(1))
+    recipe = methods.Recipe(20, 0.3, 0.05, 1)
+    split, exact = methods.drawn(recipe, np.random.default_rng(1))
     assert Frontier(exact, shrinkage=0.0).best("auc").risk == pytest.approx(1 - 0.9965, abs=1e-9)
     model = MomentClassifier("auc").fit(split.X, split.y)
     value = METRICS["AUC"].score(split.y_test, model.decision_function(split.X_test))
@@ -54,7 +54,7 @@ def test_artificial_moments_have_the_papers_best_area():
 
 def test_some_labels_of_training_rows_change_sides_and_none_of_test_rows():
     clean, swapped = (
-        config.drawn(config.Recipe(4, 0.4, share, 1), np.random.default_rng(2))[0]
+        methods.drawn(methods.Recipe(4, 0.4, share, 1), np.random.default_rng(2))[0]
         for share in (0.0, 0.1)
     )
     changed = clean.y != swapped.y
@@ -69,12 +69,12 @@ def test_the_tables_are_made_of_the_tracked_folds():
 
 
 def test_printed_numbers_are_those_of_the_paper():
-    printed = config.expected()
+    printed = methods.expected()
     assert printed["accuracy", "fourclass", "moments"] == (0.8782, 0.0162, 0.02)
     assert printed["AUC", "mnist", "surrogate"] == (0.9933, 0.0009, 28410.2393)
     assert printed["accuracy", "data9", "LDA"][:2] == (0.8371, 0.0149)
     assert np.isnan(printed["accuracy", "data9", "LDA"].seconds)  # Table 11 has no times
-    assert {name for _, name, _ in printed} >= config.REAL.keys() | config.ARTIFICIAL.keys()
+    assert {name for _, name, _ in printed} >= methods.REAL.keys() | methods.ARTIFICIAL.keys()
 
 
 def test_every_claim_of_the_abstract_has_a_verdict():

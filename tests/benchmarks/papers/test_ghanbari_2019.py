@@ -6,13 +6,21 @@ import pytest
 
 from benchmarks.harness.data import folder
 from benchmarks.papers import ghanbari_2019
-from benchmarks.papers.ghanbari_2018.config import expected as printed_in_2018
+from benchmarks.papers.ghanbari_2018.methods import expected as printed_in_2018
 from benchmarks.papers.ghanbari_2019 import cost_of_rows, report, second_order
-from benchmarks.papers.ghanbari_2019.config import ARTIFICIAL, EXPECTED, Printed, expected
-from benchmarks.papers.ghanbari_2019.plan import LEFT_OUT, REPEATS, Unit, planned
+from benchmarks.papers.ghanbari_2019.config import (
+    ARTIFICIAL,
+    EXPECTED,
+    LEFT_OUT,
+    REPEATS,
+    Printed,
+    Unit,
+    expected,
+    planned,
+)
+from benchmarks.papers.ghanbari_2019.report import least_deviation, possible
 from benchmarks.papers.ghanbari_2019.results import BASE, RECORD, Paper, Results, read
 from benchmarks.papers.ghanbari_2019.run import measured
-from benchmarks.papers.ghanbari_2019.segment import least_deviation, possible
 from benchmarks.studies import descents
 
 #: What another BLAS may change: a row or two, and as much of the ranking.

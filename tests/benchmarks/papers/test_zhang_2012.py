@@ -9,22 +9,20 @@ from scipy import sparse
 
 from benchmarks.harness.data import Rows
 from benchmarks.papers.claims import claim_table
-from benchmarks.papers.zhang_2012 import claims, figures, trajectories, verdicts
-from benchmarks.papers.zhang_2012.config import (
+from benchmarks.papers.zhang_2012 import claims, figures, trajectories
+from benchmarks.papers.zhang_2012.methods import Objectives, solve
+from benchmarks.papers.zhang_2012.results import (
     LOSSES,
     METHODS_OF_FIGURES,
     SETS_OF_FIGURES,
     UNIT,
-    parts_of_figure,
-)
-from benchmarks.papers.zhang_2012.methods import Objectives, solve
-from benchmarks.papers.zhang_2012.results import (
     Curves,
     Point,
     Problem,
     Run,
     Task,
     Trajectory,
+    parts_of_figure,
     read_choices,
     read_figures,
     read_trajectories,
@@ -166,13 +164,13 @@ def test_claims_of_known_curves():
         )
         for ridge, count in ((1e-3, 10), (1e-5, 60))
     }
-    words = [claim.verdict for claim in verdicts.judged([*fixed.values()], fixed)]
+    words = [claim.verdict for claim in figures.judged([*fixed.values()], fixed)]
     assert words == ["holds"] * 5
     for curves in fixed.values():
         curves["bmrm"] = [Point(4, 2.0, 0.1, 0.9)]
     fixed[Problem("a9a", "auc", 1e-5)]["nesterov 100"] = [Point(110, 110.0, 0.1, 0.8)]
     fixed[Problem("a9a", "auc", 1e-5)]["bmrm"] = [Point(500, 2.0, 0.1, 0.9)]
-    words = [claim.verdict for claim in verdicts.judged([*fixed.values()], fixed)]
+    words = [claim.verdict for claim in figures.judged([*fixed.values()], fixed)]
     assert words == ["does not hold"] * 5
 
 
@@ -186,7 +184,7 @@ def test_every_claim_has_a_verdict_and_a_figure():
 
 def test_the_page_on_the_paper_has_the_verdicts_of_the_tracked_runs():
     text = (DOCS / "theory" / "smoothing.md").read_text(encoding="utf-8")
-    assert "\n".join(claim_table(verdicts.claims())) in text
+    assert "\n".join(claim_table(figures.claims())) in text
 
 
 def test_the_page_of_losses_has_the_verdicts_of_the_tracked_runs():

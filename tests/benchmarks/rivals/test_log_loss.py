@@ -3,7 +3,7 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from benchmarks.rivals.log_loss import LEAST, LogLoss
+from benchmarks.rivals.base import LEAST, LogLoss
 
 
 def test_it_is_that_of_the_probabilities():

@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.arena.protocol import METRICS
 from benchmarks.harness.data import Rows
-from benchmarks.rivals import RIVALS
+from benchmarks.rivals.lines import RIVALS
 from directrix.metrics import AUC, Error
 
 

@@ -6,16 +6,15 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from benchmarks.harness.data import Rows
-from benchmarks.rivals.log_loss import LogLoss
-from benchmarks.rivals.on_tables import SLOW, TABLE_RIVALS
-from benchmarks.rivals.path_logistic import PathLogistic
-from benchmarks.rivals.table_rival import (
+from benchmarks.rivals.base import (
+    LogLoss,
     LogOdds,
     TableRival,
     text_columns,
     with_categories,
     with_plain_texts,
 )
+from benchmarks.rivals.tables import SLOW, TABLE_RIVALS, PathLogistic
 from directrix.metrics import AUC, Cost, FBeta
 
 METRICS = {"AUC": AUC(), "cost": Cost(fp=1, fn=20), "log-loss": LogLoss()}

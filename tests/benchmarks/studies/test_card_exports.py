@@ -7,8 +7,7 @@ import spark_cluster
 pytest.importorskip("psycopg")
 
 from benchmarks.studies.card_exports import compare
-from benchmarks.studies.card_exports.routes import ROUTES, by_classifier
-from benchmarks.studies.card_exports.samples import INTEGER, raw_rows
+from benchmarks.studies.card_exports.compare import INTEGER, ROUTES, by_classifier, raw_rows
 
 ROWS = 300
 LIBRARIES = {"PMML": "jpmml_evaluator", "ONNX": "onnxruntime"}

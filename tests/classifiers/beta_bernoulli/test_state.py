@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.state import Facts, StateError
+from directrix.classifiers.state import Facts
+from directrix.exceptions import StateError
 from directrix.losses import Logistic
 
 RNG = np.random.default_rng(2)

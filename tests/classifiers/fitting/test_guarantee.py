@@ -4,10 +4,10 @@ import pytest
 from scipy.stats import binom
 
 from directrix import DirectClassifier
+from directrix.exceptions import OutOfReachError
 from directrix.fitting.guarantee import (
     GridPoint,
     Guarantee,
-    OutOfReachError,
     limit_of,
     most_above,
     precision_grid,

@@ -25,12 +25,12 @@ from directrix.exceptions import OneClassPredictedWarning
 from directrix.fitting.solvers import SOLVERS
 from directrix.fitting.standardization import Standardization
 from directrix.frontier import Frontier
-from directrix.frontier.row_frontier import stop_after
 from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
 from directrix.metrics import AUC, BalancedError, Error, RecallAtFPR
 from directrix.metrics.table import TABLE
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
+from directrix.solve.lbfgs import stop_after
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 

@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from directrix import MomentClassifier
-from directrix.engines.sql_dialects import SqlNameError
+from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
 
 #: Of the score, relative to it where it is greater than one; of the probability.

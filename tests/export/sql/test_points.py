@@ -12,8 +12,7 @@ import duckdb
 import pyarrow as pa
 import sqlglot
 
-from benchmarks.studies.card_exports.compare import difference
-from benchmarks.studies.card_exports.samples import CARDS, raw_rows
+from benchmarks.studies.card_exports.compare import CARDS, difference, raw_rows
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers.labels import class_names
 from directrix.classifiers.scoring import ScoringFormula

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.record import Record, parse
+from benchmarks.harness.runner import quiet
 from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
 
@@ -54,8 +54,7 @@ METHODS = (*list(LOCAL_CLASSIFIERS)[:3], SQUEEZED, *list(LOCAL_CLASSIFIERS)[3:])
 
 def local_probabilities(X: FloatArray, y: AnyArray, X_test: FloatArray) -> dict[str, FloatArray]:
     """Train all on the same faces; return p(Y = 1 | X) of each test face, by method."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # solvers that stop early
+    with quiet():
         probabilities = {
             method: clone(classifier).fit(X, y).predict_proba(X_test)[:, 1]
             for method, classifier in LOCAL_CLASSIFIERS.items()

@@ -6,12 +6,12 @@ similarities and classifiers alike, and because it asks for fewer libraries than
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
 
 import numpy as np
 from scipy.stats import norm
 
+from benchmarks.harness.runner import quiet
 from benchmarks.papers.hasan_pal_2015.joint_inference.documents import (
     SIMILARITY_OF_ONE,
     SIMILARITY_OF_TWO,
@@ -19,8 +19,7 @@ from benchmarks.papers.hasan_pal_2015.joint_inference.documents import (
 )
 from directrix._typing import FloatArray
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # as an error its import's warning ends the interpreter
+with quiet():
     import pyagrum
 
 #: Probability that two faces of different images, neither of them the person, are one companion.
@@ -38,10 +37,6 @@ class Network:
     and says that at most one face of the image is; D says that two faces of different images are
     one person, and its evidence is the density of their similarity. The local probabilities
     p(Y | X) are evidence as well, so that one network serves many classifiers.
-
-    Parameters
-    ----------
-    page : Page
     """
 
     def __init__(self, page: Page) -> None:
@@ -68,10 +63,7 @@ class Network:
     def posterior(self, local: FloatArray) -> FloatArray:
         """Return the probability of each face to be the person, given the whole page.
 
-        Parameters
-        ----------
-        local : array of float
-            The same, given its own features only: p(Y = 1 | X).
+        ``local``: the same, given its own features only: p(Y = 1 | X).
         """
         local = np.clip(local, _LEAST, 1.0 - _LEAST)
         for label, p in zip(self._labels, local.tolist(), strict=True):

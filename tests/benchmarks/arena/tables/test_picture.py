@@ -1,7 +1,7 @@
 import pytest
 
-from benchmarks.arena.tables.picture import picture
-from benchmarks.arena.tables.results import TableArena
+from benchmarks.arena.pictures import picture
+from benchmarks.arena.tables.protocol import TableArena
 
 
 def test_the_picture_has_all_tables_and_three_models():

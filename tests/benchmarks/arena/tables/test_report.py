@@ -5,10 +5,9 @@ pytest.importorskip("pandas")
 
 from benchmarks.arena.results import Score
 from benchmarks.arena.tables import report
-from benchmarks.arena.tables.protocol import METRICS
-from benchmarks.arena.tables.results import MEASURED, LargeTableArena, TableArena
+from benchmarks.arena.tables.protocol import MEASURED, METRICS, LargeTableArena, TableArena
 from benchmarks.harness.record import Record
-from benchmarks.rivals.on_tables import BOOSTING, EBM, LINE
+from benchmarks.rivals.tables import BOOSTING, EBM, LINE
 
 OURS = "scorecard, rows"
 

@@ -4,8 +4,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks.arena.results import Score
-from benchmarks.arena.tables.protocol import METRICS
-from benchmarks.arena.tables.results import MEASURED, TableArena
+from benchmarks.arena.tables.protocol import MEASURED, METRICS, TableArena
 from benchmarks.harness.record import Record
 
 

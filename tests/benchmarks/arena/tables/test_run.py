@@ -6,12 +6,12 @@ pytest.importorskip("tqdm", reason="the runner needs the group 'benchmarks'")
 
 import pandas as pd
 
-from benchmarks.arena.tables import measure, protocol, run
+from benchmarks.arena.tables import protocol, run
 from benchmarks.arena.tables.protocol import METRICS, Task, split
 from benchmarks.harness.data import Rows
 from benchmarks.harness.record import Record, commit
 from benchmarks.harness.runner import measure_missing
-from benchmarks.rivals.on_tables import LINE, TABLE_RIVALS
+from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def table(monkeypatch):
     X = pd.DataFrame({"number": rng.normal(size=150) + 2 * y, "text": np.where(y, "a", "b")})
     X.loc[::7, "number"] = np.nan
     monkeypatch.setattr(protocol, "frame_of", lambda *_, **__: Rows(X, y))
-    measure._fitted.cache_clear()
+    protocol._fitted.cache_clear()
     yield
-    measure._fitted.cache_clear()
+    protocol._fitted.cache_clear()
 
 
 @pytest.mark.usefixtures("table")
 def test_a_score_has_every_metric_of_the_test_rows():
-    score = measure.measured(Task("any", 0, 2), LINE)
+    score = protocol.measured(Task("any", 0, 2), LINE)
     train, test = split(Task("any", 0, 2))
     expected = TABLE_RIVALS[LINE].scores(train, test, METRICS)
     assert score.values == pytest.approx(
@@ -40,7 +40,7 @@ def test_a_score_has_every_metric_of_the_test_rows():
 
 @pytest.mark.usefixtures("table")
 def test_the_unit_of_cpu_time_is_that_of_the_line_on_the_same_fold():
-    score = measure.measured(Task("any", 0, 0), LINE)
+    score = protocol.measured(Task("any", 0, 0), LINE)
     assert score.cpu == 1.0
     assert score.cpu_seconds > 0
 

@@ -143,7 +143,7 @@ def test_scores_of_known_probabilities():
 
 def test_differences_are_paired_and_signed():
     pytest.importorskip("statsmodels", reason="statsmodels corrects for many tests")
-    from benchmarks.papers.hasan_pal_2015.joint_inference.report import Difference
+    from benchmarks.papers.hasan_pal_2015.joint_inference.run import Difference
 
     theirs = np.random.default_rng(0).normal(10.0, 3.0, 30)
     ours = theirs - np.linspace(0.1, 0.3, 30)  # far less than the seeds differ

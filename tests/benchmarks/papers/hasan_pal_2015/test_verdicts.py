@@ -8,11 +8,17 @@ from scipy.stats import chi2
 
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.hasan_pal_2015 import claims, kernel_tables
-from benchmarks.papers.hasan_pal_2015.methods import METHODS, PROTOCOLS, RECORD, measured, rows_of
+from benchmarks.papers.hasan_pal_2015.methods import (
+    METHODS,
+    PROTOCOLS,
+    RECORD,
+    SigmoidSearch,
+    measured,
+    rows_of,
+)
 from benchmarks.papers.hasan_pal_2015.noise import SETS
 from benchmarks.papers.hasan_pal_2015.report import lines
 from benchmarks.papers.hasan_pal_2015.results import Measured, Pair
-from benchmarks.papers.hasan_pal_2015.sigmoid_search import SigmoidSearch
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.beta_bernoulli.plateaus import even_score
 from directrix.losses import ZeroOne

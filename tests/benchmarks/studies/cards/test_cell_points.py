@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.studies.cards.cell_points import CellPoints, thermometer
+from benchmarks.studies.cards.integer_cards import CellPoints, thermometer
 from directrix import Binner
 from directrix.tables import LevelBins, NumberBins
 

@@ -5,7 +5,8 @@ pytest.importorskip("pandas")
 import numpy as np
 import pandas as pd
 
-from benchmarks.studies.cards.directions import (
+from benchmarks.studies.cards.folds import table_of
+from benchmarks.studies.cards.monotone_cards import (
     DEMANDS,
     DOWN,
     UP,
@@ -14,7 +15,6 @@ from benchmarks.studies.cards.directions import (
     signs,
     with_ranks,
 )
-from benchmarks.studies.cards.folds import table_of
 
 
 @pytest.mark.parametrize("name", DEMANDS)

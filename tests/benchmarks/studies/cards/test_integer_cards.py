@@ -10,7 +10,6 @@ import pandas as pd
 from benchmarks.harness.data import Rows
 from benchmarks.harness.record import Record
 from benchmarks.studies.cards import faster_risk, integer_cards
-from benchmarks.studies.cards.cell_points import CellPoints
 from benchmarks.studies.cards.integer_cards import (
     FASTER_RISK,
     INTEGER,
@@ -19,6 +18,7 @@ from benchmarks.studies.cards.integer_cards import (
     RECORD,
     ROUNDED,
     UNROUNDED,
+    CellPoints,
     Results,
     Scored,
 )
@@ -121,10 +121,8 @@ def test_a_task_fits_what_it_lacks_and_no_more(monkeypatch):
 
 
 @pytest.fixture
-def record(tmp_path, monkeypatch):
-    record = Record(tmp_path / "record.csv", RECORD.columns, RECORD.key)
-    monkeypatch.setattr(integer_cards, "RECORD", record)
-    return record
+def record(tmp_path):
+    return Record(tmp_path / "record.csv", RECORD.columns, RECORD.key)
 
 
 def test_loss_of_rounding_is_unrounded_less_whole_points_over_shared_folds(record):
@@ -142,7 +140,7 @@ def test_loss_of_rounding_is_unrounded_less_whole_points_over_shared_folds(recor
     results = Results(record.rows())
     mean, error, tables = results.difference("AUC", UNROUNDED, INTEGER)
     assert (mean, error, tables) == (pytest.approx(0.005), pytest.approx(0.005), 2)
-    text = "\n".join(integer_cards.lines())
+    text = "\n".join(integer_cards.lines(record.rows()))
     assert "0.0050 (standard error 0.0050) of AUC" in text
     assert "not met" in text
     assert results.of_table("AUC", "credit_data") == [0.80, 0.80, None, None, None]

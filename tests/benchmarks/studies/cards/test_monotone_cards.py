@@ -8,11 +8,17 @@ import pandas as pd
 from benchmarks.harness.data import Rows
 from benchmarks.harness.record import Record
 from benchmarks.rivals.base import Rival
-from benchmarks.rivals.explainable_boosting import ExplainableBoosting
-from benchmarks.rivals.lightgbm_trees import LightGBM
+from benchmarks.rivals.tables import ExplainableBoosting, LightGBM
 from benchmarks.studies.cards import monotone_cards
-from benchmarks.studies.cards.directions import DEMANDS, signs
-from benchmarks.studies.cards.monotone_cards import METHODS, RECORD, Method, Results, quality
+from benchmarks.studies.cards.monotone_cards import (
+    DEMANDS,
+    METHODS,
+    RECORD,
+    Method,
+    Results,
+    quality,
+    signs,
+)
 
 DIRECTIONS = {"delay": "increasing", "income": "decreasing", "grade": ["A", "B", "C"]}
 
@@ -72,10 +78,8 @@ def test_constraints_reach_the_library(make, library):
 
 
 @pytest.fixture
-def record(tmp_path, monkeypatch):
-    record = Record(tmp_path / "record.csv", RECORD.columns, RECORD.key)
-    monkeypatch.setattr(monotone_cards, "RECORD", record)
-    return record
+def record(tmp_path):
+    return Record(tmp_path / "record.csv", RECORD.columns, RECORD.key)
 
 
 def rows_of(name, fold, gain):
@@ -97,7 +101,7 @@ def test_price_is_the_mean_over_tables_not_over_folds(record):
     assert mean == pytest.approx(0.04)
     assert error == pytest.approx(0.06)
     assert results.ratio("EBM, monotone", "EBM") == 3.0
-    text = "\n".join(monotone_cards.lines())
+    text = "\n".join(monotone_cards.lines(record.rows()))
     assert "+0.0400 (0.0600)" in text
     assert "2.0 (50%)" in text
 
@@ -110,7 +114,7 @@ def test_folds_that_lack_a_method_are_left_out(record):
 
 def test_an_empty_record_says_so(record):
     assert not record.path.exists()
-    assert monotone_cards.lines()[-1] == "Nothing was measured yet."
+    assert monotone_cards.lines(record.rows())[-1] == "Nothing was measured yet."
 
 
 def test_quick_tables_are_among_those_with_demands():

@@ -5,8 +5,8 @@ pytest.importorskip("pandas")
 import numpy as np
 import pandas as pd
 
-from benchmarks.studies.cards import walks
-from benchmarks.studies.cards.walks import Walks
+from benchmarks.studies.cards import monotone_cards as walks
+from benchmarks.studies.cards.monotone_cards import Walks
 
 RANK = {"A": 0.0, "B": 1.0, "C": 2.0}
 DIRECTIONS = {"income": "decreasing", "delay": "increasing", "grade": ["A", "B", "C"]}

@@ -1,3 +1,5 @@
+from argparse import Namespace
+
 import numpy as np
 import pytest
 
@@ -62,20 +64,24 @@ def test_a_check_that_fails_is_counted(monkeypatch):
 
 
 def test_the_plan_has_as_many_days_and_sequences_as_promised():
-    tasks = list(checks.plan_days())
+    tasks = list(checks.plan_days(Namespace(quick=False)))
     assert len(tasks) == len(set(tasks))
     days: dict[tuple[str, str, int], int] = {}
     for _, name, model, n in tasks:
         days[name, model, n] = days.get((name, model, n), 0) + checks.SETTINGS[name].days
     assert all(days[key] >= 200 for key in days if key[0] in MAIN)
     assert {model for _, model, _ in days} == {MOMENT, CARD}
-    sequences = [task for task in checks.plan_drift() if task[1:] == (COLUMN, CARD, 500)]
+    sequences = [
+        task
+        for task in checks.plan_drift(Namespace(quick=False))
+        if task[1:] == (COLUMN, CARD, 500)
+    ]
     assert len(sequences) * checks.TOGETHER == checks.SEQUENCES[CARD]
 
 
 def test_the_report_marks_what_misses_a_goal(records):
     days, drift = records
-    assert checks.lines()[-1] == "Nothing was measured yet."
+    assert checks.lines([], [])[-1] == "Nothing was measured yet."
     times = 0.05, 1, 1, 20, "abc"
     days.append(
         [
@@ -88,7 +94,7 @@ def test_the_report_marks_what_misses_a_goal(records):
     drift.append(
         [(COLUMN, MOMENT, 500, 0, k, first, "abc") for k, first in enumerate((1, 2, "", ""))]
     )
-    text = "\n".join(checks.lines())
+    text = "\n".join(checks.lines(drift.rows(), days.rows()))
     assert "| 20 | 0 | **0.900 (0.100)** | 1.000 (0.000) | **0.100 (0.100)** | 0.100 |" in text
     assert "| 10 | **10** | **0.000** | **0.000** | 0.000 |" in text
     assert f"| {COLUMN} | {MOMENT} | 500 | 4 | 0.25 | **0.50** | 0.50 | not found |" in text

@@ -101,10 +101,9 @@ def test_rows_count_alarms_and_errors_by_group(monkeypatch, small):
     assert float(rows[0]["precision_error"]) == pytest.approx(expected, abs=1e-5)
 
 
-def test_methods_are_compared_on_days_that_all_have(tmp_path, monkeypatch):
+def test_methods_are_compared_on_days_that_all_have(tmp_path):
     record = Record(tmp_path / "record.csv", RECORD.columns, RECORD.key)
-    monkeypatch.setattr(rivals, "RECORD", record)
-    assert rivals.lines()[-1] == "Nothing was measured yet."
+    assert rivals.lines([])[-1] == "Nothing was measured yet."
     evidently = "Evidently, any column"
     for world, of, method, alarms in (
         (0, "ours", OURS[0], 1),
@@ -119,6 +118,6 @@ def test_methods_are_compared_on_days_that_all_have(tmp_path, monkeypatch):
                 for group in groups
             ]
         )
-    text = rivals.lines()
+    text = rivals.lines(record.rows())
     unchanged = [each for each in text if each.startswith(f"| {UNCHANGED} |")]
     assert unchanged == [f"| {UNCHANGED} | 1 / 10 | 3 / 10 |", f"| {UNCHANGED} | 6 / 20 |"]

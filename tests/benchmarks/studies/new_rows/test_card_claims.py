@@ -7,8 +7,14 @@ pytest.importorskip("pyarrow", reason="tables are read from Parquet files")
 
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.studies.new_rows.card_claims import best_value, lines
-from benchmarks.studies.new_rows.card_populations import VARIANTS, StraightLine, card, simulated
+from benchmarks.studies.new_rows.card_claims import (
+    VARIANTS,
+    StraightLine,
+    best_value,
+    card,
+    lines,
+    simulated,
+)
 from directrix import ScorecardClassifier
 from directrix.metrics import AUC, Cost
 

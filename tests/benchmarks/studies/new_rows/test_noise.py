@@ -1,12 +1,24 @@
 """The study of noise: its cells have no signal, and its figures are what they say."""
 
+from argparse import Namespace
+
 import numpy as np
 import pytest
 
 pytest.importorskip("pyarrow", reason="tables are read from Parquet files")
 
-from benchmarks.studies.new_rows.noise import lines, measured, planned, selected, summary
-from benchmarks.studies.new_rows.noise_cells import CELLS, METRICS, chance, grouped, numbers
+from benchmarks.studies.new_rows.noise import (
+    CELLS,
+    METRICS,
+    chance,
+    grouped,
+    lines,
+    measured,
+    normal_columns,
+    planned,
+    selected,
+    summary,
+)
 from directrix.metrics import AUC, RecallAtFPR
 
 
@@ -30,7 +42,7 @@ def test_cells_are_selected_by_the_beginning_of_their_names():
 
 
 def test_a_round_fits_every_cell_once():
-    plan = list(planned("now", ["a", "b"], range(100, 102)))
+    plan = list(planned(Namespace(label="now", cells="a,b", fits=2)))
     assert plan == [("now", cell, seed) for seed in (100, 101) for cell in "ab"]
 
 
@@ -42,7 +54,7 @@ def test_copies_of_a_row_are_a_group():
 
 
 def test_labels_have_a_fixed_share_and_know_nothing_of_the_rows():
-    sample = numbers(1_000, np.random.default_rng(0), 2)
+    sample = normal_columns(1_000, np.random.default_rng(0), 2)
     assert sample.y.sum() == 300
     assert np.abs(np.corrcoef(sample.X.T, sample.y)[-1, :2]).max() < 0.1
 

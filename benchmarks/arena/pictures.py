@@ -1,23 +1,23 @@
-"""Critical-difference diagrams: mean ranks on a line, bars over those that do not differ."""
+"""Pictures of the arenas: critical-difference diagrams, and three models on every table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.figure import BLACK, BLUE, GREY
+import numpy as np
+
+from benchmarks.arena.results import Arena
+from benchmarks.arena.tables.protocol import SETS
+from benchmarks.harness.figure import BLACK, BLUE, GREY, GRID, VERMILION, new_figure
+from benchmarks.rivals.tables import LINE
 
 _ROW = 0.9
 
 
 def groups_within(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]:
-    """Return the longest stretches of mean ranks that differ by less than the critical difference.
-
-    Parameters
-    ----------
-    ranks : sequence of float
-    critical : float
-    """
+    """Return the longest stretches of mean ranks that differ by less than a critical difference."""
     ordered = sorted(ranks)
     stretches = [
         (low, max(rank for rank in ordered if rank - low < critical))
@@ -34,19 +34,7 @@ def groups_within(ranks: Sequence[float], critical: float) -> list[tuple[float, 
 def draw_ranks(
     ax: Any, ranks: Mapping[str, float], critical: float, title: str, ours: Sequence[str] = ()
 ) -> None:
-    """Draw a diagram.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-    ranks : mapping of str to float
-        Mean rank of each competitor; 1 is best.
-    critical : float
-        Critical difference.
-    title : str
-    ours : sequence of str
-        Competitors that are drawn in colour.
-    """
+    """Draw the mean rank of each competitor, 1 the best; ``ours`` are drawn in colour."""
     names = sorted(ranks, key=lambda name: ranks[name])
     half = (len(names) + 1) // 2
     low, high = 1.0, float(len(names))
@@ -82,3 +70,38 @@ def draw_ranks(
     ax.set_ylim(-(top + _ROW * half), 2.2)
     ax.set_title(title, loc="left", fontsize=10)
     ax.axis("off")
+
+
+PICTURE = Path(__file__).parents[2] / "docs" / "_static" / "tables.png"
+OURS, TREES = "scorecard, rows", "LightGBM, tuned"
+SHOWN = "recall at FPR 5 %"
+
+
+def picture(arena: Arena) -> Any:
+    """Draw the recall of three models on each table, the best table first."""
+    models = {
+        LINE: ("logistic regression, one-hot", GREY, "s"),
+        TREES: ("gradient boosting (LightGBM, tuned)", VERMILION, "^"),
+        OURS: ("ScorecardClassifier", BLUE, "o"),
+    }
+    names = arena.measured(SETS["tables"], SHOWN, list(models))
+    means = arena.means(names, SHOWN, list(models))
+    order = np.argsort(means[:, -1])
+    figure = new_figure(7.6, 4.6)
+    ax = figure.add_subplot()
+    ax.hlines(
+        range(len(names)), means[order].min(axis=1), means[order].max(axis=1), color="#cccccc"
+    )
+    for column, (label, colour, marker) in enumerate(models.values()):
+        y = np.arange(len(names))
+        ax.plot(means[order, column], y, marker, color=colour, label=label, markersize=7)
+    ax.set_yticks(range(len(names)), [names[k] for k in order])
+    ax.set_xlabel("recall at 5 % false positives, mean over folds (more is better)")
+    ax.set_title("Twelve public tables, one operating point", loc="left", fontsize=12)
+    ax.grid(axis="x", **GRID)
+    ax.set_axisbelow(True)
+    ax.legend(loc="lower right", fontsize=9, frameon=False)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return figure
