@@ -8,7 +8,6 @@ from itertools import product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from directrix.classifiers.direct.fit import FALL
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -37,6 +36,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.designs.structure import StructureSearch
 from directrix.designs.trainers import RowTrainer
+from directrix.fitting.fit_rows import FTOL
 from directrix.fitting.progress import Clock
 from directrix.frontier.compare import design_without
 from directrix.metrics import Metric
@@ -327,7 +327,7 @@ class LikelihoodCard(Rival):
         binner = table.fitted_binner("auto")
         rows = table.keyed.training_rows(table.classes[1], 5)
         rows = rows._replace(X=table.to_cells(binner, rows.X))
-        trainer = RowTrainer(rows, FALL, Clock().is_over)
+        trainer = RowTrainer(rows, FTOL, Clock().is_over)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
         search = StructureSearch(kinds, rows, trainer)
         structure = search.run()

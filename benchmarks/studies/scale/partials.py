@@ -24,10 +24,11 @@ import numpy as np
 from benchmarks.harness.markdown import holds, table
 from benchmarks.harness.record import Record, Row, commit, mean_of, select
 from benchmarks.harness.runner import Part, Study, peak_megabytes, run_module
+from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
 from directrix.engines.plan import Plan
-from directrix.engines.tasks import Summaries, Survey, Surveyed
+from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
 from directrix.frontier.compare import MOST_ROWS
 
 ROWS, FAN_IN, POOL = 10_000, 64, 8
