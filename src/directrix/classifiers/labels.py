@@ -63,6 +63,11 @@ def _require_labels(missing: AnyArray) -> None:
 
 
 # ── The positive label: which of two labels a metric counts as positive, and a fit is to catch ────
+#
+# ``classes_`` is sorted and a score above zero predicts its last label, as scikit-learn expects,
+# whichever label is positive. Fits work with scores in favour of the positive label; where this
+# is the first of ``classes_``, the fitted scores change their sign at the end
+# (`FittedLine.sign_flipped`).
 
 
 def positive_label(positive: Any, classes: AnyArray) -> Any:

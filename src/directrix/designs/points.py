@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     Restate = Callable[[Card, int | None], Card]
 
 # ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
+#
+# A rounded card is made from a card and its training rows alone, so that it can be made without
+# each fold, and tested on it.
 
 #: Factors of the plain unit that are tried. In a larger one rare bins at the ends are cut off, and
 #: the others have finer points.

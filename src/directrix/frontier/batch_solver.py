@@ -179,6 +179,12 @@ def _signed(X: Any, order: IntArray, sign: FloatArray) -> Any:
 
 
 # ── Preconditioners: Fisher information matrices of logistic regressions ──────────────────────────
+#
+# The Hessians of the candidates of a fold resemble each other: up to a factor, which the solver
+# learns, all are covariances of rows with more weight on those near the line. So a problem takes
+# the information of the unweighted logistic regression that its chain of starts has passed last,
+# in its fold. Labels of held-out rows have no say in it: a preconditioner that folds shared would
+# let them decide into which minimum of a non-convex loss a descent falls.
 
 #: Features up to which every logistic regression has an information of its own; up to which a fold
 #: has one, that of a line of zeros; beyond that only its diagonal is taken.
@@ -334,6 +340,16 @@ def _factor(information: FloatArray | Split, ridge: float) -> AnyArray | Split:
 
 
 # ── Problems of pairwise losses, many at a time, with scores on a grid ────────────────────────────
+#
+# A pairwise loss is the mean of a kernel φ of the difference of every positive's score to every
+# negative's. Each score is shared between its two neighbours on a grid, in proportion to its
+# distance; the loss is then that of the weights p and q of the two classes on the nodes g,
+#
+# .. math:: L = \sum_{a, b} p_a\, q_b\, \varphi(g_a - g_b)
+#
+# one product with a matrix for all problems together, and no sort. That is the loss of a kernel
+# which is linear between nodes: exact enough to tell candidates apart. The final fit takes the
+# loss itself.
 
 #: Nodes of the grid, and nodes per unit of the score, in which the margin of a hinge is one. Under
 #: a weak ridge a bounded loss makes scores as wide as it may: the grid must be wide before it is
@@ -417,6 +433,13 @@ def _on_grid(node: AnyArray, position: AnyArray, weight: AnyArray, k: int) -> Fl
 
 
 # ── Problems of the logistic loss and of the robust loss, many at a time ──────────────────────────
+#
+# All are members of one family of losses of the margin z,
+#
+# .. math:: \phi(z) = -\log\big(a + (1 - 2a)\, \sigma(\gamma z)\big)
+#           = \log \frac{1 + e}{1 - a + a e}, \qquad e = \exp(-\gamma z)
+#
+# the logistic loss for a = 0 and the Beta-Bernoulli loss with equal plateaus otherwise.
 
 #: Exponents beyond this make no difference to a sum with one.
 _LARGEST_EXPONENT = 80.0

@@ -393,6 +393,25 @@ def _moments(X: Any, share: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 # ── A subspace that holds the family of lines of very many features, without a d × d matrix ───────
+#
+# The lines are the solutions w(θ) of
+#
+# .. math:: A(\theta)\, w = \delta, \qquad A(\theta) = \cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-
+#
+# with shrunk covariances that are known only by their products with vectors. A Galerkin method
+# solves them all in one subspace: V is an orthonormal basis of k vectors, u solves the k
+# equations :math:`V^\top A(\theta) V u = V^\top \delta`, and w = V u has the least error in the
+# norm of A(θ) of all vectors of the subspace. The subspace grows by residuals :math:`r = \delta -
+# A(\theta) V u` of the worst angles. For a single angle this is the method of conjugate
+# gradients, whose Krylov space is the same for every multiple of the identity in A, so for every
+# shrinkage (Frommer and Glässner 1998); for several angles it is a greedy reduced basis (Binev et
+# al. 2011).
+#
+# Shrinkage bounds the least eigenvalue of A(θ) from below by :math:`a = \cos\theta\, \rho_+
+# \ell_+ + \sin\theta\, \rho_- \ell_-`, where ℓ is the mean variance of a class and ρ its share,
+# and that bounds the error:
+#
+# .. math:: \frac{\|w - V u\|_A^2}{\|w\|_A^2} \le \frac{\|r\|^2}{a\, \delta^\top V u}
 
 #: Most directions of a basis. It takes 24 bytes for each feature and direction while it is made.
 MOST_DIRECTIONS = 64

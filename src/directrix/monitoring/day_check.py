@@ -23,6 +23,17 @@ if TYPE_CHECKING:
     from directrix.moments import ScoreHistogram
 
 # ── How much days differ beyond chance, how long such differences last, and what follows for t ────
+#
+# Rows of a day share what the day brings: weather, a campaign, a weekday. Reference days tell the
+# variance of such effects and, in their order, their autocorrelation :math:`\varphi` from one day
+# to the next. Of N reference days the mean has the variance
+#
+# .. math:: V = \frac{1}{N} \Bigl(1 + 2 \sum_{k=1}^{N-1} \bigl(1 - \tfrac{k}{N}\bigr) \varphi^k\Bigr)
+#
+# in units of that of one day. Days of the reference therefore differ from their mean by 1 − V,
+# and a later day by 1 + V: effects that last make the reference look steadier than later days
+# are. There are only about 1/V days that tell the variance, so that a test by it has an F
+# distribution.
 
 #: Fewest reference days that tell how much days differ.
 FEWEST_DAYS = 7
