@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from directrix.classifiers import OperatingPoint
     from directrix.moments import ScoreHistogram
 
-# ── How much days differ beyond chance, how long such differences last, and what follows for t ────
+# ── How much days differ beyond chance, and how long such differences last ────────────────────────
 #
 # Rows of a day share what the day brings: weather, a campaign, a weekday. Reference days tell the
 # variance of such effects and, in their order, their autocorrelation :math:`\varphi` from one day
 # to the next. Of N reference days the mean has the variance
 #
-# .. math:: V = \frac{1}{N} \Bigl(1 + 2 \sum_{k=1}^{N-1} \bigl(1 - \tfrac{k}{N}\bigr) \varphi^k\Bigr)
+# .. math:: V = \frac{1}{N} (1 + 2 \sum_{k=1}^{N-1} (1 - \tfrac{k}{N}) \varphi^k)
 #
 # in units of that of one day. Days of the reference therefore differ from their mean by 1 − V,
 # and a later day by 1 + V: effects that last make the reference look steadier than later days

@@ -191,7 +191,7 @@ def _text(value: Any) -> str:
     return value
 
 
-# ── Steps of a summary store: summaries that are added to a day and subtracted from it, as fil ────
+# ── Steps of a summary store: summaries added to a day and subtracted from it, as files ───────────
 
 #: Type of a summary by the format of its file, and the name of its stream.
 _TYPES: dict[str, tuple[type[Any], str]] = {

@@ -28,7 +28,7 @@ from directrix.files.atomic import atomic_file
 if TYPE_CHECKING:
     from directrix.moments import Moments
 
-# ── The command ``sql``: queries that summarise a table in a database, and reading their resul ────
+# ── The command ``sql``: queries that summarise a table in a database, and their results ──────────
 
 
 #: Spellings of Boolean labels in CSV.

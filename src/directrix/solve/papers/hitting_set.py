@@ -15,7 +15,7 @@ from directrix.solve.papers.vertex import MergedRows, merge_rows
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
-# ── Circuits: minimal sets of rows that no hyperplane classifies all correctly (simplex method ────
+# ── Circuits: minimal sets of rows that no hyperplane classifies all correctly, by the simplex ────
 
 _ZERO = 1e-9
 _PROHIBITIVE = 1e6  # cost of columns that must not be used
