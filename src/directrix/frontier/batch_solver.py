@@ -228,7 +228,7 @@ class Curvature:
     def preconditioner(
         self, anchors: Sequence[Anchor], ridge: FloatArray
     ) -> Callable[[FloatArray, IntArray], FloatArray]:
-        """Return a function from vectors and problems to inverse informations times vectors.
+        """Return a function from vectors and problems to inverse information times vectors.
 
         The problems have these anchors and ridges.
         """
