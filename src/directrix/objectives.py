@@ -30,9 +30,14 @@ class MomentObjective:
     The penalty does not regularise: R does not depend on the length of (w, b), and the penalty only
     fixes that length (Ghanbari, Li and Scheinberg 2019, §4).
 
-    moments: summary of two classes.
-    risk: the risk R.
-    penalty: λ; 0 for no penalty.
+    Parameters
+    ----------
+    moments : Moments
+        Summary of two classes.
+    risk : Risk
+        The risk R.
+    penalty : float
+        λ; 0 for no penalty.
     """
 
     moments: Moments
@@ -96,11 +101,18 @@ class DataObjective:
     where g are the partial derivatives of L with respect to the scores. The intercept is not
     penalised.
 
-    X (n, d): features.
-    positive (n,): whether each row is of the positive class.
-    weight (n,): sample weights.
-    loss: the loss L.
-    ridge: λ; 0 for no ridge penalty.
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Features.
+    positive : array of bool of shape (n,)
+        Whether each row is of the positive class.
+    weight : array of shape (n,)
+        Sample weights.
+    loss : Loss
+        The loss L.
+    ridge : float
+        λ; 0 for no ridge penalty.
     """
 
     X: Any
