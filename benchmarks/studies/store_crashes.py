@@ -32,8 +32,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.harness.markdown import holds, write_report
-from benchmarks.harness.record import Record, commit
+from benchmarks.harness.markdown import holds
+from benchmarks.harness.record import Record, Row, commit
+from benchmarks.harness.runner import Part, Study
 from directrix import Binner, Moments
 from directrix.monitoring import SummaryStore
 from directrix.rows.sums import tree_sum
@@ -87,8 +88,7 @@ class Outcome(NamedTuple):
         return not any(wrong)
 
 
-RECORD = Record(Path(__file__).with_suffix(".csv"), ("round", *Outcome._fields, "commit"))
-REPORT = Path(__file__).with_suffix(".md")
+RECORD = Record.beside(__file__, ("round", *Outcome._fields, "commit"), "round")
 
 
 # ── parts ─────────────────────────────────────────────────────────────────────────────────────────
@@ -306,9 +306,8 @@ def measured(number: int) -> Outcome:
         return run_round(number, folder)
 
 
-def lines() -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
-    rows = RECORD.rows()
     sums = Outcome(*(sum(int(row[name]) for row in rows) for name in Outcome._fields))
     wrong = sums.wrong_readings
     commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
@@ -332,22 +331,26 @@ def lines() -> list[str]:
     ]
 
 
-def main() -> None:
-    """Run the rounds that are missing, and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} rounds, nothing is tracked")
-    parser.add_argument("--report", action="store_true", help="run no round")
-    args = parser.parse_args()
-    if args.quick:
-        outcomes = [measured(number) for number in range(QUICK)]
-        for outcome in outcomes:
-            print(json.dumps(outcome._asdict()), flush=True)
-        sys.exit(not all(outcome.right for outcome in outcomes))
-    RECORD.repair()
-    for number in () if args.report else range(len(RECORD.rows()), ROUNDS):
-        RECORD.append([(number, *measured(number), commit())])
-    write_report(REPORT, lines())
+def try_out(_: argparse.Namespace) -> None:
+    """Run a few rounds, print them, and end with an error if one is wrong."""
+    outcomes = [measured(number) for number in range(QUICK)]
+    for outcome in outcomes:
+        print(json.dumps(outcome._asdict()), flush=True)
+    sys.exit(not all(outcome.right for outcome in outcomes))
 
+
+STUDY = Study(
+    [
+        Part(
+            RECORD,
+            lambda _: ((number,) for number in range(ROUNDS)),
+            lambda number: [(number, *measured(number), commit())],
+        )
+    ],
+    lines,
+    quick=f"{QUICK} rounds, nothing is tracked",
+    try_out=try_out,
+)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)
