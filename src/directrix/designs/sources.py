@@ -57,7 +57,7 @@ class NumberSource:
     preselection: ClassVar[Preselection] = Preselection(fewest=4, most=32, baseline_first=True)
     stops_early: ClassVar[bool] = False
     weighs_sample: ClassVar[bool] = False
-    counts_pairs: ClassVar[bool] = False
+    counted: ClassVar[None] = None  # numbers have no cells
 
     @property
     def features(self) -> NumberFeatures:
@@ -78,10 +78,6 @@ class NumberSource:
         summary = partial(moment_candidates, self.moments, *rows[:4]) if narrow else None
         compared = Candidates(frontier, summary).compared(metric)
         return SampleCandidates(compared, [None] * (len(self.moments.folds) + 1), units)
-
-    def counted(self, metric: Metric, counts: Any, label: Any) -> Any:
-        """Refuse: numbers have no cells to count."""
-        raise NotImplementedError
 
 
 def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
@@ -120,12 +116,14 @@ class CardSource:
         return CellFeatures(self.binner)
 
     @property
-    def counts_pairs(self) -> bool:
-        """Whether pairs of cells are few enough to be counted beside gradients, and of use."""
+    def counted(self) -> Callable[..., CandidateGroup] | None:
+        """What makes additive cards from counted pairs of cells, if these are few and of use."""
         n_columns = len(self.binner.bins_)
         n_pairs = n_columns * (n_columns - 1) // 2
         few = n_pairs <= _MOST_PAIRS and sum(self.features.n_cells) <= _MOST_CELLS
-        return self.settings.max_columns is None and few
+        if not few or self.settings.max_columns is not None:
+            return None
+        return partial(self.closed, baseline=False)
 
     def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
         """Learn a structure from sampled rows of a raw table, and compare its candidates."""
@@ -141,10 +139,6 @@ class CardSource:
         codings = [search.design(structure, fold) for fold in (*folds, None)]
         trials = search.trials if search.tried else None
         return SampleCandidates(compared, codings, trials=trials)
-
-    def counted(self, metric: Metric, counts: BinCounts, label: Any) -> CandidateGroup:
-        """Return additive cards in closed form, beside those of the rows."""
-        return self.closed(metric, counts, label, baseline=False)
 
     def closed(
         self, metric: Metric, counts: BinCounts, label: Any, *, baseline: bool

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
     from directrix.rows.sample import RowSample
-    from directrix.tables import BinCounts
     from directrix.tables.coding.card_coding import CardCoding
 
 # ── Corrections of the candidates of a sample by their gradients over all rows of a source ────────
@@ -337,7 +336,8 @@ class SourceDesign(Protocol):
     ``most_rows``: rows of each class in the sample, however many partitions there are.
     ``stops_early``: whether corrections end when held-out rows are scored no better.
     ``weighs_sample``: whether class weights count in the sample too, not only in what is chosen on
-    all rows. ``counts_pairs``: whether the first correction counts pairs of cells, too.
+    all rows. ``counted``: makes candidates in closed form from a metric, counts of pairs of cells
+    of all rows, and a label; None if the first correction counts no pairs.
     """
 
     most_rows: ClassVar[int]
@@ -350,15 +350,11 @@ class SourceDesign(Protocol):
         ...
 
     @property
-    def counts_pairs(self) -> bool:  # noqa: D102
+    def counted(self) -> Callable[..., CandidateGroup] | None:  # noqa: D102
         ...
 
     def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
         """Compare candidates on sampled rows, as on rows in memory."""
-        ...
-
-    def counted(self, metric: Metric, counts: BinCounts, label: Any) -> CandidateGroup:
-        """Return candidates in closed form from pairs of cells of all rows."""
         ...
 
 
@@ -418,9 +414,10 @@ class SourceFit:
             selection.trials = replace(sampled.trials, share=len(sample) / n_rows)
         corrections = Corrections(self.n_folds, partial(totals.weights, label), factors, self.apart)
         corrected, waiting = corrections.start(kept) if self.refine else [], [group]
-        for step in range(self.refine if corrected or design.counts_pairs else 0):
+        counted = design.counted
+        for step in range(self.refine if corrected or counted is not None else 0):
             slopes = corrections.slopes(corrected)
-            pairs = step == 0 and design.counts_pairs
+            pairs = step == 0 and counted is not None
             scored = selection.count(waiting, group.slopes(slopes), pairs=pairs)
             if step and design.stops_early and not selection.has_improved(len(waiting)):
                 waiting = []
@@ -428,8 +425,8 @@ class SourceFit:
             gradients = group.gradients(scored.gradients)
             corrected = corrections.corrected(corrected, slopes, gradients)
             waiting = [group._replace(candidates=corrected)] if corrected else []
-            if scored.counts is not None:
-                waiting.append(design.counted(self.metric, scored.counts, label))
+            if counted is not None and scored.counts is not None:
+                waiting.append(counted(self.metric, scored.counts, label))
         if waiting:
             selection.count(waiting)
         return selection

@@ -41,7 +41,7 @@ _STEPS = 8
 class ClassMeans(NamedTuple):
     """Mean and covariance of a vector in each class of the reference rows.
 
-    mean (2, d): of the negatives and of the positives.
+    mean (2, d): the mean of the negatives and that of the positives.
     covariance: array of shape (2, d, d).
     size (2,): effective numbers of rows.
     """
@@ -90,7 +90,7 @@ def fit_mixture(
 
     mean (d,): mean of the vector over the rows.
     n_rows: effective number of rows.
-    level: of the interval.
+    level: confidence level of the interval.
     dispersion: variance between days in units of that of independent rows; one if days differ by
         chance only.
     share_dispersion: the same for the estimated share: days may differ most in the direction from

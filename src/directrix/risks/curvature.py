@@ -118,7 +118,7 @@ def of_quadrature(
 
     slope, bend: first and second derivative of each term by its z.
     nodes: x, the nodes of the quadrature.
-    sign: of the gap in z.
+    sign: the sign of the gap in z.
     sd: :math:`s'`, the deviation below the fraction.
 
     Returns

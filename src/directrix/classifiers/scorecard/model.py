@@ -42,7 +42,7 @@ _ROWS_PER_BIN = 20
 def columns_that_tell(card: Card) -> list[str]:
     """Return the columns whose bins alone call nearly every training row right.
 
-    card: with the counts of its training rows.
+    card: a card that knows the counts of its training rows.
     """
     names = []
     for bins, counts in zip(card.bins, card.counts, strict=bool(card.counts)):

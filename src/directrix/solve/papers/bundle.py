@@ -37,7 +37,7 @@ def solve_qp(
     gain (k,): c.
     equal (m, k): E.
     start (k,): A feasible point.
-    most: number of rounds after which to stop; every round is feasible and none lowers the value.
+    max_rounds: rounds after which to stop; every round is feasible and none lowers the value.
 
     Returns
     -------
