@@ -39,6 +39,10 @@ _HEADER_BYTES = 1 << 20
 #: of the longest label for every label, so this bounds the memory of a reader by the file size.
 _LABEL_BYTES = 1 << 20
 
+#: Levels of lists and objects in a header.  Fixed, because the interpreter's own limit is whatever
+#: a library last set it to.
+_MOST_LEVELS = 300
+
 #: Integers beyond this are not all floats.
 LARGEST_INT = 1 << 53
 
@@ -362,12 +366,24 @@ def parse_json(text: str, noun: str) -> Any:
         return dict(pairs)
 
     try:
-        return json.loads(text, object_pairs_hook=distinct)
+        plain = json.loads(text, object_pairs_hook=distinct)
     except FileContentError:
         raise
     except (ValueError, RecursionError) as error:
         msg = f"{noun} is not JSON ({error})"
         raise FileContentError(msg) from None
+    require(_levels_at_most(_MOST_LEVELS, plain), f"{noun} is nested too deeply")
+    return plain
+
+
+def _levels_at_most(most: int, plain: Any) -> bool:
+    level: list[Any] = [[plain]]
+    for _ in range(most + 2):
+        inner = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def _check_lengths(preamble_bytes: int, number_bytes: int) -> None:
