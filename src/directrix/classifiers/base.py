@@ -12,7 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.classifiers.state import (
+    ModelMetadata,
+    ModelState,
+    StateArrays,
+    model_params,
+    require,
+)
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
 from directrix.fitting.blas_threads import limit_fits
@@ -156,9 +162,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         scales = getattr(self, "feature_scales_", None)  # old files do not have them
         return arrays if scales is None else arrays | {"scale": scales}
 
-    def _state_facts(self) -> Facts:
+    def _state_facts(self) -> ModelMetadata:
         """Return the facts of `export_state`."""
-        return Facts()
+        return ModelMetadata()
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
@@ -179,7 +185,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return attributes
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         """Return the attributes that these facts are, after checking them."""
         facts.require_names()
         return {}

@@ -263,7 +263,7 @@ class ThresholdClassifier(LinearClassifier):
     def _set_lines(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
         """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
         if self._catches_first:
-            fitted = [entry.turned() for entry in fitted]
+            fitted = [entry.sign_flipped() for entry in fitted]
         lines = np.stack([entry.line for entry in fitted])
         self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
         self._set_points(fitted, without_search)

@@ -199,7 +199,7 @@ class CardEnd:
         reasons = search.skipped, best.report.skipped, self.prices.skipped, self.unbinned.skipped
         report = replace(
             best.report,
-            straight=gap,
+            unbinned_baseline=gap,
             baseline=BASELINES[settings.learn_from],
             skipped=tuple(text for part in reasons for text in part),
             directions=directions,
@@ -268,7 +268,7 @@ class CardCandidates:
         frontier = RowFrontier(
             *self.rows[:4],
             progress=self.clock,
-            fall=FTOL,
+            ftol=FTOL,
             out_of_time=self.clock.is_over,
             n_jobs=self.n_jobs,
         )
@@ -293,7 +293,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
 
     def held_out(kept: Sequence[int]) -> Curves:
         X = replace(search, directions=[every[k] for k in kept]).designs(Structure(ridge), folds)
-        lines = search.trainer.solve(X, [ridge], folds, in_any_case=True)
+        lines = search.trainer.solve(X, [ridge], folds, ignore_deadline=True)
         scores = np.empty(len(rows.positive))
         for number in folds:
             tested, line = np.flatnonzero(fold == number), lines[ridge, number]
@@ -350,7 +350,7 @@ class UnbinnedBaseline:
         frontier = RowFrontier(
             self._designs(),
             *self.rows[1:4],
-            fall=FTOL,
+            ftol=FTOL,
             out_of_time=self.out_of_time,
             n_jobs=self.n_jobs,
         )

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
 from directrix.designs.counted import counted_candidates, require_counts_of
 from directrix.designs.points import scaled_without_rows
-from directrix.engines.table_plan import TablePlan
+from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
 from directrix.fitting.class_weights import class_factors, factors_of, reweighted
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
@@ -70,7 +70,7 @@ class NumberSource:
         frontier = RowFrontier(
             units.rows(rows.X),
             *rows[1:4],
-            fall=FTOL,
+            ftol=FTOL,
             to_features=units.line_back,
             n_jobs=self.n_jobs,
         )
@@ -181,7 +181,7 @@ class CardSourceFit:
         fit, passes = self.fit, self.fit.passes
         binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
         known, by_counts = hasattr(binner, "bins_"), self.learn_from == "counts"  # known: frozen
-        if known and isinstance(passes.plan, TablePlan):
+        if known and isinstance(passes.plan, TableRoles):
             columns = tuple(Column(bins.name, bins.kind) for bins in binner.bins_)
             counted = binner if by_counts else None
             passes.plan = replace(passes.plan, columns=columns, binner=counted)

@@ -192,7 +192,7 @@ class Elimination:
         used = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
         design = self.design_of(kept)
         coded = design.rows(rows.X)
-        line = self.trainer.solve(coded, [ridge], [fold], in_any_case=True)[ridge, fold]
+        line = self.trainer.solve(coded, [ridge], [fold], ignore_deadline=True)[ridge, fold]
         points = design.coding.block_points(line[:-1])
         weight = rows.weight[used]
         effects = [_spread(points[k][rows.X[used, k]], weight) for k in kept]
@@ -346,7 +346,7 @@ class StructureSearch:
             tried = self._limited(best, number)
             X = self.designs(tried, self.folds)
             ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
-            solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not of_number)
+            solved = self.trainer.solve(X, ridges, self.folds, ignore_deadline=not of_number)
             structure = self._best(X, solved, tried)
             if structure is None:
                 break
@@ -419,7 +419,7 @@ class StructureSearch:
             plain = self.design(structure, fold)
             X = plain.rows(self.rows.X)
             ridge = self._weighing_ridge  # one for all folds, whichever the reweighted card has
-            line = self.trainer.solve(X, [ridge], [fold], in_any_case=True)[ridge, fold]
+            line = self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)[ridge, fold]
             coding = plain.coding
             block = np.repeat(np.arange(len(coding.scale)), np.diff(coding.feature_starts))
             squares = np.bincount(block, np.square(line[:-1]), len(coding.scale))
@@ -540,7 +540,7 @@ class StructureSearch:
         ridge = self._base.ridge
         X = self.design(self._base, fold).rows(self.rows.X)
         if (ridge, fold) not in self._additive_lines:
-            self._additive_lines |= self.trainer.solve(X, [ridge], [fold], in_any_case=True)
+            self._additive_lines |= self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)
         line = self._additive_lines[ridge, fold]
         return self.trainer.probability(X @ line[:-1] + line[-1], fold)
 

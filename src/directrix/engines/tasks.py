@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.engines.block import Block, Partition
-from directrix.engines.plan import Grouped, Plan
-from directrix.engines.table_plan import ClassTotals
+from directrix.engines.column_roles import ColumnRoles, Grouped
+from directrix.engines.table_roles import ClassTotals
 from directrix.moments.score_histogram import LineHistograms
 from directrix.rows import labels
 from directrix.rows.keys import key_hash, mix_bits
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.engines.block import Block
-    from directrix.engines.table_plan import TableSummary
+    from directrix.engines.table_roles import TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding
@@ -130,11 +130,11 @@ class Summaries:
 
     name = "summarize"
 
-    def __call__(self, plan: Plan, partition: Partition) -> Grouped:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Grouped:
         """Return the summaries of the rows of a partition."""
         return tree_sum(self._block_summaries(plan, partition))
 
-    def _block_summaries(self, plan: Plan, partition: Partition) -> Iterator[Grouped]:
+    def _block_summaries(self, plan: ColumnRoles, partition: Partition) -> Iterator[Grouped]:
         yield Grouped({})
         for block in plan.blocks(partition):
             yield plan.summary_of(block)
@@ -250,7 +250,7 @@ class Survey:
         """What a progress bar calls the pass."""
         return "summarize" if self.thresholds is None else "sample"
 
-    def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Surveyed:
         """Return summary, sample and fingerprint of a partition."""
         summary: TreeSum[Any] = TreeSum()
         n_partitions = partition.count if self.thresholds is None else None
@@ -410,7 +410,7 @@ class Score:
     count: bool = False
     name = "score"
 
-    def __call__(self, plan: Plan, partition: Partition) -> Scored:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Scored:
         """Return histograms, gradients and counts of the rows of a partition."""
         histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]

@@ -22,9 +22,9 @@ from directrix.frontier.compare import LeastLoss, OneStandardError, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.curve import Curve
 from directrix.models.intervals import (
+    EffectiveCounts,
     Intervals,
     Rates,
-    Sizes,
     effective_rows,
     intervals_of,
     on_logit_scale,
@@ -252,12 +252,12 @@ class Choice:
     losses: FloatArray
     values: FloatArray
     rule: Rule
-    sizes: Sizes
+    sizes: EffectiveCounts
     prior: float
     trials: Trials | None = None
 
     @classmethod
-    def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
+    def of(cls, metric: Metric, selection: Selection, sizes: EffectiveCounts) -> Choice:
         """Divide the rows of a selection into parts."""
         rows = selection.rows
         parts = PartCurves.of(selection.scores, rows.positive, rows.weight, rows.group)
@@ -320,7 +320,7 @@ class Choice:
         return rates_of(metric, tpr, fpr, self.prior, value)
 
 
-def limit_by_order(limit: Limit, sizes: Sizes) -> float:
+def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:
     r"""Return the stricter limit for the rows at hand with which new rows keep a limit on average.
 
     .. math:: \frac{k + 1}{n + 1} \le \alpha \iff \frac kn \le \alpha - \frac{1 - \alpha}{n}
@@ -348,7 +348,7 @@ def limit_by_order(limit: Limit, sizes: Sizes) -> float:
     return strict if limit.at_most else 1.0 - strict
 
 
-def sizes_of(rows: TrainingRows) -> Sizes:
+def sizes_of(rows: TrainingRows) -> EffectiveCounts:
     """Return the effective sample size of each class; a group counts as one row."""
     sizes = []
     for side in (rows.positive, ~rows.positive):
@@ -356,7 +356,7 @@ def sizes_of(rows: TrainingRows) -> Sizes:
             None if given is None else given[side] for given in (rows.group, rows.copies)
         )
         sizes.append(effective_rows(rows.weight[side], group, copies))
-    return Sizes(*sizes)
+    return EffectiveCounts(*sizes)
 
 
 def prior_of(rows: TrainingRows) -> float:

@@ -159,13 +159,13 @@ class FittedLine(NamedTuple):
     calibration: Calibration
     held_out: HeldOut | None = None
 
-    def turned(self) -> FittedLine:
+    def sign_flipped(self) -> FittedLine:
         """Return the line with scores of the other sign, and probabilities of the other class.
 
         The rates of the operating point stay those of the positive class.
         """
         point = replace(self.operating_point, threshold=-self.operating_point.threshold)
-        return FittedLine(-self.line, point, self.calibration.turned(), self.held_out)
+        return FittedLine(-self.line, point, self.calibration.sign_flipped(), self.held_out)
 
 
 class Lines(NamedTuple):

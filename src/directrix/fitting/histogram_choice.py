@@ -15,7 +15,7 @@ from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics.curve import Curve
 from directrix.models.calibration import Calibration, calibration_from_scores
-from directrix.models.intervals import Sizes
+from directrix.models.intervals import EffectiveCounts
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import LineHistograms, centres, edges
@@ -93,7 +93,7 @@ def select_from_histograms(
     index = rule(losses)
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
-    sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
+    sizes, curve = EffectiveCounts(float(n_pos), float(n_neg)), curves[index]
     choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior, trials)
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
@@ -137,7 +137,7 @@ def guaranteed_threshold(
     grid = guarantee.grid(_curve(chosen.counts, (1.0, 1.0)))
     threshold = guarantee.threshold(metric, curve, grid)
     index = int(np.count_nonzero(centres() > threshold))
-    sizes = Sizes(float(curve.positives), float(curve.negatives))
+    sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
     return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.plan import Plan
-from directrix.engines.table_plan import RawRows, TablePlan
+from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.table_roles import RawRows, TableRoles
 from directrix.engines.tasks import (
     Fingerprint,
     FoldModels,
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class SourcePasses:
     """The passes over a source of rows: a survey, and as many that score rows as a fit needs.
 
-    ``plan``: roles of the columns, of numbers or of a raw table (`TablePlan`); its folds are
+    ``plan``: roles of the columns, of numbers or of a raw table (`TableRoles`); its folds are
     `HashFolds`.
     """
 
     source: Any
-    plan: Plan
+    plan: ColumnRoles
     engine: str = "auto"
     progress: bool = True
     #: Number of passes made so far.
@@ -46,7 +46,13 @@ class SourcePasses:
 
     @classmethod
     def of(
-        cls, source: Any, *, engine: str, progress: bool, plan: type[Plan] = Plan, **roles: Any
+        cls,
+        source: Any,
+        *,
+        engine: str,
+        progress: bool,
+        plan: type[ColumnRoles] = ColumnRoles,
+        **roles: Any,
     ) -> SourcePasses:
         """Return the passes with these roles of columns; see `summarize`."""
         return cls(source, replace(plan.of(**roles), identified=True), engine, progress)
@@ -70,7 +76,7 @@ class SourcePasses:
         """
         task = Survey(most, apart)
         surveyed: Surveyed = self._run(task)
-        if isinstance(self.plan, TablePlan) and surveyed.summary is not None:
+        if isinstance(self.plan, TableRoles) and surveyed.summary is not None:
             kinds = surveyed.table.kinds
             self.plan = replace(self.plan, columns=kinds.columns)
             if kinds.is_mixed:
@@ -85,7 +91,7 @@ class SourcePasses:
         counts = surveyed.totals.counts(without_fold=apart)
         if sample.is_too_small(counts):
             sample = self._run(Survey.of_counts(sample.most, counts, apart)).sample or sample
-        if isinstance(self.plan, TablePlan) and isinstance(sample.X, RawRows):
+        if isinstance(self.plan, TableRoles) and isinstance(sample.X, RawRows):
             sample = replace(sample, X=sample.X.read_as(self.plan.columns or ()))
         # By the values of rows: sums in single precision would else depend on the partitions.
         return replace(surveyed, sample=sample.ordered().sorted())

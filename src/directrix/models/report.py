@@ -122,7 +122,7 @@ def half_width(values: FloatArray) -> float:
 BASELINE = "logistic regression"
 _SHOWN = 10
 #: What a report calls a model without bins.
-STRAIGHT = "logistic regression without bins"
+UNBINNED_BASELINE = "logistic regression without bins"
 _UNROUNDED = "the card before it was rounded"
 
 
@@ -190,7 +190,7 @@ class DirectReport:
         Steps of the search for which the time budget left no time, or that a callback stopped.
     baseline : str
         What the gap is to: the candidates of complexity zero.
-    straight : Gap, optional
+    unbinned_baseline : Gap, optional
         Of a card: the gap to logistic regression on columns that are not cut into bins, both at
         their best thresholds on held-out rows.
     directions : tuple of DirectionEffect
@@ -219,7 +219,7 @@ class DirectReport:
     gap: Gap
     skipped: tuple[str, ...] = ()
     baseline: str = BASELINE
-    straight: Gap | None = None
+    unbinned_baseline: Gap | None = None
     directions: tuple[DirectionEffect, ...] = ()
     rounding: Gap | None = None
     caught: str = ""
@@ -302,7 +302,11 @@ class DirectReport:
     def _gaps(self) -> list[tuple[str, Gap]]:
         if np.isnan(self.expected.value):  # differences on the rows that were fitted say nothing
             return []
-        gaps = [(self.baseline, self.gap), (STRAIGHT, self.straight), (_UNROUNDED, self.rounding)]
+        gaps = [
+            (self.baseline, self.gap),
+            (UNBINNED_BASELINE, self.unbinned_baseline),
+            (_UNROUNDED, self.rounding),
+        ]
         return [(name, gap) for name, gap in gaps if gap is not None]
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincinv, chdtrc, fdtrc
 
 from directrix.metrics.curve import Curve, precision_of
-from directrix.models.intervals import Sizes
+from directrix.models.intervals import EffectiveCounts
 from directrix.models.operating_point import OnRows
 
 if TYPE_CHECKING:
@@ -196,7 +196,9 @@ def on_rows_above(scores: ScoreHistogram, threshold: float) -> OnRows:
     """Return the rates of labelled scores at a threshold, above which rows are positive."""
     curve = Curve.of_histogram(scores)
     n_negative, n_positive = effective_rows(scores)
-    return OnRows(curve, int((curve.levels > threshold).sum()), Sizes(n_positive, n_negative))
+    return OnRows(
+        curve, int((curve.levels > threshold).sum()), EffectiveCounts(n_positive, n_negative)
+    )
 
 
 def exact_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:

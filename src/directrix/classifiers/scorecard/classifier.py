@@ -19,7 +19,7 @@ from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
 from directrix.models.card import scale_of
-from directrix.models.report import STRAIGHT
+from directrix.models.report import UNBINNED_BASELINE
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
@@ -132,7 +132,7 @@ class ScorecardClassifier(CardModel):
     array([ True, False, False])
     """
 
-    _baseline = STRAIGHT
+    _baseline = UNBINNED_BASELINE
 
     def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
         self,
@@ -217,7 +217,7 @@ class ScorecardClassifier(CardModel):
             As in `summarize`.
         """
         from directrix.designs.sources import CardSourceFit
-        from directrix.engines.table_plan import TablePlan
+        from directrix.engines.table_roles import TableRoles
 
         self._check_parameters([resolve(self.metric)])
         if self.max_columns is not None and (self.learn_from == "counts" or counts is not None):
@@ -228,7 +228,7 @@ class ScorecardClassifier(CardModel):
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, refine, TablePlan)
+        fit = self._source_fit(source, roles, reading, refine, TableRoles)
         n_folds = fit.passes.fold.n_folds
         cards = CardSourceFit(fit, self._settings, self.binner, self.learn_from, self._two_labels)
         if counts is None:

@@ -1,4 +1,4 @@
-"""Plan: the roles of the columns of a table, and how a block of its rows is summarised."""
+"""ColumnRoles: the roles of the columns of a table, and how a block of its rows is summarised."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class HashFolds:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnRoles:
     """Roles of the columns. It is sent to workers, so it holds only names and settings.
 
     The roles are those of `directrix.summarize`. With ``identified``, blocks have row hashes and
@@ -102,7 +102,7 @@ class Plan:
 
     @classmethod
     def of(cls, *, features: Any = None, **roles: Any) -> Self:
-        """Return a plan; a single feature column may be given as text."""
+        """Return the roles; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
         return cls(features=features, **roles)
@@ -119,7 +119,7 @@ class Plan:
         return {role: values for role, values in roles.items() if not _names_a_column(values)}
 
     def with_columns_for(self, roles: Iterable[str]) -> Self:
-        """Return the plan with roles that are extra columns of its tables, (role, "given")."""
+        """Return these with roles that are extra columns of its tables, (role, "given")."""
         return replace(self, **{role: (role, "given") for role in roles})
 
     def feature_columns(self, names: Any) -> tuple[Any, ...]:

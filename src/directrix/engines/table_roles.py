@@ -1,4 +1,4 @@
-"""TablePlan: a plan whose blocks are raw tables, with texts, dates and missing values."""
+"""TableRoles: a plan whose blocks are raw tables, with texts, dates and missing values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles
 from directrix.exceptions.columns import ColumnKindError
 from directrix.tables import BinCounts, Binner, Column, Table
 
@@ -227,7 +227,7 @@ class TableSummary:
 
 
 @dataclass(frozen=True)
-class TablePlan(Plan):
+class TableRoles(ColumnRoles):
     """Roles of the columns of a raw table; the features of a block are `RawRows`.
 
     ``columns``: names and kinds of the feature columns, if an earlier pass has read them: every
