@@ -560,7 +560,7 @@ def score_histogram(
     """Count the scores of all rows of a source; see `LinearClassifier.score_histogram`."""
     from directrix.engines.base import run
     from directrix.engines.column_roles import ColumnRoles
-    from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Scored
+    from directrix.engines.tasks import FoldModels, NumberFeatures, PassSums, Score
 
     if formula.cards or not formula.two_classes:
         msg = (
@@ -580,7 +580,7 @@ def score_histogram(
     line = np.array([*formula.coefficients[0], formula.intercepts[0]])
     features = NumberFeatures(len(line) - 1, classes)
     task = Score(features, classes[-1], [FoldModels(0, line[None])])
-    scored: Scored = run(source, plan, task, **reading)
+    scored: PassSums = run(source, plan, task, **reading)
     histogram = scored.histograms[0]
     model = hashlib.sha256(line.astype("<f8").tobytes())
     model.update(repr((formula.features, formula.classes)).encode())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from directrix._typing import AnyArray, IntArray
-    from directrix.engines.tables import Table
+    from directrix.engines.tables import SourceTable
 
 
 #: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
@@ -72,7 +72,7 @@ class HashFolds:
             return ()
         return (self.key,) if isinstance(self.key, str | int) else tuple(self.key)
 
-    def of(self, table: Table, keys: AnyArray | None) -> IntArray:
+    def of(self, table: SourceTable, keys: AnyArray | None) -> IntArray:
         """Return the fold of each row of a table; ``keys`` are used if there are no key columns."""
         chosen = [keys] if self.key is None else [table.values(name) for name in self.columns]
         return folds_by_key(key_hash(chosen, self.seed), self.n_folds)
@@ -179,7 +179,7 @@ class ColumnRoles:
             fold = fold.of(table, keys)
         return Block(X, y, weight, fold, group, names, hashes, keys)
 
-    def columns_of(self, table: Table) -> tuple[Any, ...]:
+    def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""
         if self.features is not None:
             return self.features
@@ -192,7 +192,7 @@ class ColumnRoles:
         return self.transform is not None
 
     def read_features(
-        self, table: Table, columns: tuple[Any, ...]
+        self, table: SourceTable, columns: tuple[Any, ...]
     ) -> tuple[Any, tuple[str, ...] | None]:
         """Return the features of a table, and their names if a transformer gives them."""
         if self.transform is None:
@@ -275,7 +275,7 @@ def _names_a_column(role: Any) -> bool:
     )
 
 
-def _features(table: Table, columns: tuple[Any, ...]) -> Rows:
+def _features(table: SourceTable, columns: tuple[Any, ...]) -> Rows:
     """Return feature columns; the error for text recommends what every source has."""
     try:
         return table.features(columns)

@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix.engines.block import Partition
 from directrix.engines.column_roles import ColumnRoles
-from directrix.engines.tables import Table, as_table, is_table
+from directrix.engines.tables import SourceTable, as_table, is_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def _chunks(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, Iterator[Any]]
         msg = "there are no chunks (an iterator can be read only once)"
         raise ValueError(msg) from None
 
-    def tables() -> Iterator[Table]:
+    def tables() -> Iterator[SourceTable]:
         yield chunk_table(first_chunk.pop(), plan)
         for chunk in chunks:
             yield chunk_table(chunk, plan)
@@ -73,7 +73,7 @@ def _chunks(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, Iterator[Any]]
     return plan.with_columns_for(IN_CHUNKS if in_tuples else ()), tables()
 
 
-def chunk_table(chunk: Any, plan: ColumnRoles) -> Table:
+def chunk_table(chunk: Any, plan: ColumnRoles) -> SourceTable:
     """Return a chunk as a table; labels, weights and folds of a tuple become named columns."""
     if not isinstance(chunk, tuple):
         _require_target(plan)

@@ -371,7 +371,7 @@ class ModelSlopes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class PassSums:
     """Result of `Score`; results add up.
 
     ``cells`` has for each column the weight of the negatives and of the positives in its cells, of
@@ -384,14 +384,14 @@ class Scored:
     cells: tuple[FloatArray, ...] = ()
     counts: BinCounts | None = None
 
-    def __add__(self, other: Scored) -> Scored:
+    def __add__(self, other: PassSums) -> PassSums:
         histograms, gradients, cells = (
             tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
             for name in ("histograms", "gradients", "cells")
         )
         counts = _sum(self.counts, other.counts)
         fingerprint = self.fingerprint + other.fingerprint
-        return Scored(fingerprint, histograms, gradients, cells, counts)
+        return PassSums(fingerprint, histograms, gradients, cells, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,7 +410,7 @@ class Score:
     count: bool = False
     name = "score"
 
-    def __call__(self, plan: ColumnRoles, partition: Partition) -> Scored:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
         """Return histograms, gradients and counts of the rows of a partition."""
         histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
@@ -433,7 +433,7 @@ class Score:
                     histograms[k] += part_histograms
                 for k, slope in enumerate(self.slopes):
                     gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)
-        return Scored(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
+        return PassSums(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
 
     def _histograms(
         self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray

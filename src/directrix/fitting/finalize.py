@@ -27,7 +27,7 @@ from directrix.models.calibration import (
 )
 from directrix.models.operating_point import OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import BINS, LineHistograms, bin_of
+from directrix.moments.score_histogram import BINS, LineHistograms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,10 +52,10 @@ _PARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Held-out scores in favour of the positive class, counted by part, class and bin.
+    """The `LineHistograms` of one candidate, part by part, of which only filled bins are stored.
 
-    Only cells with rows are kept, so that few rows take little memory and many no more than
-    their bins.
+    So few rows take little memory, and many no more than their bins. Scores are held out, and
+    favour the positive class.
 
     ``cell``: cells with rows: ``(part * 2 + is_positive) * BINS + bin``. ``weight``: weight of the
     rows in each. ``totals``, ``squares`` (parts, 2): weight of the rows of each part and class, and
@@ -82,22 +82,21 @@ class HeldOut:
             part = np.empty(len(scores), dtype=np.int64)
             for side in (rows.positive, ~rows.positive):
                 part[side] = np.arange(np.count_nonzero(side)) % _PARTS
-        side = part * 2 + rows.positive
-        n_sides = 2 * (int(part.max()) + 1)
-        every = np.bincount(side * BINS + bin_of(scores), rows.weight, n_sides * BINS)
-        totals, squares = (
-            np.bincount(side, weight, n_sides).reshape(-1, 2).astype(np.float64)
-            for weight in (rows.weight, rows.weight**2)
-        )
-        return cls._of_counts(every.astype(np.float64), totals, squares, rows.name)
+        in_parts = (np.flatnonzero(part == number) for number in range(int(part.max()) + 1))
+        folds = [
+            LineHistograms.of_scores(scores[None, own], rows.positive[own], rows.weight[own])
+            for own in in_parts
+        ]
+        return cls.of_histograms(folds, rows=rows.name)
 
     @classmethod
     def of_histograms(
         cls,
         folds: Sequence[LineHistograms],
-        index: int,
-        factors: tuple[float, float],
-        center: float,
+        index: int = 0,
+        factors: tuple[float, float] = (1.0, 1.0),
+        center: float = 0.0,
+        rows: str = "held-out rows",
     ) -> HeldOut:
         """Keep the histograms of one candidate.
 
@@ -108,15 +107,8 @@ class HeldOut:
         counts = np.stack([fold.counts[index] for fold in folds]) * by_class[:, None]
         totals = np.stack([fold.weight for fold in folds]) * by_class
         squares = np.stack([fold.weight_sq for fold in folds]) * by_class**2
-        kept = cls._of_counts(counts.ravel(), totals, squares, "held-out rows")
-        return replace(kept, center=center)
-
-    @classmethod
-    def _of_counts(
-        cls, every: FloatArray, totals: FloatArray, squares: FloatArray, rows: str
-    ) -> HeldOut:
-        cell = np.flatnonzero(every)
-        return cls(cell, every[cell], totals, squares, rows)
+        cell = np.flatnonzero(counts)
+        return cls(cell, counts.ravel()[cell], totals, squares, rows, center)
 
     def restated(self, shift: float, factor: float) -> HeldOut:
         """Return the same scores for a decision function of ``(d - shift) / factor``."""

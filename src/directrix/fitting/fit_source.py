@@ -20,8 +20,8 @@ from directrix.engines.tasks import (
     FoldModels,
     ModelSlopes,
     NumberFeatures,
+    PassSums,
     Score,
-    Scored,
     Surveyed,
 )
 from directrix.fitting.class_weights import factors_of
@@ -247,7 +247,7 @@ class HistogramSelection:
         slopes: Sequence[ModelSlopes] = (),
         *,
         pairs: bool = False,
-    ) -> Scored:
+    ) -> PassSums:
         """Count the held-out scores of more candidates, in one pass.
 
         The same pass adds up gradients and, if asked for ``pairs``, counts pairs of cells.

@@ -15,8 +15,8 @@ from directrix.engines.tasks import (
     Fingerprint,
     FoldModels,
     NumberFeatures,
+    PassSums,
     Score,
-    Scored,
     Survey,
     Surveyed,
 )
@@ -96,9 +96,9 @@ class SourcePasses:
         # By the values of rows: sums in single precision would else depend on the partitions.
         return replace(surveyed, sample=sample.ordered().sorted())
 
-    def score(self, task: Score) -> Scored:
+    def score(self, task: Score) -> PassSums:
         """Make a later pass."""
-        scored: Scored = self._run(task)
+        scored: PassSums = self._run(task)
         return scored
 
     def histograms(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.models.card import Card
     from directrix.tables.bins import Bins
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
@@ -232,32 +231,6 @@ class CardDocument:
     blocks: tuple[Block, ...]
     unused: str
 
-    @classmethod
-    def of(cls, card: Card) -> CardDocument:
-        """Round points as they are printed, merge bins whose points are then equal, and word it."""
-        whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
-        decimals = 0 if whole else DECIMALS
-        blocks, unused = [], []
-        for index in card.ranked_columns:
-            rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
-            if not any(row.points for row in rows):
-                unused.append(bins.name)
-                continue
-            title = _title(bins.name, card.columns[index], decimals)
-            texts = tuple(_texts(row, decimals) for row in rows)
-            blocks.append(Block(title, HEADINGS, texts, rows, bins.n_ordered))
-        for table in card.cross_tables(DECIMALS):
-            tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
-            header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
-            texts = tuple(
-                (name, *(points_text(p, decimals) for p in row))
-                for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
-            )
-            title = _title(table.name, table.points, decimals)
-            blocks.append(Block(title, header, texts, cross=tall))
-        zero = f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}"
-        return cls(_headline(card, decimals), tuple(blocks), zero if unused else "")
-
 
 def points_text(points: float, decimals: int) -> str:
     """Return points as text, never as minus zero."""
@@ -276,7 +249,8 @@ def share_text(share: float) -> str:
     return "-" if np.isnan(share) else f"{100 * share:.1f} %"
 
 
-def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+def row_texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+    """Return the texts of a row of a column, in the order of `HEADINGS`."""
     return (
         row.bin,
         points_text(row.points, decimals),
@@ -287,15 +261,8 @@ def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
     )
 
 
-def _headline(card: Card, decimals: int) -> str:
-    base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
-    cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
-    side = "above" if card.higher_is_positive else "below"
-    label = "positive" if card.label is None else repr(card.label)
-    return f"base points {base}; predicted {label} {side} a cutoff of {cutoff} points in all"
-
-
-def _title(name: str, points: FloatArray, decimals: int) -> str:
+def points_range(name: str, points: FloatArray, decimals: int) -> str:
+    """Return the title of a column or cross: its name, and its least and greatest points."""
     low, high = (points_text(float(end), decimals) for end in (points.min(), points.max()))
     return f"{name}: points from {low} to {high}"
 
