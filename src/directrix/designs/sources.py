@@ -56,7 +56,6 @@ class NumberSource:
     most_rows: ClassVar[int] = 20_000
     preselection: ClassVar[Preselection] = Preselection(fewest=4, most=32, baseline_first=True)
     stops_early: ClassVar[bool] = False
-    weighs_sample: ClassVar[bool] = False
     counted: ClassVar[None] = None  # numbers have no cells
 
     @property
@@ -108,7 +107,6 @@ class CardSource:
     most_rows: ClassVar[int] = MOST_ROWS
     preselection: ClassVar[Preselection] = Preselection(fewest=1, most=12, baseline_first=False)
     stops_early: ClassVar[bool] = True
-    weighs_sample: ClassVar[bool] = True
 
     @property
     def features(self) -> CellFeatures:

@@ -335,15 +335,13 @@ class SourceDesign(Protocol):
 
     ``most_rows``: rows of each class in the sample, however many partitions there are.
     ``stops_early``: whether corrections end when held-out rows are scored no better.
-    ``weighs_sample``: whether class weights count in the sample too, not only in what is chosen on
-    all rows. ``counted``: makes candidates in closed form from a metric, counts of pairs of cells
-    of all rows, and a label; None if the first correction counts no pairs.
+    ``counted``: makes candidates in closed form from a metric, counts of pairs of cells of all
+    rows, and a label; None if the first correction counts no pairs.
     """
 
     most_rows: ClassVar[int]
     preselection: ClassVar[Preselection]
     stops_early: ClassVar[bool]
-    weighs_sample: ClassVar[bool]
 
     @property
     def features(self) -> NumberFeatures | CellFeatures:  # noqa: D102
@@ -402,8 +400,7 @@ class SourceFit:
         assert sample is not None  # noqa: S101 - a survey with a sample has one
         weights = totals.weights(label, without_folds=(self.apart,))
         factors = factors_of(self.class_weight, classes, weights)
-        in_sample = weights * factors if design.weighs_sample else weights
-        rows = self._sampled_rows(sample, label, in_sample)
+        rows = self._sampled_rows(sample, label, weights * factors)
         sampled = design.sample_candidates(self.metric, rows)
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
