@@ -80,24 +80,14 @@ class ScorecardClassifier(CardModel):
         are those of the positive one of two classes. Missing and special values, and levels that
         are not listed, have points of their own; such columns are in no cross.
         ``report_.directions`` says what each direction costs.
-    guarantee : float, optional
-        Confidence with which limits are kept on new rows, as in `DirectClassifier`.
-    limits : dict, optional
-        Limits that are kept together, as in `DirectClassifier`.
+    guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
         early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
         budget: 500) only the most informative are tried, as many as there is time for.
-    class_weight : dict, "balanced" or None
-        Weight of each class, as in scikit-learn.
-    n_jobs : int, optional
-        Threads of the search, as in scikit-learn. The card does not depend on it.
     warn_baseline : bool
         Whether a card that is no better than logistic regression without bins says so, as in
         `DirectClassifier`.
-    verbose : int
-        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
-        candidate.
 
     Attributes
     ----------
