@@ -208,7 +208,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     ) -> KeyedRows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
 
-        ``binary``: whether more than two classes are refused.
+        ``binary`` says whether more than two classes are refused.
         """
         X, y = self._validated(X, y)
         if not binary:
@@ -223,8 +223,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:
         """Store the labels, sorted, and which of them is positive.
 
-        ``positive``: used if the parameter `positive` does not name one; by default the last of
-        two.
+        ``positive`` is used if the parameter `positive` names no label; by default it is the last
+        of two.
         """
         self.classes_ = np.sort(dates_in_microseconds(classes))
         asked = positive if self.positive is None else self.positive

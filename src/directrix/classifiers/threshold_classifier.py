@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 class ThresholdClassifier(LinearClassifier):
     """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
 
-    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of
-    ``coef_``: one for two classes, one per class for more. With two classes, ``operating_point_``
-    and ``calibration_`` are their only entries.
+    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of ``coef_``:
+    one for two classes, one per class for more. With two classes, ``operating_point_`` and
+    ``calibration_`` are their only entries.
     """
 
     metric: str | Metric

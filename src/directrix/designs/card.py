@@ -99,8 +99,8 @@ class CardSettings:
 class CardDesign:
     """Bins as features: which columns and crosses have points is learned from rows.
 
-    ``kinds``: what the cells of each column are. ``to_cells``: from values of rows, as `Table` has
-    them, to their cells.
+    ``kinds`` say what the cells of each column are. ``to_cells`` maps values of rows, as `Table`
+    has them, to their cells.
     """
 
     kinds: Sequence[CellKinds]
@@ -283,7 +283,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
     The cards are additive, and trained by the likelihood or in closed form: they tell what a
     direction takes away, whatever is trained on top.
 
-    ``search``: with all directions. ``ridge``: of all cards.
+    ``search`` has all directions. ``ridge`` is that of all cards.
     """
     rows, every = search.rows, search.directions
     fold = rows.fold

@@ -163,8 +163,8 @@ class CardSourceFit:
     From a sample come the bins, the structure and the candidates of the rows, as from a table in
     memory. With ``learn_from="counts"``, counts of pairs of bins give closed-form candidates.
 
-    ``settings``: from bins to the settings of the card. ``binner``: one that is fitted is kept.
-    ``two_labels``: from the labels of the rows to both, the positive one last; refuses any other
+    ``settings`` maps bins to the settings of the card. A ``binner`` that is fitted is kept.
+    ``two_labels`` maps the labels of the rows to both, the positive one last, and refuses any other
     number.
     """
 

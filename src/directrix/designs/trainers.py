@@ -60,8 +60,8 @@ class Trainer(ABC):
     ) -> Solved:
         """Return the coefficients of cards; fewer if time is up.
 
-        ``folds``: the fold that is left out; None for none. ``starts``: where descents begin.
-        ``ignore_deadline``: whether they are solved even if time is up.
+        ``folds`` are the folds that are left out; None for none. ``starts`` are where descents
+        begin. ``ignore_deadline`` says whether they are solved even if time is up.
         """
 
     @abstractmethod
@@ -73,7 +73,7 @@ class Trainer(ABC):
 class RowTrainer(Trainer):
     """Logistic cards from rows; see `Trainer`.
 
-    ``ftol``: relative decrease that ends a descent.
+    ``ftol`` is the relative decrease that ends a descent.
     """
 
     rows: TrainingRows

@@ -100,8 +100,8 @@ class ColumnKinds:
     A file or data frame may have numbers where another has texts. A column that is missing in all
     rows of a part has no kind there that matters.
 
-    ``read``: from names to the kinds that columns were read as; empty before the first part.
-    ``present``: the same without parts in which all values are missing.
+    ``read`` maps names to the kinds that columns were read as; empty before the first part.
+    ``present`` is the same without parts in which all values are missing.
     """
 
     read: dict[str, frozenset[str]]
@@ -230,9 +230,9 @@ class TableSummary:
 class TableRoles(ColumnRoles):
     """Roles of the columns of a raw table; the features of a block are `RawRows`.
 
-    ``columns``: names and kinds of the feature columns, if an earlier pass has read them: every
-    block is then read as the same kinds. ``binner``: bins that are known, whose cells a summary
-    counts.
+    ``columns`` are the names and kinds of the feature columns, if an earlier pass has read them:
+    every block is then read as the same kinds. ``binner`` has bins that are known, whose cells a
+    summary counts.
     """
 
     columns: tuple[Column, ...] | None = None

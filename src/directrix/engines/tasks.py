@@ -43,10 +43,10 @@ class RunningSample:
     Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
     Rows of weight zero are not sampled.
 
-    ``most``: largest number of rows of each class in the sample of all partitions.
-    ``n_partitions``: a partition sends its share of the rows, with a margin; None for all that may
-    be sampled. ``apart``: a hold-out fold, whose rows are not sampled. ``thresholds``: largest hash
-    of the rows of each class.
+    ``most`` is the largest number of rows of each class in the sample of all partitions. With
+    ``n_partitions``, a partition sends its share of the rows, with a margin; with None, all that
+    may be sampled. ``apart`` is a hold-out fold, whose rows are not sampled. ``thresholds`` are the
+    largest hashes of the rows of each class.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Fingerprint:
     the rows. Rows that are missing, replaced or in another fold change it, and so does another
     order of the columns.
 
-    ``rows``: number of rows. ``total``: sum of the hashes modulo 2⁶⁴.
+    ``rows`` is their number. ``total`` is the sum of the hashes modulo 2⁶⁴.
     """
 
     rows: int = 0
@@ -223,9 +223,9 @@ class Survey:
     (the lowest threshold is that of the largest partition). A survey with `thresholds` then takes
     nothing but another sample: all rows below them, however they are spread over partitions.
 
-    ``most``: largest number of rows of each class in the sample; 0 for no sample. ``apart``: a
-    hold-out fold, whose rows are not sampled. ``thresholds``: largest hash of the sampled rows of
-    each class.
+    ``most`` is the largest number of rows of each class in the sample; 0 for no sample. ``apart``
+    is a hold-out fold, whose rows are not sampled. ``thresholds`` are the largest hashes of the
+    sampled rows of each class.
     """
 
     most: int
@@ -273,7 +273,7 @@ class Survey:
 class NumberFeatures:
     """Numbers as they are.
 
-    ``classes``: both labels, where no earlier pass has checked the rows: labels, weights and
+    ``classes`` are both labels, where no earlier pass has checked the rows: labels, weights and
     features are then checked here.
     """
 
@@ -398,9 +398,9 @@ class PassSums:
 class Score:
     """Task of the later passes: score histograms, gradients, and counts of cells.
 
-    ``positive``: the positive class. ``models``: lines whose scores are counted in histograms.
-    ``slopes``: lines whose gradients are added up. ``count``: whether cells and pairs of cells are
-    counted.
+    ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
+    histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
+    and pairs of cells are counted.
     """
 
     features: NumberFeatures | CellFeatures

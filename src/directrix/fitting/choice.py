@@ -63,9 +63,9 @@ _SLIGHT = 1e-10
 class HeldOutArea(NamedTuple):
     """Area under the ROC curve on held-out rows, and what each row adds to it.
 
-    ``area``: mean over folds. ``influence``: by how much each row, or group of rows, moves the
-    area. The sum of squares is the variance of the area (DeLong 1988), and that of differences the
-    variance of a paired difference.
+    ``area`` is the mean over folds. ``influence`` says by how much each row, or group of rows,
+    moves the area. The sum of squares is the variance of the area (DeLong 1988), and that of
+    differences the variance of a paired difference.
     """
 
     area: float
@@ -75,7 +75,7 @@ class HeldOutArea(NamedTuple):
     def of(cls, scores: FloatArray, rows: TrainingRows, folds: Sequence[int]) -> HeldOutArea:
         """Measure the scores of the rows of some folds.
 
-        ``scores``: only those of the rows of `folds` are looked at.
+        Only ``scores`` of the rows of `folds` are looked at.
         """
         metric, areas = AUC(), []
         influence: FloatArray = np.zeros(len(scores))
@@ -118,9 +118,9 @@ class Trials:
     2. True values are the measured ones, drawn together: by the share of their scatter that
        this covariance explains (James and Stein 1961).
 
-    ``covariance`` (k, k): of the areas, if scores are taken as given. ``rule``: from losses, which
-    are the areas negated, to the index of the chosen model. ``share``: share of these rows among
-    all that judge the chosen model.
+    ``covariance`` of shape (k, k) is that of the areas, if scores are taken as given. ``rule`` maps
+    losses, which are the areas negated, to the index of the chosen model. ``share`` is the share of
+    these rows among all that judge the chosen model.
     """
 
     areas: FloatArray
@@ -161,7 +161,7 @@ class Trials:
 def label_noise(area: float, variance: float) -> float:
     """Return how far an area may be that of labels alone: 1 near chance, and 0 far from it.
 
-    ``variance``: if scores are taken as given.
+    ``variance`` is that of the area if scores are taken as given.
     """
     return min(1.0, _DOUBTFUL * variance / max((area - 0.5) ** 2, _SLIGHT))
 
@@ -187,10 +187,10 @@ _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 class Selection:
     """The candidates that were compared, and which of them was chosen by what rule.
 
-    ``rows``: rows on which they were compared. ``scores`` (n, k): held-out scores of these rows by
-    each candidate. ``losses``, ``values``: what decided, and the metric on all rows together.
-    ``chosen``: index of the chosen candidate. ``trials``: what was chosen on the same rows before
-    the candidates were made.
+    ``rows`` are those on which they were compared. ``scores`` of shape (n, k) are the held-out
+    scores of these rows by each candidate. ``losses`` are what decided, ``values`` the metric on
+    all rows together. ``chosen`` is the index of the chosen candidate. ``trials`` are what was
+    chosen on the same rows before the candidates were made.
     """
 
     rows: TrainingRows
@@ -241,10 +241,10 @@ class Selection:
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
 
-    ``losses``, ``values``: what decided, and the metric on all rows together. ``rule``: from the
-    losses to the index of the chosen candidate. ``sizes``: effective sample sizes of the rows that
-    set the threshold. ``prior``: share of positives. ``trials``: what was chosen on the same rows
-    before.
+    ``losses`` are what decided, ``values`` the metric on all rows together. ``rule`` maps the
+    losses to the index of the chosen candidate. ``sizes`` are the effective sample sizes of the
+    rows that set the threshold. ``prior`` is the share of positives. ``trials`` are what was chosen
+    on the same rows before.
     """
 
     metric: Metric
@@ -290,8 +290,8 @@ class Choice:
         These are what the rows show that chose candidate and threshold, less the optimism of such
         choices.
 
-        ``rule``: another rule of choice. ``shown``: of the model that was chosen, on these rows; by
-        default of the candidate that the rule chooses, at its best threshold.
+        ``rule`` is another rule of choice. ``shown`` are the rates of the chosen model on these
+        rows; by default those of the candidate that the rule chooses, at its best threshold.
         """
         rule, at, metric = self.rule if rule is None else rule, self.at, self.metric
         pooled = -self.values if metric.greater_is_better else self.values
@@ -384,9 +384,9 @@ class RefitChange(NamedTuple):
     The lines of the folds are fitted to fewer rows, and are worse for it than the refitted line.
     Burman 1989 adds this difference to the cross-validated estimate.
 
-    ``growth``: by what factor the distance of the classes' scores can grow with the rows of one
-    more fold: the root of the ratio of rows, as where noise prevails. ``chance``: area of scores
-    that know nothing.
+    ``growth`` is the factor by which the distance of the classes' scores can grow with the rows of
+    one more fold: the root of the ratio of rows, as where noise prevails. ``chance`` is the area of
+    scores that know nothing.
     """
 
     tpr: float
@@ -401,8 +401,8 @@ class RefitChange(NamedTuple):
     ) -> RefitChange:
         """Compare the scores of the refitted line with those of the folds' lines.
 
-        ``every`` (n, 1 + folds): scores of all rows by the refitted line, first, and by the line of
-        each fold.
+        ``every`` has the scores of all rows by the refitted line, first, and by the line of each
+        fold, of shape (n, 1 + folds).
         """
         above = every > threshold
         rates = []
@@ -450,10 +450,10 @@ class RefitChange(NamedTuple):
 class Assessment(NamedTuple):
     """Rates of a line at its threshold.
 
-    ``empirical``: on the rows that chose the candidate and the threshold. ``expected``: on new
-    rows. ``intervals``: 95 % intervals of the expected rates. ``rows``: which rows these were.
-    ``choice``: the choice among candidates, if there was one. ``guarantee``: limits that are kept
-    on new rows, and with what confidence.
+    ``empirical`` are the rates on the rows that chose the candidate and the threshold. ``expected``
+    are those on new rows. ``intervals`` are the 95 % intervals of the expected rates. ``rows`` says
+    which rows these were. ``choice`` is the choice among candidates, if there was one.
+    ``guarantee`` has the limits that are kept on new rows, and the confidence.
     """
 
     empirical: Rates
@@ -494,9 +494,9 @@ class Assessment(NamedTuple):
     ) -> Assessment:
         """Assess the chosen candidate at one threshold of its held-out curve.
 
-        ``curve``: of the held-out scores. ``index``: index of the threshold on the curve. ``rows``:
-        which rows these are. ``change``: how the line refitted to all rows differs from those of
-        the folds.
+        ``curve`` is that of the held-out scores. ``index`` is the index of the threshold on the
+        curve. ``rows`` says which rows these are. ``change`` is how the line refitted to all rows
+        differs from those of the folds.
         """
         metric = choice.metric
         rates = float(curve.tpr[index]), float(curve.fpr[index])

@@ -57,10 +57,11 @@ class HeldOut:
     So few rows take little memory, and many no more than their bins. Scores are held out, and
     favour the positive class.
 
-    ``cell``: cells with rows: ``(part * 2 + is_positive) * BINS + bin``. ``weight``: weight of the
-    rows in each. ``totals``, ``squares`` (parts, 2): weight of the rows of each part and class, and
-    sum of the squares of their weights. ``rows``: which rows these are. ``center``, ``scale``: a
-    score s is ``(s - center) / scale`` in units of the decision function.
+    ``cell`` has the numbers of cells with rows, ``(part * 2 + is_positive) * BINS + bin``.
+    ``weight`` has the weight of the rows in each. ``totals`` and ``squares`` of shape (parts, 2)
+    are the weights of the rows of each part and class, and the sums of the squares of their
+    weights. ``rows`` says which rows these are. A score s is ``(s - center) / scale`` in units of
+    the decision function.
     """
 
     cell: IntArray
@@ -75,7 +76,7 @@ class HeldOut:
     def of_rows(cls, rows: TrainingRows, scores: FloatArray) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
-        ``rows``: their folds are the parts; without folds, every tenth row of a class is in a part.
+        The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
         """
         part = rows.fold
         if part is None:
@@ -100,8 +101,9 @@ class HeldOut:
     ) -> HeldOut:
         """Keep the histograms of one candidate.
 
-        ``folds``: held-out scores of all candidates, fold by fold. ``index``: which candidate.
-        ``factors``: class weights of the negatives and of the positives. ``center``: its threshold.
+        ``folds`` are the held-out scores of all candidates, fold by fold. ``index`` is that of the
+        candidate. ``factors`` are the class weights of the negatives and of the positives.
+        ``center`` is its threshold.
         """
         by_class = np.array(factors)
         counts = np.stack([fold.counts[index] for fold in folds]) * by_class[:, None]
@@ -143,7 +145,7 @@ _DECILES_OF_NORMAL = 2.563
 class FittedLine(NamedTuple):
     """A line in the units of the features, intercept last, that predicts positive above zero.
 
-    ``held_out``: held-out scores, if there are rows.
+    ``held_out`` has the held-out scores, if there are rows.
     """
 
     line: FloatArray
@@ -163,8 +165,8 @@ class FittedLine(NamedTuple):
 class Lines(NamedTuple):
     """The lines of the chosen candidate, intercepts last.
 
-    ``refit``: fitted to all rows. ``without``: for each fold the line fitted without it; empty if
-    no rows are held out.
+    ``refit`` is fitted to all rows. ``without`` has, for each fold, the line fitted without it; it
+    is empty if no rows are held out.
     """
 
     refit: FloatArray
@@ -176,7 +178,7 @@ class Lines(NamedTuple):
         Held-out scores come from several lines; a threshold on them is then also a threshold of
         the refitted line.
 
-        ``rows``: in the units of the lines.
+        ``rows`` are in the units of the lines.
         """
         every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
@@ -210,9 +212,9 @@ class Lines(NamedTuple):
 class ScaledLines(NamedTuple):
     """Lines on one scale, and their scores.
 
-    ``refit``: the refitted line. ``held_out``: held-out scores of the rows; scores of the refitted
-    line if no rows are held out. ``every`` (n, 1 + folds): scores of all rows by the refitted line,
-    first, and by the line of each fold.
+    ``refit`` is the refitted line. ``held_out`` are the held-out scores of the rows, or scores of
+    the refitted line if no rows are held out. ``every`` has the scores of all rows by the refitted
+    line, first, and by the line of each fold, of shape (n, 1 + folds).
     """
 
     refit: FloatArray
@@ -238,10 +240,10 @@ def fitted_line(
 ) -> FittedLine:
     """Return a line with its operating point and its calibration.
 
-    ``line``: the threshold is in its intercept. ``scores``: mean and variance of the scores of each
-    class, which predict the rates. ``n_rows``: weight of the rows, for metrics that count them.
-    ``calibrate``: fits the calibration; takes the probability at the threshold, or None.
-    ``assessment``: without it nothing but the predicted rates is known.
+    The threshold is in the intercept of ``line``. ``scores`` are the mean and variance of the
+    scores of each class, which predict the rates. ``n_rows`` is the weight of the rows, for metrics
+    that count them. ``calibrate`` fits the calibration, given the probability at the threshold or
+    None. Without an ``assessment``, nothing but the predicted rates is known.
     """
     predicted = predicted_rates(scores, metric, n_rows)
     point = OperatingPoint(metric, -float(line[-1]), predicted)
@@ -268,10 +270,9 @@ def finalize(
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
-    ``lines``: of the chosen candidate, in the units of the selection's rows. ``rows``: rows that
-    set the threshold, where they are more than those of the selection. ``units``: units of the
-    rows; the features' own by default. ``moments``: summary that predicts the rates; by default the
-    held-out scores do.
+    ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``rows`` set
+    the threshold, where they are more than those of the selection. ``units`` are those of the rows;
+    the features' own by default. ``moments`` predict the rates; by default the held-out scores do.
     """
     rows = selection.rows if rows is None else rows
     scaled = lines.on_one_scale(rows)
@@ -307,8 +308,8 @@ def finalize_on_rows(
 ) -> FittedLine:
     """Return a line whose threshold is given; rows that did not set it assess and calibrate it.
 
-    ``line``: in the units of the features. ``scores``: of the rows, less the threshold.
-    ``assessment``: by default what these rows show.
+    ``line`` is in the units of the features. ``scores`` are those of the rows, less the threshold.
+    ``assessment`` is, by default, what these rows show.
     """
     if assessment is None:
         assessment = Assessment.of_rows(metric, rows, scores)
@@ -353,9 +354,9 @@ def warn_about_one_class(
 ) -> None:
     """Warn once if delivered thresholds predict one class for every row.
 
-    ``points``: of two classes, or of each of several against the others. ``without_search``: the
-    remedy, where the intercept is that of the least training loss and no threshold was searched
-    for.
+    ``points`` are those of two classes, or of each of several against the others.
+    ``without_search`` is the remedy, where the intercept is that of the least training loss and no
+    threshold was searched for.
     """
     constant = [k for k, point in enumerate(points) if point.predicts_one_class]
     if not constant:

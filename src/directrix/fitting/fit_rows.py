@@ -137,9 +137,9 @@ class LearnedDesign(NamedTuple):
     """What a design has learned from rows of one class against the others.
 
     Candidates are compared on the rows ``seen``, as features, and the chosen one is fitted to all
-    ``rows``: the same unless they are too many. ``compared`` compares candidates for a metric, and
-    ``draft`` adds to the chosen one what its report says about the design. ``units`` are those of
-    the rows, if they are not the features' own; ``plain_ridge`` is the ridge of the simplest
+    ``rows`` are the same unless they are too many. ``compared`` compares candidates for a metric,
+    and ``draft`` adds to the chosen one what its report says about the design. ``units`` are those
+    of the rows, if they are not the features' own; ``plain_ridge`` is the ridge of the simplest
     logistic regression, and ``trials`` what was compared before, if the design has chosen already.
     """
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class HistogramChoice:
     """The candidate that is best on score histograms of all rows, with its threshold.
 
-    ``index``: which candidate. ``values``: metric of each candidate at its best threshold.
-    ``counts`` (2, bins): held-out scores of the candidate, class weights included, negatives first.
-    ``held_out``: the same by fold.
+    ``index`` is that of the candidate. ``values`` are the metric of each candidate at its best
+    threshold. ``counts`` of shape (2, bins) are the held-out scores of the candidate, class weights
+    included, negatives first. ``held_out`` has the same by fold.
     """
 
     index: int
@@ -53,9 +53,9 @@ class HistogramChoice:
     ) -> FittedLine:
         """Return the line with its threshold, operating point and calibration.
 
-        ``line``: of the candidate, made from all rows. ``moments``: summary of the rows, which
-        predicts the rates; by default the held-out scores do. ``guaranteed``: another threshold,
-        which rows set apart have set.
+        ``line`` is that of the candidate, made from all rows. ``moments`` of the rows predict the
+        rates; by default the held-out scores do. ``guaranteed`` is another threshold, which rows
+        set apart have set.
         """
         threshold, assessment = guaranteed or (self.threshold, self.assessment)
         line = line.copy()
@@ -81,9 +81,9 @@ def select_from_histograms(
 ) -> HistogramChoice:
     """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
-    ``folds``: held-out scores of all candidates, fold by fold. ``factors``: class weights of the
-    negatives and of the positives. ``trials``: what was chosen on some of the rows before the
-    candidates were made.
+    ``folds`` are the held-out scores of all candidates, fold by fold. ``factors`` are the class
+    weights of the negatives and of the positives. ``trials`` are what was chosen on some of the
+    rows before the candidates were made.
     """
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
@@ -165,9 +165,9 @@ def point_at(
 ) -> OperatingPoint:
     """Return the best threshold for a metric, and the rates to expect there on new rows.
 
-    ``base``: threshold of the fit, at which the decision function is zero. ``rises``: whether rows
-    above a threshold are predicted positive; otherwise those below it are. Raises ValueError if the
-    metric has no threshold.
+    ``base`` is the threshold of the fit, at which the decision function is zero. ``rises`` says
+    whether rows above a threshold are predicted positive; otherwise those below it are. Raises
+    ValueError if the metric has no threshold.
     """
     if not metric.uses_threshold:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class SourcePasses:
     """The passes over a source of rows: a survey, and as many that score rows as a fit needs.
 
-    ``plan``: roles of the columns, of numbers or of a raw table (`TableRoles`); its folds are
-    `HashFolds`.
+    ``plan`` has the roles of the columns, of numbers or of a raw table (`TableRoles`); its folds
+    are `HashFolds`.
     """
 
     source: Any
@@ -71,8 +71,8 @@ class SourcePasses:
         class that has no more. So does one over a raw table whose parts have different kinds of
         columns: numbers are not hashed as texts are, so rows are identified by the common kinds.
 
-        ``most``: rows of each class in the sample; 0 for no sample. ``apart``: fold whose rows are
-        not sampled.
+        ``most`` is the largest number of rows of each class in the sample; 0 for no sample.
+        ``apart`` is the fold whose rows are not sampled.
         """
         task = Survey(most, apart)
         surveyed: Surveyed = self._run(task)

@@ -326,8 +326,8 @@ def _count_interval(share: float, error: float, total: float) -> tuple[float, fl
 
     A normal interval would be too short above if only few rows are expected.
 
-    ``share``: expected share of the rows. ``error``: standard error of the observed share.
-    ``total``: number of rows.
+    ``share`` is the expected share of the rows. ``error`` is the standard error of the observed
+    share. ``total`` is the number of rows.
     """
     if not (0 < share < 1 and error > 0):
         return total * share, total * share

@@ -301,9 +301,9 @@ _PRINTED = 8
 class Change(NamedTuple):
     """A coefficient, or the points of a column, before and after.
 
-    ``before``, ``after``: coefficients times the standard deviation of the feature, in units of the
-    standard deviation of the scores; for a card, the range of the points of the column in such
-    units.
+    ``before`` and ``after`` are coefficients times the standard deviation of the feature, in units
+    of the standard deviation of the scores; for a card, the range of the points of the column in
+    such units.
     """
 
     name: str

@@ -25,8 +25,8 @@ _SCORE_CELLS = 16
 class DayComparison(NamedTuple):
     """Means of a vector over the rows of a day, and in both classes of the reference rows.
 
-    ``names``: column of each component. ``n_rows``: effective number of rows of the day.
-    ``combination``: components that add up to the share of alerts.
+    ``names`` has the column of each component. ``n_rows`` is the effective number of rows of the
+    day. ``combination`` has the components that add up to the share of alerts.
     """
 
     names: tuple[str, ...]
@@ -54,8 +54,8 @@ class DayComparison(NamedTuple):
 def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) -> DayComparison:
     """Compare the columns of a day with those of the reference.
 
-    ``day``: its labels do not matter. ``reference``: of two classes, the positive one last; of the
-    same type and columns as the day.
+    The labels of ``day`` do not matter. ``reference`` has two classes, the positive one last, and
+    the type and columns of the day.
     """
     if isinstance(day, Moments) and isinstance(reference, Moments):
         return _compare_moments(day.unlabelled(), reference)
@@ -171,8 +171,8 @@ def compare_scores(
 ) -> DayComparison:
     """Compare the scores of a day with those of the reference, in cells that a threshold divides.
 
-    ``day``: its labels do not matter. ``reference``: of the same model and bins, of two classes.
-    ``threshold``: rows with scores above it are alerts.
+    The labels of ``day`` do not matter. ``reference`` is of the same model and bins, and of two
+    classes. Rows with scores above ``threshold`` are alerts.
     """
     same = (day.center, day.scale, day.model) == (
         reference.center,

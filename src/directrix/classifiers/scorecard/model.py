@@ -156,7 +156,7 @@ def _cross(listed: Any, sizes: list[int], points: _Reader, merged: _Reader) -> C
 class _Reader:
     """Takes consecutive parts of an array.
 
-    ``noun``: what they are called in messages.
+    ``noun`` is what they are called in messages.
     """
 
     def __init__(self, values: AnyArray, noun: str) -> None:

@@ -47,8 +47,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
     the sum over the rows of its value mixed with a hash of the whole row, which is a sum over the
     columns. Columns with the same hash, as equal ones have, are ordered by name.
 
-    ``values`` (n, d): NaN is missing. ``copies``: how many rows each stands for. ``names``: of the
-    columns.
+    ``values`` of shape (n, d) have NaN where they are missing. ``copies`` say how many rows each
+    stands for. ``names`` are those of the columns.
 
     Examples
     --------
@@ -71,8 +71,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
 class ColumnOrder:
     """A fit adds, ranks and breaks ties in one order, whatever the order of the columns.
 
-    ``index``: for each column of the fit, its position in the binner, which has the order of the
-    table.
+    ``index`` has, for each column of the fit, its position in the binner, whose order is that of
+    the table.
     """
 
     index: tuple[int, ...]
@@ -114,8 +114,8 @@ class ColumnOrder:
 class TrainingTable:
     """A table, and its rows of weight above zero with keys.
 
-    ``keyed``: without class weights; its columns are in another order, on which keys of rows
-    depend. ``order``: for each column of ``keyed`` its position in the table; see `content_order`.
+    ``keyed`` has no class weights; its columns are in another order, on which keys of rows depend.
+    ``order`` has, for each column of ``keyed``, its position in the table; see `content_order`.
     """
 
     table: Table
