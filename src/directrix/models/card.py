@@ -16,6 +16,7 @@ from directrix.models.card_printing import (
     card_markdown,
     card_text,
     column_rows,
+    count_lines,
 )
 from directrix.models.card_stability import CardStability, card_stability
 
@@ -209,7 +210,13 @@ class Card:
     def column_table(self, index: int, decimals: int | None = None) -> list[CardRow]:
         """Return the rows of `table` for the column at a position."""
         counts = self.counts[index] if self.counts else None
-        return column_rows(self.bins[index], _rounded(self.columns[index], decimals), counts)
+        points = self.columns[index]
+        return column_rows(self.bins[index], _rounded(points, decimals), counts, points)
+
+    @property
+    def n_lines(self) -> int:
+        """Number of printed points: one a line of a column, and one a cell of a cross."""
+        return count_lines(self, [bins.n_ordered for bins in self.bins])
 
     @property
     def ranked_columns(self) -> list[int]:
