@@ -13,6 +13,7 @@ from directrix.designs.compression import (
     Teacher,
     whole_points,
 )
+from directrix.designs.merging import merge_path
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
@@ -80,7 +81,8 @@ def test_the_first_merge_is_the_best_of_all(seed, levels):
 def test_sizes_are_nested_and_have_few_lines(cross):
     teacher, kinds = tiny(1, n=3000, n_cells=(9, 8, 5), cross=cross)
     sizes = [4, 6, 9, 12, 16, 20]
-    path = Compression(teacher, kinds).path(sizes)
+    compression = Compression(teacher, kinds)
+    path = merge_path(compression.atoms, compression.curvature, sizes)
     assert sorted(path) == sizes
     finer = None
     for size in reversed(sizes):

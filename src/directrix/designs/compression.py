@@ -1,8 +1,8 @@
 """A card in few lines: its points are fitted again to the probabilities of the full card.
 
 The full card is the *teacher*. Its bins are merged along a path that has every size
-(`directrix.designs.merging`); the points of a size are fitted to the teacher's probabilities, not to
-labels, and whole points are searched in the curvature of that fit.
+(`directrix.designs.merging`); the points of a size are fitted to the teacher's probabilities, not
+to labels, and whole points are searched in the curvature of that fit.
 """
 
 from __future__ import annotations
