@@ -116,6 +116,29 @@ def half_width(values: FloatArray) -> float:
     return quantile * float(values.std(ddof=1)) * factor
 
 
+class CardSize(NamedTuple):
+    """How long a compact card is, and what the full card would be better by.
+
+    `lines` and `full_lines` are printed points of both cards; `gap` is above zero if the compact
+    card is better.
+    """
+
+    lines: int
+    full_lines: int
+    gap: Gap
+
+    def __str__(self) -> str:
+        ahead = -self.gap.mean
+        ends = ""
+        if not np.isnan(self.gap.low):
+            ends = f" ({-self.gap.high + 0.0:+.4f} to {-self.gap.low + 0.0:+.4f})"
+        word = "ahead" if ahead >= 0 else "behind"
+        return (
+            f"this card has {self.lines} lines; the full card of {self.full_lines} lines is {word} "
+            f"by {abs(ahead):.4f}{ends}"
+        )
+
+
 # ── DirectReport: the candidates that were tried, which was chosen and why ────────────────────────
 
 #: What the best choice is compared with, unless a report says otherwise.
@@ -208,6 +231,8 @@ class DirectReport:
         What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
     chance : float
         What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
+    size : CardSize, optional
+        Of a compact card: its lines, those of the full card, and the gap between both.
     """
 
     metric: Metric
@@ -227,6 +252,7 @@ class DirectReport:
     ties: TiesSplit | None = None
     weighted_by: str = ""
     chance: float = float("nan")
+    size: CardSize | None = None
 
     @classmethod
     def of(
@@ -312,8 +338,9 @@ class DirectReport:
     @property
     def comparisons(self) -> list[str]:
         """How the choice compares with simpler models, one line each; above zero is better."""
+        size = [] if self.size is None else [str(self.size)]
         ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
-        return [*(gap.text(name) for name, gap in self._gaps), *ties]
+        return [*size, *(gap.text(name) for name, gap in self._gaps), *ties]
 
     @property
     def _suspects_text(self) -> str:
