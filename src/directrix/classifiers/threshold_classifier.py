@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from directrix.fitting.finalize import FittedLine, HeldOut
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
-    from directrix.models.calibration import Calibration
+    from directrix.models.operating_point import Calibration
 
 
 class ThresholdClassifier(LinearClassifier):

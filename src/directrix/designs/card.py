@@ -19,7 +19,7 @@ from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
-from directrix.frontier.moment_candidates import SummaryCandidate, ridge_candidates
+from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Logistic

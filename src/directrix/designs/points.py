@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.curve import CurveStack
+from directrix.metrics.base import CurveStack
 from directrix.models.card import PointsToDoubleOdds, Scale
 from directrix.models.report import Estimate, Gap, TiesSplit
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.fit_rows import BestFit
     from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
+    from directrix.metrics.base import Curve, Metric
     from directrix.models.card import Card
     from directrix.models.report import DirectReport
     from directrix.tables.coding.card_coding import Direction

@@ -34,8 +34,7 @@ from directrix.files.layout import (
     require,
 )
 from directrix.metrics.base import Metric
-from directrix.models.calibration import Calibration
-from directrix.models.intervals import Intervals, Rates
+from directrix.models.operating_point import Calibration, Intervals, Rates
 
 # ── Arrays of a state: contiguous, in order, sparse rows in three ─────────────────────────────────
 

@@ -20,8 +20,8 @@ from directrix.frontier.choice_validation import (
 )
 from directrix.frontier.compare import LeastLoss, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.curve import Curve
-from directrix.models.intervals import (
+from directrix.metrics.base import Curve
+from directrix.models.operating_point import (
     EffectiveCounts,
     Intervals,
     Rates,

@@ -21,11 +21,12 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
-from directrix.models.calibration import (
+from directrix.models.operating_point import (
+    OperatingPoint,
     calibration_from_moments,
     calibration_from_scores,
+    predicted_rates,
 )
-from directrix.models.operating_point import OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import BINS, LineHistograms
 
@@ -33,11 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.standardization import Standardization
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
-    from directrix.models.calibration import Calibration
+    from directrix.fitting.training_rows import Standardization, TrainingRows
+    from directrix.metrics.base import Curve, Metric
+    from directrix.models.operating_point import Calibration
     from directrix.moments import Moments
 
     #: From the probability at the threshold, where the metric fixes it, to the calibration.

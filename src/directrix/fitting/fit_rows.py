@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.choice import Assessment, Trials
     from directrix.fitting.progress import Clock
-    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.training_rows import Standardization
     from directrix.frontier.recipes import Sweep
     from directrix.frontier.row_frontier import RowFrontier
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
+    from directrix.metrics.base import Curve, Metric
     from directrix.models.card import Card
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.

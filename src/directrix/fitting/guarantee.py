@@ -15,9 +15,9 @@ from scipy.stats import binom
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.limit import Limit
-from directrix.models.intervals import intervals_of, rates_of
+from directrix.models.operating_point import intervals_of, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

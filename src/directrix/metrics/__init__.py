@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from directrix._discovery import concrete_classes
 from directrix.metrics.base import BestThreshold as BestThreshold
+from directrix.metrics.base import Curve as Curve
+from directrix.metrics.base import CurveStack as CurveStack
 from directrix.metrics.base import Metric as Metric
-from directrix.metrics.curve import Curve as Curve
-from directrix.metrics.curve import CurveStack as CurveStack
-from directrix.metrics.curve import checked as checked
-from directrix.metrics.curve import precision_of as precision_of
+from directrix.metrics.base import checked as checked
+from directrix.metrics.base import precision_of as precision_of
 from directrix.metrics.limit import Boundary as Boundary
 from directrix.metrics.limit import Limit as Limit
 from directrix.metrics.table import TABLE as TABLE

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from directrix.metrics.base import BestThreshold, Metric
-from directrix.metrics.curve import checked
+from directrix.metrics.base import BestThreshold, Metric, checked
 from directrix.risks import CostRisk, MetricRisk
 from directrix.risks.base import slope_differences
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.curve import Curve, CurveStack
+    from directrix.metrics.base import Curve, CurveStack
     from directrix.risks.base import RatesRisk
 
 

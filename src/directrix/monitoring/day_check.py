@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, chdtrc, fdtrc
 
-from directrix.metrics.curve import Curve, precision_of
-from directrix.models.intervals import EffectiveCounts
-from directrix.models.operating_point import OnRows
+from directrix.metrics.base import Curve, precision_of
+from directrix.models.operating_point import EffectiveCounts, OnRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import BetaBernoulliClassifier
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.losses import ZeroOne
 from directrix.losses.beta_bernoulli import BetaBernoulli
 

@@ -20,21 +20,23 @@ from directrix.metrics import (
     RecallAtFPR,
 )
 from directrix.metrics.at_threshold import ThresholdMetric
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
-from directrix.models.intervals import (
+from directrix.models.operating_point import (
     EffectiveCounts,
     Intervals,
+    OnRows,
+    OperatingPoint,
     Rates,
     effective_rows,
     intervals_of,
     on_logit_scale,
+    predicted_rates,
     ranking_variance,
     rates_of,
     slope_on_area,
     wilson,
 )
-from directrix.models.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments
 
 
