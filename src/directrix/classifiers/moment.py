@@ -10,7 +10,7 @@ from scipy import sparse
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
-from directrix.classifiers.state import Facts, require
+from directrix.classifiers.state import ModelMetadata, require
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.files.layout import is_number
@@ -457,11 +457,11 @@ class MomentClassifier(ThresholdClassifier):
         self.operating_points_ = ()
         self.calibrations_ = (Calibration(0.0, 1.0, 1.0, "rows of one class only"),)
 
-    def _state_facts(self) -> Facts:
-        return Facts(shrinkage=getattr(self, "shrinkage_", None))
+    def _state_facts(self) -> ModelMetadata:
+        return ModelMetadata(shrinkage=getattr(self, "shrinkage_", None))
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         facts.require_names("shrinkage")
         shrinkage = facts["shrinkage"]
         if shrinkage is None:

@@ -17,7 +17,13 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
-from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.classifiers.state import (
+    ModelMetadata,
+    ModelState,
+    StateArrays,
+    model_params,
+    require,
+)
 from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import UnweightedEstimatorWarning, find_stacklevel
 from directrix.files.layout import is_number, is_text
@@ -352,7 +358,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         check_is_fitted(self)
         held_out = self._held_out[0]
         arrays: dict[str, Any] = {}
-        facts = Facts(smallest=self._scale.smallest, unit=self._scale.unit, held_out=None)
+        facts = ModelMetadata(smallest=self._scale.smallest, unit=self._scale.unit, held_out=None)
         if held_out is not None:
             names = ("cell", "weight", "totals", "squares")
             arrays = {name: getattr(held_out, name) for name in names}
@@ -385,7 +391,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         }
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
         return {}
 
     def _asked_metric(self) -> Metric:
@@ -516,7 +522,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         self._weighted_by = keyed.weighted_by
         self._set_points([fitted])
         calibration = fitted.calibration
-        self.calibrations_ = (calibration.turned() if self._catches_first else calibration,)
+        self.calibrations_ = (calibration.sign_flipped() if self._catches_first else calibration,)
         self.reports_ = self._final_reports([fit.report])
 
     def __sklearn_tags__(self) -> Any:

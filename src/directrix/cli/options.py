@@ -71,9 +71,9 @@ def _require_file(path: str) -> None:
 def require_output(output: str | None, reads: Iterable[str | None], *, force: bool) -> None:
     """Raise an error if a command must not write its output file; call this before any work.
 
-    ``output``: None if the command writes to stdout. ``reads``: inputs of the command: files,
-    folders, patterns or URLs; None entries are ignored. ``force``: whether an existing file may be
-    overwritten. An input never is.
+    ``output`` is None if the command writes to stdout. ``reads`` are the inputs of the command:
+    files, folders, patterns or URLs; None entries are ignored. ``force`` says whether an existing
+    file may be overwritten. An input never is.
     """
     if output is None:
         return

@@ -187,9 +187,9 @@ def counted_candidates(
 ) -> CountedCandidates:
     """Return the candidates of least predicted risk on held-out counts.
 
-    ``counts``: with folds. ``n_folds``: folds that are held out; a later one does not count.
-    ``baseline``: whether the cards of equal trade-off are the simplest candidates, of complexity
-    zero; the best of them is then always returned.
+    ``counts`` have folds. ``n_folds`` is the number of folds that are held out; a later one does
+    not count. ``baseline`` says whether the cards of equal trade-off are the simplest candidates,
+    of complexity zero; the best of them is then always returned.
     """
     kept = replace(counts, parts=counts.parts[:n_folds])
     _require_both_classes(kept, label, n_folds)

@@ -116,7 +116,7 @@ def mark(ax: Any, x: float, y: float, **how: Any) -> Any:
 # ── Scored rows, as displays use them: labels, scores, weights and the threshold ──────────────────
 
 
-class Scored(NamedTuple):
+class BinaryScores(NamedTuple):
     """Scores of rows of two classes; a row is predicted positive if its score is above ``cut``.
 
     weight (n,): above zero: rows of weight zero are dropped.

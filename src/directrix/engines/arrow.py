@@ -18,7 +18,7 @@ from directrix.rows.rows import is_frame
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from directrix.engines.plan import Plan
+    from directrix.engines.column_roles import ColumnRoles
 
 #: Number of values that are summarised at a time, and the least number of rows. Every summary
 #: determines its shift afresh, which costs as much as about ten thousand rows.
@@ -39,7 +39,7 @@ def accepts(source: Any) -> bool:
 
 
 def partials(
-    source: Any, plan: Plan, task: Callable[..., Any], progress: Any
+    source: Any, plan: ColumnRoles, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
     """Yield the result of the task on all rows, as partition 0."""
     if is_arrow(source) and plan.given_roles():

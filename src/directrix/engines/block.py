@@ -49,9 +49,9 @@ class Partition:
 class Block:
     """Rows of a table, separated into features, labels, weights, folds and groups.
 
-    ``X`` is whatever `Plan.read_features` returns, ``group`` has the values of the ``by`` column,
-    ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes`` are
-    hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
+    ``X`` is whatever `ColumnRoles.read_features` returns, ``group`` has the values of the ``by``
+    column, ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes``
+    are hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
     """
 
     X: Any

@@ -65,7 +65,7 @@ single_blas_thread = SingleBlasThread()
 def limit_fits(cls: type) -> None:
     """Make the fits that a class defines run with a single BLAS thread.
 
-    ``cls``: methods that it inherits are left to the class that defines them.
+    Methods that ``cls`` inherits are left to the class that defines them.
     """
     for name in FITS:
         method = vars(cls).get(name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
     """Return one finite weight per row; refuse negative and extreme weights.
 
-    ``sample_weight``: None gives each row weight one.
+    With a ``sample_weight`` of None, each row has weight one.
     """
     weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
     row = int(weight.argmin())
@@ -41,7 +41,8 @@ def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
     scikit-learn's ``compute_class_weight`` counts rows; here "balanced" sums their weights, so
     that a row of weight k counts as k rows.
 
-    ``class_weight``: by label; a label that is not given has weight 1. ``moments``: of two classes.
+    ``class_weight`` is by label; a label that is not given has weight 1. ``moments`` are those of
+    two classes.
     """
     weights = moments.negative.weight, moments.positive.weight
     negative, positive = _factors(class_weight, moments.classes.tolist(), weights)

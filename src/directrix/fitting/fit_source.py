@@ -20,8 +20,8 @@ from directrix.engines.tasks import (
     FoldModels,
     ModelSlopes,
     NumberFeatures,
+    PassSums,
     Score,
-    Scored,
     Surveyed,
 )
 from directrix.fitting.class_weights import factors_of
@@ -64,9 +64,9 @@ _MOST = 2
 class LossSlopes:
     """Losses of linear models whose gradients a pass adds up.
 
-    ``coefs`` (k, d + 1): intercepts last. ``losses``: for each line of coefficients; means over
-    rows. ``factors`` (k, 2): factors of the weights of the negatives and of the positives.
-    ``without``: folds whose rows do not count.
+    ``coefs`` of shape (k, d + 1) have their intercepts last. ``losses`` are means over rows, one
+    for each line of coefficients. ``factors`` of shape (k, 2) are those of the weights of the
+    negatives and of the positives. ``without`` are the folds whose rows do not count.
     """
 
     coefs: FloatArray
@@ -84,8 +84,8 @@ class LossSlopes:
     ) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1).
 
-        ``rows_of``: from indices of rows to their features, a matrix as far as products go.
-        ``dtype``: in which scores are made.
+        ``rows_of`` maps indices of rows to their features, a matrix as far as products go.
+        ``dtype`` is that of the scores.
         """
         rows = np.flatnonzero(~np.isin(fold, self.without))
         X, positive, weight = rows_of(rows), positive[rows], weight[rows]
@@ -103,8 +103,8 @@ class LossSlopes:
 class Slopes(NamedTuple):
     """Gradients of candidates that are made without a fold.
 
-    ``fold``: None for candidates of all rows. ``weights``: weight of all rows that count, for each
-    candidate.
+    ``fold`` is None for candidates of all rows. ``weights`` are the weights of all rows that count,
+    for each candidate.
     """
 
     fold: int | None
@@ -116,9 +116,9 @@ class Slopes(NamedTuple):
 class Corrections:
     """What a pass adds up to correct candidates, and the correction.
 
-    ``weights``: from folds that do not count to the weight of all other negatives and positives.
-    ``factors``: class weights of the negatives and of the positives. ``apart``: a fold that is set
-    apart.
+    ``weights`` maps folds that do not count to the weight of all other negatives and positives.
+    ``factors`` are the class weights of the negatives and of the positives. ``apart`` is a fold
+    that is set apart.
     """
 
     n_folds: int
@@ -159,8 +159,8 @@ class Corrections:
     ) -> list[CorrectedCandidate]:
         """Return candidates after one correction.
 
-        ``slopes``: made of these candidates. ``gradients`` (k, d + 1): sums over all rows, for each
-        of the slopes, in the units of the coefficients.
+        ``slopes`` are those of these candidates. ``gradients`` of shape (k, d + 1) are sums over
+        all rows, for each of the slopes, in the units of the coefficients.
         """
         means = {
             each.fold: gradient / each.weights[:, None]
@@ -182,8 +182,9 @@ _STANDARD_ERRORS = 2.0
 class CandidateGroup(NamedTuple):
     """Candidates of one design, which score rows after the same codings.
 
-    ``codings``: without each fold, and of all rows last; None for numbers, which are scored as they
-    are. ``units``: units in which candidates are corrected, if they are not the features' own.
+    ``codings`` are those without each fold, and that of all rows last; None for numbers, which are
+    scored as they are. ``units`` are those in which candidates are corrected, if they are not the
+    features' own.
     """
 
     candidates: Sequence[Any]
@@ -222,9 +223,10 @@ class CandidateGroup(NamedTuple):
 class HistogramSelection:
     """Counts held-out scores of groups of candidates over passes, and chooses among all of them.
 
-    ``factors``: class weights of the negatives and of the positives. ``n_folds``: folds that are
-    held out; a later one is set apart. ``trials``: what was compared on a sample of the rows
-    before. ``skipped``: steps of the search for which there was no time.
+    ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
+    number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
+    a sample of the rows before. ``skipped`` are the steps of the search for which there was no
+    time.
     """
 
     metric: Metric
@@ -247,7 +249,7 @@ class HistogramSelection:
         slopes: Sequence[ModelSlopes] = (),
         *,
         pairs: bool = False,
-    ) -> Scored:
+    ) -> PassSums:
         """Count the held-out scores of more candidates, in one pass.
 
         The same pass adds up gradients and, if asked for ``pairs``, counts pairs of cells.
@@ -333,17 +335,15 @@ class Preselection(NamedTuple):
 class SourceDesign(Protocol):
     """What a fit in passes needs to know of lines or cards.
 
-    ``most_rows``: rows of each class in the sample, however many partitions there are.
-    ``stops_early``: whether corrections end when held-out rows are scored no better.
-    ``weighs_sample``: whether class weights count in the sample too, not only in what is chosen on
-    all rows. ``counted``: makes candidates in closed form from a metric, counts of pairs of cells
-    of all rows, and a label; None if the first correction counts no pairs.
+    ``most_rows`` is the number of rows of each class in the sample, however many partitions there
+    are. ``stops_early`` says whether corrections end when held-out rows are scored no better.
+    ``counted`` makes candidates in closed form from a metric, counts of pairs of cells of all rows,
+    and a label; it is None if the first correction counts no pairs.
     """
 
     most_rows: ClassVar[int]
     preselection: ClassVar[Preselection]
     stops_early: ClassVar[bool]
-    weighs_sample: ClassVar[bool]
 
     @property
     def features(self) -> NumberFeatures | CellFeatures:  # noqa: D102
@@ -370,9 +370,9 @@ class Chosen(NamedTuple):
 class SourceFit:
     """A fit in passes.
 
-    ``guarantee``: the last fold is then set apart: nothing is built from it or chosen by it.
-    ``refine``: corrections of the best candidates of the sample by all rows at most, each with one
-    pass.
+    With a ``guarantee``, the last fold is set apart: nothing is built from it or chosen by it.
+    ``refine`` is the largest number of corrections of the best candidates of the sample by all
+    rows, each with one pass.
     """
 
     metric: Metric
@@ -396,14 +396,13 @@ class SourceFit:
     ) -> HistogramSelection:
         """Correct candidates of the sample by all rows, and compare them on held-out rows.
 
-        ``surveyed``: with a sample. ``classes``: the positive one is last.
+        ``surveyed`` has a sample. The positive one of ``classes`` is last.
         """
         label, totals, sample = classes[-1], surveyed.totals, surveyed.sample
         assert sample is not None  # noqa: S101 - a survey with a sample has one
         weights = totals.weights(label, without_folds=(self.apart,))
         factors = factors_of(self.class_weight, classes, weights)
-        in_sample = weights * factors if design.weighs_sample else weights
-        rows = self._sampled_rows(sample, label, in_sample)
+        rows = self._sampled_rows(sample, label, weights * factors)
         sampled = design.sample_candidates(self.metric, rows)
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)

@@ -22,9 +22,9 @@ class Clock:
     about as long as the first candidate, logistic regression on all folds. So does, on a busy
     machine, anything else that cannot be interrupted: that time is measured, and kept for the end.
 
-    ``seconds``: time budget; without one the time is never up. ``progress``: called with (n_done,
-    n_planned) after each candidate; a true result stops the search. ``start``: when the budget
-    began, by `time.monotonic`; now by default.
+    ``seconds`` is the time budget; without one the time is never up. ``progress`` is called with
+    (n_done, n_planned) after each candidate; a true result stops the search. ``start`` is the time
+    at which the budget began, by `time.monotonic`; now by default.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Clock:
     def is_over(self, ahead: float = 0.0) -> bool:
         """Whether the time for the search is up.
 
-        ``ahead``: how much longer it must last, in units of the time that the first candidate took;
-        with -1, whether the whole budget is used up.
+        ``ahead`` is the uninterruptible work ahead, in units of the time that the first candidate
+        took; with -1, the whole budget must be used up.
         """
         if self._seconds is None:
             return False
@@ -108,8 +108,8 @@ class Progress:
     Lines begin with the name of the estimator and the seconds since the fit began. Callbacks see
     one task, with a subtask per candidate.
 
-    ``estimator``: its ``verbose`` selects the lines: none (0), stages (1), or candidates as well
-    (2). ``rows``: as given to ``fit``, for the callbacks; without them, no callback is called.
+    ``verbose`` of the estimator selects the lines: none (0), stages (1), or candidates as well (2).
+    ``rows`` are as given to ``fit``, for the callbacks; without them, no callback is called.
     """
 
     def __init__(self, estimator: Any, rows: tuple[Any, Any] | None = None) -> None:

@@ -9,14 +9,14 @@ import numpy as np
 
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.plan import Plan
-from directrix.engines.table_plan import RawRows, TablePlan
+from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.table_roles import RawRows, TableRoles
 from directrix.engines.tasks import (
     Fingerprint,
     FoldModels,
     NumberFeatures,
+    PassSums,
     Score,
-    Scored,
     Survey,
     Surveyed,
 )
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class SourcePasses:
     """The passes over a source of rows: a survey, and as many that score rows as a fit needs.
 
-    ``plan``: roles of the columns, of numbers or of a raw table (`TablePlan`); its folds are
-    `HashFolds`.
+    ``plan`` has the roles of the columns, of numbers or of a raw table (`TableRoles`); its folds
+    are `HashFolds`.
     """
 
     source: Any
-    plan: Plan
+    plan: ColumnRoles
     engine: str = "auto"
     progress: bool = True
     #: Number of passes made so far.
@@ -46,7 +46,13 @@ class SourcePasses:
 
     @classmethod
     def of(
-        cls, source: Any, *, engine: str, progress: bool, plan: type[Plan] = Plan, **roles: Any
+        cls,
+        source: Any,
+        *,
+        engine: str,
+        progress: bool,
+        plan: type[ColumnRoles] = ColumnRoles,
+        **roles: Any,
     ) -> SourcePasses:
         """Return the passes with these roles of columns; see `summarize`."""
         return cls(source, replace(plan.of(**roles), identified=True), engine, progress)
@@ -65,12 +71,12 @@ class SourcePasses:
         class that has no more. So does one over a raw table whose parts have different kinds of
         columns: numbers are not hashed as texts are, so rows are identified by the common kinds.
 
-        ``most``: rows of each class in the sample; 0 for no sample. ``apart``: fold whose rows are
-        not sampled.
+        ``most`` is the largest number of rows of each class in the sample; 0 for no sample.
+        ``apart`` is the fold whose rows are not sampled.
         """
         task = Survey(most, apart)
         surveyed: Surveyed = self._run(task)
-        if isinstance(self.plan, TablePlan) and surveyed.summary is not None:
+        if isinstance(self.plan, TableRoles) and surveyed.summary is not None:
             kinds = surveyed.table.kinds
             self.plan = replace(self.plan, columns=kinds.columns)
             if kinds.is_mixed:
@@ -85,14 +91,14 @@ class SourcePasses:
         counts = surveyed.totals.counts(without_fold=apart)
         if sample.is_too_small(counts):
             sample = self._run(Survey.of_counts(sample.most, counts, apart)).sample or sample
-        if isinstance(self.plan, TablePlan) and isinstance(sample.X, RawRows):
+        if isinstance(self.plan, TableRoles) and isinstance(sample.X, RawRows):
             sample = replace(sample, X=sample.X.read_as(self.plan.columns or ()))
         # By the values of rows: sums in single precision would else depend on the partitions.
         return replace(surveyed, sample=sample.ordered().sorted())
 
-    def score(self, task: Score) -> Scored:
+    def score(self, task: Score) -> PassSums:
         """Make a later pass."""
-        scored: Scored = self._run(task)
+        scored: PassSums = self._run(task)
         return scored
 
     def histograms(

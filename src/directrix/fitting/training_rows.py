@@ -44,7 +44,7 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
 
     None if ``cv`` is a number of folds.
 
-    ``groups``: for splitters that need them.
+    ``groups`` are for splitters that need them.
     """
     splits = splits_given(cv, X, y, groups)
     if splits is None:
@@ -123,7 +123,8 @@ def checked_groups(groups: Any, n_rows: int) -> IntArray:
 def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
     """Return folds of whole groups, stratified by the classes that a group contains.
 
-    ``group``: from `checked_groups`. ``n_folds``: number of folds at most; fewer if groups are few.
+    ``group`` comes from `checked_groups`. ``n_folds`` is the largest number of folds; there are
+    fewer if groups are few.
     """
     names, member = np.unique(group, return_inverse=True)
     has = [np.bincount(member, side, len(names)) > 0 for side in (positive, ~positive)]
@@ -160,9 +161,9 @@ _MANY = 50
 class TrainingRows(NamedTuple):
     """Rows of two classes on which candidates are fitted and compared.
 
-    ``fold``: None if rows are too few to hold some out. ``group``: rows of one group are dependent,
-    and always in one fold. ``copies``: number of rows that each row stands for, if its weight is a
-    frequency.
+    ``fold`` is None if rows are too few to hold some out. Rows of one ``group`` are dependent, and
+    always in one fold. ``copies`` are the numbers of rows that each row stands for, if its weight
+    is a frequency.
     """
 
     X: Any
@@ -193,8 +194,8 @@ class KeyedRows:
 
     A row has one entry, or k entries if its weight k is a frequency.
 
-    ``X`` (m, d): as given, without rows of weight zero. ``index``: row of each entry. ``factor``:
-    class weight of each row. ``fold``: folds given by the user.
+    ``X`` of shape (m, d) is as given, without rows of weight zero. ``index`` is the row of each
+    entry. ``factor`` is the class weight of each row. ``fold`` has the folds given by the user.
     """
 
     X: Any
@@ -218,7 +219,7 @@ class KeyedRows:
     ) -> KeyedRows:
         """Assign keys to rows, and drop rows of weight zero.
 
-        ``weight``: sample weights, not yet multiplied by class weights.
+        ``weight`` has the sample weights, not yet multiplied by class weights.
         """
         group = None if groups is None else checked_groups(groups, len(y))
         if (weight == 0).any():
@@ -274,8 +275,8 @@ class KeyedRows:
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
         """Return the entries as rows with folds, or only the first of each class.
 
-        ``n_folds``: number of folds, if none were given; fewer if a class is small. ``most``:
-        entries of each class at most.
+        ``n_folds`` is the number of folds, if none were given; there are fewer if a class is small.
+        ``most`` is the largest number of entries of each class.
         """
         entry_positive = self.y[self.index] == label
         weight = self.entry_weight * self.factor[self.index]
@@ -307,8 +308,8 @@ class KeyedRows:
 class Prepared(NamedTuple):
     """Standardised rows: all of them, and those on which candidates are compared.
 
-    ``rows``: all rows, for the final fit. ``seen``: with folds; the same rows unless they are too
-    many.
+    ``rows`` are all rows, for the final fit. ``seen`` have folds; they are the same rows unless
+    they are too many.
     """
 
     units: Standardization
@@ -325,7 +326,8 @@ def prepare(
 ) -> Prepared:
     """Standardise rows and assign folds; see `KeyedRows.training_rows`.
 
-    ``units``: units of rows that are not to be standardised: the coordinates of a kernel expansion.
+    ``units`` are those of rows that are not to be standardised: the coordinates of a kernel
+    expansion.
     """
     seen = keyed.training_rows(label, n_folds, most)
     if units is not None:
@@ -356,7 +358,7 @@ def copies_of(weight: FloatArray, y: AnyArray) -> IntArray:
     counts, not that it was observed ten times. Beyond a million copies in all, rows are split into
     fewer, heavier ones.
 
-    ``weight``: above zero.
+    ``weight`` is above zero.
     """
     if (weight != np.rint(weight)).any():
         return np.ones(len(weight), dtype=np.int64)

@@ -184,8 +184,10 @@ def _of_point(point: Any) -> Iterator[tuple[str, float]]:
 def _of_report(report: Any) -> Iterator[tuple[str, float]]:
     # A card is compared with the simplest card, and with logistic regression without bins.
     gaps = {
-        "logistic_regression": report.gap if report.straight is None else report.straight,
-        "simplest_card": None if report.straight is None else report.gap,
+        "logistic_regression": report.gap
+        if report.unbinned_baseline is None
+        else report.unbinned_baseline,
+        "simplest_card": None if report.unbinned_baseline is None else report.gap,
         "unrounded_card": report.rounding,
     }
     for name, gap in gaps.items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SHARES = 1000
 
 
-class Choice(NamedTuple):
+class BestThreshold(NamedTuple):
     """The best threshold on some rows.
 
     Parameters
@@ -81,7 +81,7 @@ class Metric(ABC):
         """
 
     @abstractmethod
-    def best(self, curve: Curve) -> Choice:
+    def best(self, curve: Curve) -> BestThreshold:
         """Return the threshold with the best metric on these rows."""
 
     def best_value(self, curve: Curve) -> float:

@@ -46,7 +46,7 @@ class Calibration:
         odds: FloatArray = self.offset + np.where(scores < 0, self.below, self.above) * scores
         return odds
 
-    def turned(self) -> Calibration:
+    def sign_flipped(self) -> Calibration:
         """Return the probability of the other class, at scores of the other sign."""
         return replace(self, offset=-self.offset, below=self.above, above=self.below)
 

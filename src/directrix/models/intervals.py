@@ -39,7 +39,7 @@ class Intervals(NamedTuple):
     metric: tuple[float, float]
 
 
-class Sizes(NamedTuple):
+class EffectiveCounts(NamedTuple):
     """Effective sample size of each class."""
 
     n_pos: float
@@ -50,11 +50,11 @@ class Sizes(NamedTuple):
         """Variance of the area under the ROC curve of random scores (Mann and Whitney 1947)."""
         return (self.n_pos + self.n_neg + 1.0) / (12.0 * self.n_pos * self.n_neg)
 
-    def over(self, factor: float) -> Sizes:
+    def over(self, factor: float) -> EffectiveCounts:
         """Return the sizes divided by a factor."""
-        return Sizes(self.n_pos / factor, self.n_neg / factor)
+        return EffectiveCounts(self.n_pos / factor, self.n_neg / factor)
 
-    def less_sure(self, shown: Rates, expected: Rates) -> Sizes:
+    def less_sure(self, shown: Rates, expected: Rates) -> EffectiveCounts:
         """Return smaller sizes: what rates promised too much is known as badly as it is large.
 
         The variance of a rate, :math:`p (1 - p) / n`, grows by the square of its correction.
@@ -63,11 +63,11 @@ class Sizes(NamedTuple):
         for n_rows, before, after in zip(self, shown[:2], expected[:2], strict=True):
             variance = max(after * (1.0 - after), 1.0 / max(n_rows, 1.0)) / n_rows
             sizes.append(n_rows / (1.0 + (before - after) ** 2 / variance))
-        return Sizes(*sizes)
+        return EffectiveCounts(*sizes)
 
 
 def intervals_of(
-    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float = _LEVEL
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
 ) -> Intervals:
     r"""Return the intervals of rates (Wilson) and of a metric, on the curve of the scores.
 
@@ -98,7 +98,7 @@ def intervals_of(
 
 
 def precision_interval(
-    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes, level: float = _LEVEL
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
 ) -> tuple[float, float]:
     """Return the interval of the precision if the threshold itself is uncertain.
 
@@ -110,7 +110,7 @@ def precision_interval(
 
 
 def _posterior_draws(
-    metric: Metric, rates: Rates, curve: Curve, sizes: Sizes
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return posterior draws of both rates and of the share of positives.
 
@@ -140,7 +140,7 @@ def _quantile_interval(draws: FloatArray, value: float, level: float) -> tuple[f
     return float(min(low, value)), float(max(high, value))
 
 
-def ranking_variance(curve: Curve, sizes: Sizes, metric: Any) -> float:
+def ranking_variance(curve: Curve, sizes: EffectiveCounts, metric: Any) -> float:
     r"""Return the variance of a ranking metric.
 
     .. math:: \mathrm{Var}(V_+) / n_+ + \mathrm{Var}(V_-) / n_-
@@ -155,7 +155,7 @@ def ranking_variance(curve: Curve, sizes: Sizes, metric: Any) -> float:
     return max(variance, area * (1.0 - area) / fewest / 3.0)
 
 
-def slope_on_area(metric: Any, curve: Curve, sizes: Sizes) -> float:
+def slope_on_area(metric: Any, curve: Curve, sizes: EffectiveCounts) -> float:
     """Return by how much a ranking metric rises with the AUC, if rows make both larger by chance.
 
     This is the slope of the regression of the one on the other over samples of rows, from what
@@ -167,7 +167,7 @@ def slope_on_area(metric: Any, curve: Curve, sizes: Sizes) -> float:
 
 
 def _covariance(
-    first: Sequence[FloatArray], second: Sequence[FloatArray], curve: Curve, sizes: Sizes
+    first: Sequence[FloatArray], second: Sequence[FloatArray], curve: Curve, sizes: EffectiveCounts
 ) -> float:
     """Return the covariance of two ranking metrics, from what rows of each class contribute."""
     covariance = 0.0

@@ -12,9 +12,9 @@ from directrix._printing import html_table, text_table
 from directrix.metrics import FromRates
 from directrix.metrics.curve import precision_of
 from directrix.models.intervals import (
+    EffectiveCounts,
     Intervals,
     Rates,
-    Sizes,
     intervals_of,
 )
 
@@ -138,7 +138,7 @@ class OnRows:
 
     curve: Curve
     index: int
-    sizes: Sizes
+    sizes: EffectiveCounts
 
     def rates(self, metric: Metric) -> Rates:
         """Return the rates at the threshold, and the metric.

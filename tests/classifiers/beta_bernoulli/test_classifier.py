@@ -45,6 +45,17 @@ def test_plateaus_bound_the_probability_of_the_positive_label(positive):
     assert (probability.min(), probability.max()) == pytest.approx((0.05, 0.75), abs=1e-6)
 
 
+def test_a_line_knows_the_scales_of_its_features_and_an_expansion_has_none():
+    X, y = rows()
+    X[:, 2] *= 30.0
+    line, expansion = (
+        BetaBernoulliClassifier(kernel=kernel, alpha=1.0, plateaus=(0.02, 0.95)).fit(X, y)
+        for kernel in (None, "rbf")
+    )
+    np.testing.assert_allclose(line.feature_scales_, X.std(axis=0), rtol=1e-12)
+    assert not hasattr(expansion, "feature_scales_")
+
+
 class TestLinear:
     @pytest.mark.parametrize("alpha", [0.1, 1.0, 10.0])
     def test_without_plateaus_it_is_logistic_regression(self, alpha):

@@ -12,7 +12,7 @@ from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import Facts, StateArrays, require
+from directrix.classifiers.state import ModelMetadata, StateArrays, require
 from directrix.exceptions import StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.state import Facts, ModelState
+    from directrix.classifiers.state import ModelMetadata, ModelState
     from directrix.fitting.finalize import FittedLine
     from directrix.models.card import Card
     from directrix.models.report import DirectReport, Gap
@@ -70,11 +70,11 @@ def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
     }
 
 
-def cards_to_facts(cards: Sequence[Card], binner: Any) -> Facts:
+def cards_to_facts(cards: Sequence[Card], binner: Any) -> ModelMetadata:
     """Return the bins as JSON text, the columns of every cross, and the side of the last class."""
     crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
     rising = [card.higher_is_last for card in cards]
-    return Facts(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
+    return ModelMetadata(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
 
 
 def restored_cards(state: ModelState) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _cross(listed: Any, sizes: list[int], points: _Reader, merged: _Reader) -> C
 class _Reader:
     """Takes consecutive parts of an array.
 
-    ``noun``: what they are called in messages.
+    ``noun`` is what they are called in messages.
     """
 
     def __init__(self, values: AnyArray, noun: str) -> None:
@@ -277,7 +277,7 @@ class CardModel(MetricClassifier):
         )
         self._set_points(fitted)
         self.calibrations_ = tuple(
-            entry.calibration if is_last else entry.calibration.turned() for entry in fitted
+            entry.calibration if is_last else entry.calibration.sign_flipped() for entry in fitted
         )
 
     def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
@@ -289,7 +289,7 @@ class CardModel(MetricClassifier):
 
     @property
     def _baseline_gaps(self) -> list[Gap | None]:
-        return [report.straight for report in self.reports_]
+        return [report.unbinned_baseline for report in self.reports_]
 
     @property
     def _score_rises(self) -> bool:
@@ -322,7 +322,7 @@ class CardModel(MetricClassifier):
     def _state_arrays(self) -> dict[str, Any]:
         return cards_to_arrays(self.cards_)
 
-    def _state_facts(self) -> Facts:
+    def _state_facts(self) -> ModelMetadata:
         return cards_to_facts(self.cards_, self.binner_)
 
     @classmethod
@@ -330,7 +330,7 @@ class CardModel(MetricClassifier):
         return restored_cards(state)
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
         return {}
 
     def __sklearn_tags__(self) -> Any:

@@ -47,8 +47,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
     the sum over the rows of its value mixed with a hash of the whole row, which is a sum over the
     columns. Columns with the same hash, as equal ones have, are ordered by name.
 
-    ``values`` (n, d): NaN is missing. ``copies``: how many rows each stands for. ``names``: of the
-    columns.
+    ``values`` of shape (n, d) have NaN where they are missing. ``copies`` say how many rows each
+    stands for. ``names`` are those of the columns.
 
     Examples
     --------
@@ -71,8 +71,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
 class ColumnOrder:
     """A fit adds, ranks and breaks ties in one order, whatever the order of the columns.
 
-    ``index``: for each column of the fit, its position in the binner, which has the order of the
-    table.
+    ``index`` has, for each column of the fit, its position in the binner, whose order is that of
+    the table.
     """
 
     index: tuple[int, ...]
@@ -114,8 +114,8 @@ class ColumnOrder:
 class TrainingTable:
     """A table, and its rows of weight above zero with keys.
 
-    ``keyed``: without class weights; its columns are in another order, on which keys of rows
-    depend. ``order``: for each column of ``keyed`` its position in the table; see `content_order`.
+    ``keyed`` has no class weights; its columns are in another order, on which keys of rows depend.
+    ``order`` has, for each column of ``keyed``, its position in the table; see `content_order`.
     """
 
     table: Table
@@ -223,13 +223,17 @@ class BinnedTable:
         bins, made = tuple(self.binner.bins_), []
         place = {each.name: k for k, each in enumerate(bins)}
         for label, fit in zip(positives, fits, strict=True):
-            card, effects = fit.card, fit.report.directions
-            if card is not None:
-                counts = two_sides(self._cell_counts, self.table.classes == label)
-                card = replace(self.order.restored(card), bins=bins, counts=counts)
-            effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
-            report = replace(fit.report, directions=effects)
-            made.append(fit._replace(report=report, card=card))
+            counts = two_sides(self._cell_counts, self.table.classes == label)
+
+            def complete(fit: Fitted, counts: tuple[FloatArray, ...] = counts) -> Fitted:
+                card, effects = fit.card, fit.report.directions
+                if card is not None:
+                    card = replace(self.order.restored(card), bins=bins, counts=counts)
+                effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
+                report = replace(fit.report, directions=effects)
+                return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
+
+            made.append(complete(fit))
         return made
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from directrix.engines.plan import POSITION
+from directrix.engines.column_roles import POSITION
 from directrix.exceptions.columns import ColumnNotInFileError
 from directrix.rows.keys import position_keys
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.engines.block import Block
-from directrix.engines.table_plan import ClassTotals
+from directrix.engines.table_roles import ClassTotals
 from directrix.moments import Moments
 
 

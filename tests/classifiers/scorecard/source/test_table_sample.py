@@ -5,7 +5,7 @@ import pytest
 from card_sources import FEATURES, frame, parts
 from scipy import stats
 
-from directrix.engines.table_plan import RawRows
+from directrix.engines.table_roles import RawRows
 from directrix.rows.keys import mix_bits
 from directrix.rows.sample import RowSample
 from directrix.tables import Column, Table

@@ -10,7 +10,7 @@ from directrix import Binner
 from directrix.designs.counted import coding_of_counts
 from directrix.engines import HashFolds
 from directrix.engines.block import Partition
-from directrix.engines.table_plan import TablePlan
+from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, FoldModels, ModelSlopes, Score, Survey
 from directrix.fitting.fit_source import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
@@ -21,7 +21,7 @@ from directrix.objectives import DataObjective
 from directrix.tables import BinCounts
 from directrix.tables.coding.card_coding import CardCoding
 
-PLAN = TablePlan.of(
+PLAN = TableRoles.of(
     target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
 )
 BINNER = Binner().fit(frame()[FEATURES])

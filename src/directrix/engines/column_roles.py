@@ -1,4 +1,4 @@
-"""Plan: the roles of the columns of a table, and how a block of its rows is summarised."""
+"""ColumnRoles: the roles of the columns of a table, and how a block of its rows is summarised."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from directrix._typing import AnyArray, IntArray
-    from directrix.engines.tables import Table
+    from directrix.engines.tables import SourceTable
 
 
 #: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
@@ -72,7 +72,7 @@ class HashFolds:
             return ()
         return (self.key,) if isinstance(self.key, str | int) else tuple(self.key)
 
-    def of(self, table: Table, keys: AnyArray | None) -> IntArray:
+    def of(self, table: SourceTable, keys: AnyArray | None) -> IntArray:
         """Return the fold of each row of a table; ``keys`` are used if there are no key columns."""
         chosen = [keys] if self.key is None else [table.values(name) for name in self.columns]
         return folds_by_key(key_hash(chosen, self.seed), self.n_folds)
@@ -84,7 +84,7 @@ class HashFolds:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnRoles:
     """Roles of the columns. It is sent to workers, so it holds only names and settings.
 
     The roles are those of `directrix.summarize`. With ``identified``, blocks have row hashes and
@@ -102,7 +102,7 @@ class Plan:
 
     @classmethod
     def of(cls, *, features: Any = None, **roles: Any) -> Self:
-        """Return a plan; a single feature column may be given as text."""
+        """Return the roles; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
         return cls(features=features, **roles)
@@ -119,7 +119,7 @@ class Plan:
         return {role: values for role, values in roles.items() if not _names_a_column(values)}
 
     def with_columns_for(self, roles: Iterable[str]) -> Self:
-        """Return the plan with roles that are extra columns of its tables, (role, "given")."""
+        """Return these with roles that are extra columns of its tables, (role, "given")."""
         return replace(self, **{role: (role, "given") for role in roles})
 
     def feature_columns(self, names: Any) -> tuple[Any, ...]:
@@ -179,7 +179,7 @@ class Plan:
             fold = fold.of(table, keys)
         return Block(X, y, weight, fold, group, names, hashes, keys)
 
-    def columns_of(self, table: Table) -> tuple[Any, ...]:
+    def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""
         if self.features is not None:
             return self.features
@@ -192,7 +192,7 @@ class Plan:
         return self.transform is not None
 
     def read_features(
-        self, table: Table, columns: tuple[Any, ...]
+        self, table: SourceTable, columns: tuple[Any, ...]
     ) -> tuple[Any, tuple[str, ...] | None]:
         """Return the features of a table, and their names if a transformer gives them."""
         if self.transform is None:
@@ -275,7 +275,7 @@ def _names_a_column(role: Any) -> bool:
     )
 
 
-def _features(table: Table, columns: tuple[Any, ...]) -> Rows:
+def _features(table: SourceTable, columns: tuple[Any, ...]) -> Rows:
     """Return feature columns; the error for text recommends what every source has."""
     try:
         return table.features(columns)

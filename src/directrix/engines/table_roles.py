@@ -1,4 +1,4 @@
-"""TablePlan: a plan whose blocks are raw tables, with texts, dates and missing values."""
+"""TableRoles: a plan whose blocks are raw tables, with texts, dates and missing values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles
 from directrix.exceptions.columns import ColumnKindError
 from directrix.tables import BinCounts, Binner, Column, Table
 
@@ -100,8 +100,8 @@ class ColumnKinds:
     A file or data frame may have numbers where another has texts. A column that is missing in all
     rows of a part has no kind there that matters.
 
-    ``read``: from names to the kinds that columns were read as; empty before the first part.
-    ``present``: the same without parts in which all values are missing.
+    ``read`` maps names to the kinds that columns were read as; empty before the first part.
+    ``present`` is the same without parts in which all values are missing.
     """
 
     read: dict[str, frozenset[str]]
@@ -227,12 +227,12 @@ class TableSummary:
 
 
 @dataclass(frozen=True)
-class TablePlan(Plan):
+class TableRoles(ColumnRoles):
     """Roles of the columns of a raw table; the features of a block are `RawRows`.
 
-    ``columns``: names and kinds of the feature columns, if an earlier pass has read them: every
-    block is then read as the same kinds. ``binner``: bins that are known, whose cells a summary
-    counts.
+    ``columns`` are the names and kinds of the feature columns, if an earlier pass has read them:
+    every block is then read as the same kinds. ``binner`` has bins that are known, whose cells a
+    summary counts.
     """
 
     columns: tuple[Column, ...] | None = None
