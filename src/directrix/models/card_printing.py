@@ -12,6 +12,7 @@ import numpy as np
 
 from directrix._printing import html_table, printable, text_table, wrapped
 from directrix.tables import LevelBins
+from directrix.tables.bins import SEPARATOR
 from directrix.tables.counts.bin_counts import weights_of_evidence
 
 if TYPE_CHECKING:
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
 
-#: Stands between parts that are not neighbours.
-SEPARATOR = "; "
-
 
 def cells_label(bins: Bins, cells: Sequence[int]) -> str:
     """Return the name of some cells of a column together; of one cell, its label.
 
-    Neighbouring ordered bins are one range, levels are listed, and all else follows. Cells are
-    given in increasing order.
+    Neighbouring ordered bins are one range, levels are listed, and all else follows, missing values
+    last. Cells are given in increasing order.
     """
+    if bins.missing_cell:  # say so where missing values are
+        joined = {0} if bins.missing_cell in cells else set()
+        cells, bins = sorted(joined.union(cells)), replace(bins, missing_cell=0)
     if isinstance(bins, LevelBins):
         return _levels_label(bins, cells)
     labels, parts = bins.labels, []
@@ -42,7 +43,7 @@ def cells_label(bins: Bins, cells: Sequence[int]) -> str:
         while ordered and ordered[0] == last + 1:
             last = ordered.pop(0)
         parts.append(labels[first] if first == last else _range_label(bins, first, last))
-    rest = [labels[cell] for cell in cells if not 1 <= cell <= bins.n_ordered]
+    rest = [labels[cell] for cell in _missing_last(cells) if not 1 <= cell <= bins.n_ordered]
     return SEPARATOR.join([*parts, *rest])
 
 
@@ -53,10 +54,14 @@ def _range_label(bins: Bins, first: int, last: int) -> str:
     return f"<= {cuts[last - 1]}" if first == 1 else f"{cuts[first - 2]} to {cuts[last - 1]}"
 
 
+def _missing_last(cells: Sequence[int]) -> list[int]:
+    return sorted(cells, key=lambda cell: cell == 0)
+
+
 def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
     """Return the levels as bins that group them would name them, which quotes what is misread."""
     of_levels = [cell for cell in cells if cell > 1]
-    rest = [bins.labels[cell] for cell in cells if cell <= 1]
+    rest = [bins.labels[cell] for cell in _missing_last(cells) if cell <= 1]
     if len(of_levels) < 2:
         return SEPARATOR.join([*(bins.labels[cell] for cell in of_levels), *rest])
     members = [
@@ -97,10 +102,12 @@ class CardRow(NamedTuple):
 def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> list[CardRow]:
     """Return the rows of a column: neighbouring ordered bins, and levels, of equal points are one.
 
-    Missing, other and special values keep rows of their own. Counts are the weights of the negative
+    Missing, other and special values keep rows of their own, unless missing values have joined a
+    bin. Counts are the weights of the negative
     and of the positive training rows in each cell, if they are known.
     """
     groups = _level_groups(points) if isinstance(bins, LevelBins) else _ranges(bins, points)
+    groups = groups[1:] if bins.missing_cell else groups  # no row is in the cell of missing values
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -159,6 +166,7 @@ class CrossTable:
 
         `merged` has for each cell of either column its row or column in the points.
         """
+        merged = _with_joined(bins[0], merged[0]), _with_joined(bins[1], merged[1])
         used = np.unique(merged[0]), np.unique(merged[1])
         rows = _equal_runs(used[0], points[:, used[1]])
         columns = _equal_runs(used[1], points[used[0]].T)
@@ -179,6 +187,11 @@ class CrossTable:
     def transposed(self) -> CrossTable:
         """Return the same table with rows and columns exchanged."""
         return CrossTable(self.columns[::-1], self.bins[::-1], self.points.T, self.cells[::-1])
+
+
+def _with_joined(bins: Bins, merged: IntArray) -> IntArray:
+    """Return groups of cells in which missing values are where the bin is that they have joined."""
+    return np.concatenate([merged[[bins.missing_cell]], merged[1:]])
 
 
 def _equal_runs(used: IntArray, points: FloatArray) -> list[list[int]]:
