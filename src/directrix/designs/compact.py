@@ -121,11 +121,10 @@ class CompactFit:
         ``cards``: the fitted card (None), and those made without each fold. ``full_draft``: makes
         the fit of the full card; ``search=False`` if it is not the one that is asked for.
         """
-        n_ordered = [of_column.n_ordered for of_column in self.kinds]
         slope, offset = log_odds_line(best.scores, self.seen)
         to_log_odds = max(slope, _LEAST_SLOPE), offset
         full = self._restated_full(cards[None], to_log_odds)
-        full_lines = full.count_lines(n_ordered)
+        full_lines = full.count_lines(self.kinds)
         sizes = self._sizes(full_lines)
         if not sizes:
             return full_draft()
@@ -147,7 +146,7 @@ class CompactFit:
                 selection = _with_sizes(selection, rule, comparison, held_out, k)
                 choice = None
             gap = self._gap(comparison, 1 + k)
-            counted = size.card.count_lines(n_ordered)
+            counted = size.card.count_lines(self.kinds)
             about = CardSize(counted, full_lines, gap)
             drafts.append(self._draft(best, size, (selection, choice), about, curves[1 + k]))
         if chosen is None:

@@ -186,7 +186,9 @@ class CardSourceFit:
         classes = self.two_labels(surveyed.totals.classes)
         if not known and surveyed.sample is not None:
             counts = surveyed.totals.counts(without_fold=fit.apart)
-            binner.fit_table(surveyed.sample.X, _row_weights(surveyed.sample, counts))
+            sample = surveyed.sample
+            complete = len(sample.y) >= sum(counts.values())
+            binner.fit_table(sample.X, _row_weights(sample, counts), complete=complete)
         if by_counts:
             return self.run_counts(surveyed.table.counts, binner, classes)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)

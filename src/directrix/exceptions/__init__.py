@@ -12,14 +12,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
+from directrix.exceptions.columns import BinNotFoundError as BinNotFoundError
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
 from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
 from directrix.exceptions.columns import LazyTableError as LazyTableError
+from directrix.exceptions.columns import LevelNotFoundError as LevelNotFoundError
 from directrix.exceptions.columns import MissingColumnsError as MissingColumnsError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError
+from directrix.exceptions.columns import OwnBinsError as OwnBinsError
 from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import CardCoding
+    from directrix.tables.coding.prior import CellKinds
 
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 
@@ -226,22 +227,22 @@ class Card:
     @property
     def n_lines(self) -> int:
         """Number of printed points: one a line of a column, and one a cell of a cross."""
-        return self.count_lines([bins.n_ordered for bins in self.bins])
+        return self.count_lines(self.bins)
 
-    def count_lines(self, n_ordered: Sequence[int]) -> int:
+    def count_lines(self, kinds: Sequence[Bins | CellKinds]) -> int:
         """Return the number of printed points: one a line of a column, and one a cell of a cross.
 
         Columns and crosses that are printed as zero everywhere have no lines.
 
         Parameters
         ----------
-        n_ordered : sequence of int
-            Number of ordered bins of each column.
+        kinds : sequence
+            Bins of each column, or what its cells are.
         """
         lines = 0
-        for exact, ordered in zip(self.columns, n_ordered, strict=True):
+        for exact, of_column in zip(self.columns, kinds, strict=True):
             points = printed_points(exact)
-            lines += len(line_groups(exact, points, ordered)) if points.any() else 0
+            lines += len(line_groups(of_column, points, exact)) if points.any() else 0
         for cross in self.crosses:
             rows, columns = cross_runs(cross.merged, printed_points(cross.points))
             lines += len(rows) * len(columns)
