@@ -8,7 +8,7 @@ pickling on its way out of a worker process.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
@@ -252,6 +252,35 @@ class MissingScoresError(ValueError):
         return (
             f"{self.source}: NaN or infinite in {rows}, the first at position {self.first}: drop "
             "those rows, or give them a score (the lowest, say, if they are never to be flagged)"
+        )
+
+
+class CardSizeError(ValueError):
+    """A classifier knows no card of so few lines.
+
+    Parameters
+    ----------
+    max_lines : int, optional
+        Lines that were asked for; None for the full card.
+    known : sequence of int
+        Lines of the cards that are known.
+    """
+
+    def __init__(self, max_lines: int | None, known: Sequence[int]) -> None:
+        self.max_lines, self.known = max_lines, tuple(known)
+        super().__init__(max_lines, self.known)
+
+    def __str__(self) -> str:
+        if not self.known:
+            return (
+                "this classifier knows its card in one size only: it was fitted with "
+                "max_lines=None, to a table whose card is small, or was read from a file; fit it "
+                "to rows with max_lines='auto' or a number of lines"
+            )
+        return (
+            f"no card has at most {self.max_lines} lines: there are some of "
+            f"{', '.join(map(str, self.known))}; ask for one of these, or fit with "
+            f"max_lines={self.max_lines}"
         )
 
 

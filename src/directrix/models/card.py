@@ -72,7 +72,7 @@ class PointsToDoubleOdds:
 
 @dataclass(frozen=True)
 class IntegerPoints:
-    """Small whole numbers: the lowest bin of every column has none, and more are riskier.
+    """Whole numbers: the lowest bin of every column has none, and more are riskier.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class IntegerPoints:
         Points of any bin at most.
     """
 
-    largest: int = 20
+    largest: int = 100
 
     def __post_init__(self) -> None:
         largest: Any = self.largest
