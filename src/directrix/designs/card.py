@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.designs.compact import CompactFit
 from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import ScreenedColumns, is_wide, screened
 from directrix.designs.structure import Structure, StructureSearch
@@ -55,11 +56,13 @@ BASELINES = {
 class CardSettings:
     """How a card is made, whatever it is trained for.
 
-    ``learn_from`` is "rows" or "counts"; ``scale`` says what a point is worth, by default what the
+    ``learn_from`` is "rows" or "counts"; ``max_lines`` is "auto", the largest number of printed
+    lines, or None for the full card; ``scale`` says what a point is worth, by default what the
     trained line says.
     """
 
     learn_from: str
+    max_lines: int | str | None = None
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
@@ -204,20 +207,70 @@ class CardEnd:
             skipped=tuple(text for part in reasons for text in part),
             directions=directions,
         )
-        if settings.scale is None:
-            features = partial(self._features, coding.rows)
-            of_line = partial(self._card_of_line, coding)
-            return Draft(best.fitted, report, best.curve, features, of_line)
+        best = best._replace(report=report)
+        if settings.scale is None and settings.max_lines is None:
+            return self._full_draft(metric, best, {None: card})
         cards: dict[int | None, Card] = {None: card}
         for fold, line in enumerate(best.lines.without):
             cards[fold] = Card.of(search.design(structure, fold), line)
-        points = PointsFit(
-            settings.scale, metric, search.rows, settings.directions, self.used_up, search.kinds
+        full = partial(self._full_draft, metric, best, cards)
+        if settings.max_lines is None:
+            return full()
+        compact = CompactFit(
+            settings.scale,
+            metric,
+            search.rows,
+            search.kinds,
+            settings.directions,
+            settings.max_lines,
+            self.used_up,
+            self._of_cells,
         )
-        scaled = points.run(best._replace(report=report), cards)
-        features = partial(self._features, partial(points_as_rows, scaled.card))
-        of_points = partial(self._card_of_points, scaled.card)
-        return Draft(scaled.fitted, scaled.report, scaled.curve, features, of_points)
+        return compact.run(best, cards, full)
+
+    def _full_draft(
+        self,
+        metric: Metric,
+        best: BestFit,
+        cards: Mapping[int | None, Card],
+        *,
+        search: bool = True,
+    ) -> Draft:
+        """Return the full card, on its scale if it has one.
+
+        ``cards``: the fitted card (None) and, for a scale, those made without each fold.
+        ``search``: whether whole points are searched for, or only rounded.
+        """
+        scale = self.design.settings.scale
+        if scale is None:
+            coding = self.search.design(self.structure, None)
+            features = partial(self._features, coding.rows)
+            of_line = partial(self._card_of_line, coding)
+            return Draft(best.fitted, best.report, best.curve, features, of_line)
+        points = PointsFit(
+            scale,
+            metric,
+            self.search.rows,
+            self.design.settings.directions,
+            self.used_up if search else lambda: True,
+            self.search.kinds,
+        )
+        scaled = points.run(best, cards)
+        return self._of_cells(
+            Draft(
+                scaled.fitted,
+                scaled.report,
+                scaled.curve,
+                partial(points_as_rows, scaled.card),
+                partial(finished, scaled.card),
+            )
+        )
+
+    def _of_cells(self, draft: Draft) -> Draft:
+        """Return the draft of a card of the cells of this design as one of raw rows."""
+        features, card_of = partial(self._features, draft.features), draft.card_of
+        assert card_of is not None  # noqa: S101 - it is the fit of a card
+        return draft._replace(features=features, card_of=partial(self._card_of, card_of))
 
     def _features(self, of_cells: Callable[[IntArray], Any], values: FloatArray) -> Any:
         return of_cells(self.design.to_cells(values))
@@ -225,8 +278,10 @@ class CardEnd:
     def _card_of_line(self, coding: CardCoding, fitted: FittedLine) -> tuple[Card, FittedLine]:
         return self._widened(Card.of(coding, fitted.line)), fitted
 
-    def _card_of_points(self, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
-        card, fitted = finished(card, fitted)
+    def _card_of(
+        self, made: Callable[[FittedLine], tuple[Card, FittedLine]], fitted: FittedLine
+    ) -> tuple[Card, FittedLine]:
+        card, fitted = made(fitted)
         return self._widened(card), fitted
 
     def _widened(self, card: Card) -> Card:

@@ -364,21 +364,10 @@ class PointsFit:
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
             rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
             skipped=(*best.report.skipped, *skipped),
-            ties=self._ties(curves[1 + chosen]) if self._rounds else None,
+            ties=ties_split(self.metric, curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return ScaledFit(card, final.fitted, curve, report)
-
-    def _ties(self, held_out: Curves) -> TiesSplit | None:
-        """Return the metric of held-out folds with ties as they are, and split at random."""
-        if self.metric.limit is None or not held_out.folds:
-            return None
-        values = [
-            (self.metric.best_value(curve), self.metric.ties_split(curve))
-            for curve in held_out.folds
-        ]
-        strict, split = np.mean(values, axis=0)
-        return TiesSplit(float(strict), float(split))
 
     def _restated(
         self, restate: Restate, cards: Mapping[int | None, Card]
@@ -399,7 +388,7 @@ class PointsFit:
         """Return the ways to restate cards, the plainest first."""
         scale, rows = self.scale, self.seen
         if isinstance(scale, PointsToDoubleOdds):
-            slope, offset = _log_odds(best.scores, rows)
+            slope, offset = log_odds_line(best.scores, rows)
             return [lambda card, _: to_double_odds(card, scale, slope, offset)]
         search = RoundingSearch(self.metric, scale.largest, self.directions, self.kinds)
         nearest: dict[int | None, Card] = {}
@@ -438,6 +427,15 @@ class PointsFit:
         }
         X = FoldDesigns(whole, without) if without else whole
         return cards[None], self.seen._replace(X=X)
+
+
+def ties_split(metric: Metric, held_out: Curves) -> TiesSplit | None:
+    """Return the metric of held-out folds with ties as they are, and split at random."""
+    if metric.limit is None or not held_out.folds:
+        return None
+    values = [(metric.best_value(curve), metric.ties_split(curve)) for curve in held_out.folds]
+    strict, split = np.mean(values, axis=0)
+    return TiesSplit(float(strict), float(split))
 
 
 def _best_rounding(losses: FloatArray, areas: FloatArray) -> int:
@@ -514,7 +512,7 @@ def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: 
     return made.rounded() if scale.rounded else made
 
 
-def _log_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
+def log_odds_line(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
     """Return slope and offset of the log-odds of the positive class as a line of the scores."""
     spread = float(scores.std()) or 1.0
     model = LogisticRegression(C=1.0 / (_SLIGHT * len(scores)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from warnings import warn
 
 import numpy as np
@@ -18,7 +18,7 @@ from directrix.frontier.choice_validation import (
     optimism_of_rates,
     repeat_choice,
 )
-from directrix.frontier.compare import LeastLoss, OneStandardError, curve_maker
+from directrix.frontier.compare import LeastLoss, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve
 from directrix.models.operating_point import (
@@ -183,6 +183,20 @@ _HIDDEN, _HIDDEN_AFTER_TRIALS = 1.1, 0.5
 _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 
 
+class SelectionRule(Protocol):
+    """A rule that selects a candidate, and may prefer some that are simpler."""
+
+    @property
+    def complexities(self) -> FloatArray | None:
+        """Order of preference; None if there is none."""
+
+    def among(self, candidates: IntArray) -> SelectionRule:
+        """Return the rule for some of the candidates."""
+
+    def __call__(self, losses: FloatArray) -> int:
+        """Return the index of the selected candidate."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """The candidates that were compared, and which of them was chosen by what rule.
@@ -198,7 +212,7 @@ class Selection:
     losses: FloatArray
     values: FloatArray
     chosen: int
-    rule: LeastLoss | OneStandardError
+    rule: SelectionRule
     trials: Trials | None = None
 
     @classmethod
@@ -208,7 +222,7 @@ class Selection:
         candidates: Sequence[Candidate],
         comparison: Comparison,
         chosen: int,
-        rule: LeastLoss | OneStandardError | None = None,
+        rule: SelectionRule | None = None,
     ) -> Selection:
         """Keep the candidates that might have been chosen without some of the rows."""
         rule = LeastLoss() if rule is None else rule
@@ -235,6 +249,14 @@ class Selection:
     def with_complexity(self, complexity: float) -> IntArray:
         """Return the indices of the candidates of this complexity."""
         return np.flatnonzero(self.rule.complexities == complexity)
+
+
+class Optimism(NamedTuple):
+    """By how much rates, or a ranking, are better on the rows that chose them than on others."""
+
+    tpr: float
+    fpr: float
+    ranking: float
 
 
 @dataclass(frozen=True)
@@ -293,10 +315,9 @@ class Choice:
         ``rule`` is another rule of choice. ``shown`` are the rates of the chosen model on these
         rows; by default those of the candidate that the rule chooses, at its best threshold.
         """
-        rule, at, metric = self.rule if rule is None else rule, self.at, self.metric
-        pooled = -self.values if metric.greater_is_better else self.values
-        repeated = repeat_choice(self.parts, metric, at, self.losses - pooled, rule)
-        candidate = rule(self.losses)
+        at, metric = self.at, self.metric
+        optimism = self._optimism if rule is None else self._optimism_of(rule)
+        candidate = (self.rule if rule is None else rule)(self.losses)
         curve = self.parts.whole(candidate)
         if shown is None:
             index = at.best(curve).index
@@ -304,7 +325,6 @@ class Choice:
             shown = rates_of(metric, *rates, self.prior, float(self.values[candidate]))
         tpr, fpr, value = shown.tpr, shown.fpr, None
         if 0.0 < tpr + fpr < 2.0:  # else one class is predicted for every row
-            optimism = optimism_of_rates(self.parts, repeated)
             tpr = float(np.clip(tpr - optimism.tpr, 0.0, 1.0))
             fpr = float(np.clip(fpr - optimism.fpr, 0.0, 1.0))
             # At a limit the repeated choice shows all of the excess (measured on noise).
@@ -313,11 +333,25 @@ class Choice:
         if not metric.uses_threshold:
             hidden = _HIDDEN if self.trials is None else _HIDDEN_AFTER_TRIALS
             hidden *= label_noise(AUC().best_value(curve), self.sizes.variance_by_chance)
-            of_ranking = optimism_of_ranking(self.parts, metric, repeated, candidate)
-            value = shown.metric - (1.0 + hidden) * of_ranking
+            value = shown.metric - (1.0 + hidden) * optimism.ranking
             if self.trials is not None:
                 value -= self.trials.excess * slope_on_area(metric, curve, self.sizes)
         return rates_of(metric, tpr, fpr, self.prior, value)
+
+    @cached_property
+    def _optimism(self) -> Optimism:
+        return self._optimism_of(self.rule)
+
+    def _optimism_of(self, rule: Rule) -> Optimism:
+        """Repeat the choice by a rule without some rows."""
+        metric, parts = self.metric, self.parts
+        pooled = -self.values if metric.greater_is_better else self.values
+        repeated = repeat_choice(parts, metric, self.at, self.losses - pooled, rule)
+        tpr, fpr = optimism_of_rates(parts, repeated)
+        ranking = 0.0
+        if not metric.uses_threshold:
+            ranking = optimism_of_ranking(parts, metric, repeated, rule(self.losses))
+        return Optimism(tpr, fpr, ranking)
 
 
 def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:

@@ -266,18 +266,21 @@ def finalize(
     rows: TrainingRows | None = None,
     units: Standardization | None = None,
     moments: Moments | None = None,
+    choice: Choice | None = None,
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
     ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``rows`` set
     the threshold, where they are more than those of the selection. ``units`` are those of the rows;
     the features' own by default. ``moments`` predict the rates; by default the held-out scores do.
+    ``choice`` is that of the model this one is made from, if it has been repeated already.
     """
     rows = selection.rows if rows is None else rows
     scaled = lines.on_one_scale(rows)
-    if rows is selection.rows:
-        selection = selection.with_scores(scaled.held_out)
-    choice = Choice.of(metric, selection, sizes_of(rows))
+    if choice is None:
+        if rows is selection.rows:
+            selection = selection.with_scores(scaled.held_out)
+        choice = Choice.of(metric, selection, sizes_of(rows))
     threshold, curve, index = fit_threshold(choice.at, rows, scaled.held_out)
     change = None
     if lines.without:

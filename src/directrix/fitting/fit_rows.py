@@ -77,11 +77,15 @@ class Candidates(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The fit of one class against the others; ``card`` if the design makes cards."""
+    """The fit of one class against the others; ``card`` if the design makes cards.
+
+    ``sizes``: the same fit with cards of other sizes.
+    """
 
     fitted: FittedLine
     report: DirectReport
     card: Card | None = None
+    sizes: tuple[Fitted, ...] = ()
 
 
 class BestFit(NamedTuple):
@@ -104,7 +108,8 @@ class Draft(NamedTuple):
     """A fit whose threshold rows that are set apart may still move.
 
     ``features`` turns rows, as they were given to the design, into what the line is a line of, and
-    ``card_of`` the line into a card, and the line of its points.
+    ``card_of`` the line into a card, and the line of its points. ``sizes``: the same fit with cards
+    of other sizes.
     """
 
     fitted: FittedLine
@@ -112,9 +117,11 @@ class Draft(NamedTuple):
     curve: Curve
     features: Callable[[Any], Any] = lambda X: X
     card_of: Callable[[FittedLine], tuple[Card, FittedLine]] | None = None
+    sizes: tuple[Draft, ...] = ()
 
     def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
+        sizes = tuple(draft.guaranteed(rows, guarantee) for draft in self.sizes)
         rows = rows._replace(X=self.features(rows.X))
         metric, line = self.fitted.operating_point.metric, self.fitted.line.copy()
         scores = round_scores(scores_of(rows.X, line[None])[:, 0])
@@ -122,14 +129,14 @@ class Draft(NamedTuple):
         threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
         line[-1] -= threshold
         fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
-        return self._replace(fitted=fitted)
+        return self._replace(fitted=fitted, sizes=sizes)
 
     def finished(self) -> Fitted:
         """Return the fit with its card, if it has one."""
         if self.card_of is None:
             return Fitted(self.fitted, self.report)
         card, fitted = self.card_of(self.fitted)
-        return Fitted(fitted, self.report, card)
+        return Fitted(fitted, self.report, card, tuple(draft.finished() for draft in self.sizes))
 
 
 class LearnedDesign(NamedTuple):

@@ -82,6 +82,21 @@ class Guarantee:
         made = (Limit(RATES[name][0], float(limits[name]), RATES[name][1]) for name in limits)
         return cls(tuple(made), confidence)
 
+    @classmethod
+    def asked(
+        cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float | None
+    ) -> Guarantee | None:
+        """Return the guarantee that a classifier's parameters ask for; None without a confidence.
+
+        Raises ValueError for limits without a confidence.
+        """
+        if confidence is not None:
+            return cls.of(metric, limits, confidence)
+        if limits is not None:
+            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            raise ValueError(msg)
+        return None
+
     @property
     def confidence_per_limit(self) -> float:
         """Confidence in every single limit, so that all hold with that of the guarantee."""
@@ -301,6 +316,16 @@ def threshold_from_rows(
     curve = curve_maker(apart.positive, apart.weight)(scores)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+
+
+def refuse_groups(groups: Any, confidence: float | None) -> None:
+    """Raise ValueError for groups of rows with a guarantee."""
+    if groups is not None and confidence is not None:
+        msg = (
+            "guarantee= counts independent rows, and rows of one group are not: give one row "
+            "of each group and no groups=, or leave guarantee= out"
+        )
+        raise ValueError(msg)
 
 
 def limit_of(metric: Metric) -> Limit:

@@ -290,15 +290,9 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
 
     ``groups`` are for splitters that need them.
     """
-    if isinstance(cv, int | np.integer) and cv >= 2:
+    splits = splits_given(cv, X, y, groups)
+    if splits is None:
         return None
-    if cv is None or isinstance(cv, int | float | np.number):
-        msg = (
-            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
-            f"splits, not {cv!r}"
-        )
-        raise ValueError(msg)
-    splits = list(check_cv(cv).split(X, y, groups))
     fold = np.empty(len(y), dtype=np.int64)
     tested = np.zeros(len(y), dtype=np.int64)
     for number, (train, test) in enumerate(splits):
@@ -316,6 +310,24 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
         msg = f"cv must test each row once, and {name} tests one {times} times; {_SPLITTERS}"
         raise ValueError(msg)
     return fold
+
+
+def splits_given(
+    cv: Any, X: Any, y: AnyArray, groups: Any = None
+) -> list[tuple[IntArray, IntArray]] | None:
+    """Return the training and test rows of each split of ``cv``; None if it is a number of folds.
+
+    ``groups``: for splitters that need them.
+    """
+    if isinstance(cv, int | np.integer) and cv >= 2:
+        return None
+    if cv is None or isinstance(cv, int | float | np.number):
+        msg = (
+            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
+            f"splits, not {cv!r}"
+        )
+        raise ValueError(msg)
+    return list(check_cv(cv).split(X, y, groups))
 
 
 def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:

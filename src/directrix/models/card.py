@@ -19,9 +19,12 @@ from directrix.models.card_printing import (
     card_markdown,
     card_text,
     column_rows,
+    cross_runs,
+    line_groups,
     named_lines,
     points_range,
     points_text,
+    printed_points,
     row_texts,
 )
 from directrix.tables import Stability, stability
@@ -217,7 +220,32 @@ class Card:
     def column_table(self, index: int, decimals: int | None = None) -> list[CardRow]:
         """Return the rows of `table` for the column at a position."""
         counts = self.counts[index] if self.counts else None
-        return column_rows(self.bins[index], _rounded(self.columns[index], decimals), counts)
+        points = self.columns[index]
+        return column_rows(self.bins[index], _rounded(points, decimals), counts, points)
+
+    @property
+    def n_lines(self) -> int:
+        """Number of printed points: one a line of a column, and one a cell of a cross."""
+        return self.count_lines([bins.n_ordered for bins in self.bins])
+
+    def count_lines(self, n_ordered: Sequence[int]) -> int:
+        """Return the number of printed points: one a line of a column, and one a cell of a cross.
+
+        Columns and crosses that are printed as zero everywhere have no lines.
+
+        Parameters
+        ----------
+        n_ordered : sequence of int
+            Number of ordered bins of each column.
+        """
+        lines = 0
+        for exact, ordered in zip(self.columns, n_ordered, strict=True):
+            points = printed_points(exact)
+            lines += len(line_groups(exact, points, ordered)) if points.any() else 0
+        for cross in self.crosses:
+            rows, columns = cross_runs(cross.merged, printed_points(cross.points))
+            lines += len(rows) * len(columns)
+        return lines
 
     @property
     def ranked_columns(self) -> list[int]:

@@ -93,13 +93,18 @@ class CardRow(NamedTuple):
     cells: tuple[int, ...]
 
 
-def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> list[CardRow]:
+def column_rows(
+    bins: Bins, points: FloatArray, counts: FloatArray | None, exact: FloatArray | None = None
+) -> list[CardRow]:
     """Return the rows of a column: neighbouring ordered bins, and levels, of equal points are one.
 
-    Missing, other and special values keep rows of their own. Counts are the weights of the negative
-    and of the positive training rows in each cell, if they are known.
+    Missing, other and special values are in a row with others of exactly the same points, or have
+    one of their own. Counts are the weights of the negative and of the positive training rows in
+    each cell, if they are known.
+
+    ``exact``: points before they are rounded to be printed, if they are.
     """
-    groups = _level_groups(points) if isinstance(bins, LevelBins) else _ranges(bins, points)
+    groups = line_groups(points if exact is None else exact, points, bins.n_ordered)
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -116,22 +121,41 @@ def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> li
     ]
 
 
-def _ranges(bins: Bins, points: FloatArray) -> list[list[int]]:
-    groups: list[list[int]] = []
-    for cell, value in enumerate(points.tolist()):
-        if 1 < cell <= bins.n_ordered and points[cell - 1] == value:
-            groups[-1].append(cell)
+def line_groups(exact: FloatArray, points: FloatArray, n_ordered: int) -> list[list[int]]:
+    """Return the cells of each printed line of a column; ordered bins and levels come first.
+
+    ``n_ordered``: number of ordered bins, none for levels.
+    """
+    if n_ordered:
+        groups = [[1]]
+        for cell in range(2, n_ordered + 1):
+            if points[cell] == points[cell - 1]:
+                groups[-1].append(cell)
+            else:
+                groups.append([cell])
+    else:
+        of_value: dict[float, list[int]] = {}
+        for cell, value in enumerate(points[2:].tolist(), start=2):
+            of_value.setdefault(value, []).append(cell)
+        groups = list(of_value.values())
+    before: list[list[int]] = []
+    after: list[list[int]] = []
+    for cell in [0, *range(n_ordered + 1, len(points))] if n_ordered else [0, 1]:
+        every = (*groups, *before, *after)
+        group = next((group for group in every if exact[group[0]] == exact[cell]), None)
+        if group is not None:
+            group.append(cell)
+        elif n_ordered and cell:
+            after.append([cell])
         else:
-            groups.append([cell])
-    return groups
+            before.append([cell])
+    return [*before, *groups, *after]
 
 
-def _level_groups(points: FloatArray) -> list[list[int]]:
-    """Return missing, other, and groups of levels in the order of their first ones."""
-    groups: dict[float, list[int]] = {}
-    for cell, value in enumerate(points[2:].tolist(), start=2):
-        groups.setdefault(value, []).append(cell)
-    return [[0], [1], *groups.values()]
+def printed_points(points: FloatArray) -> FloatArray:
+    """Return points as they are printed, without minus zero, which would be another text."""
+    rounded: FloatArray = np.round(points, DECIMALS) + 0.0
+    return rounded
 
 
 # ── CrossTable: the points of a cross, with names for its rows and columns ────────────────────────
@@ -158,9 +182,7 @@ class CrossTable:
 
         `merged` has for each cell of either column its row or column in the points.
         """
-        used = np.unique(merged[0]), np.unique(merged[1])
-        rows = _equal_runs(used[0], points[:, used[1]])
-        columns = _equal_runs(used[1], points[used[0]].T)
+        rows, columns = cross_runs(merged, points)
         cells = tuple(_cells(merged[k], runs) for k, runs in enumerate((rows, columns)))
         labels = tuple(
             tuple(cells_label(b, c) for c in of) for b, of in zip(bins, cells, strict=True)
@@ -178,6 +200,14 @@ class CrossTable:
     def transposed(self) -> CrossTable:
         """Return the same table with rows and columns exchanged."""
         return CrossTable(self.columns[::-1], self.bins[::-1], self.points.T, self.cells[::-1])
+
+
+def cross_runs(
+    merged: tuple[IntArray, IntArray], points: FloatArray
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return runs of neighbouring rows, and of columns, of points that are equal."""
+    used = np.unique(merged[0]), np.unique(merged[1])
+    return _equal_runs(used[0], points[:, used[1]]), _equal_runs(used[1], points[used[0]].T)
 
 
 def _equal_runs(used: IntArray, points: FloatArray) -> list[list[int]]:

@@ -132,6 +132,7 @@ class ScorecardClassifier(CardModel):
         binner: Any = "auto",
         learn_from: str = "rows",
         cv: Any = 5,
+        max_lines: int | str | None = None,
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
         points: Any = None,
@@ -149,6 +150,7 @@ class ScorecardClassifier(CardModel):
         self.binner = binner
         self.learn_from = learn_from
         self.cv = cv
+        self.max_lines = max_lines
         self.max_crosses = max_crosses
         self.max_columns = max_columns
         self.points = points
@@ -310,12 +312,13 @@ class ScorecardClassifier(CardModel):
         if isinstance(self.binner, str) and self.binner != "auto":
             msg = f"binner must be 'auto' or a Binner, not {self.binner!r}"
             raise ValueError(msg)
-        for name, least in (("max_crosses", 0), ("max_columns", 1)):
+        for name, least in (("max_crosses", 0), ("max_columns", 1), ("max_lines", 2)):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             fits = value is None or (whole and value >= least)
-            if not fits and (name, value) != ("max_columns", "auto"):
-                allowed = "'auto' or None" if name == "max_columns" else "or None"
+            may_be_auto = name != "max_crosses"
+            if not fits and not (may_be_auto and isinstance(value, str) and value == "auto"):
+                allowed = "'auto' or None" if may_be_auto else "or None"
                 msg = f"{name} must be a whole number, {least} or more, {allowed}, not {value!r}"
                 raise ValueError(msg)
         scale_of(self.points)
@@ -325,6 +328,7 @@ class ScorecardClassifier(CardModel):
         """Return how a card of these bins is made."""
         return CardSettings(
             self.learn_from,
+            self.max_lines,
             self.max_crosses,
             self._directions(bins, n_classes),
             self.max_columns,
@@ -345,4 +349,5 @@ class ScorecardClassifier(CardModel):
 
     def _set_models(self, fits: Sequence[Fitted]) -> None:
         """Store cards, one for each score."""
+        self._fits = tuple(fits)
         self._set_cards([fit.card for fit in fits if fit.card], [fit.fitted for fit in fits])

@@ -222,13 +222,17 @@ class BinnedTable:
         bins, made = tuple(self.binner.bins_), []
         place = {each.name: k for k, each in enumerate(bins)}
         for label, fit in zip(positives, fits, strict=True):
-            card, effects = fit.card, fit.report.directions
-            if card is not None:
-                counts = two_sides(self._cell_counts, self.table.classes == label)
-                card = replace(self.order.restored(card), bins=bins, counts=counts)
-            effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
-            report = replace(fit.report, directions=effects)
-            made.append(fit._replace(report=report, card=card))
+            counts = two_sides(self._cell_counts, self.table.classes == label)
+
+            def complete(fit: Fitted, counts: tuple[FloatArray, ...] = counts) -> Fitted:
+                card, effects = fit.card, fit.report.directions
+                if card is not None:
+                    card = replace(self.order.restored(card), bins=bins, counts=counts)
+                effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
+                report = replace(fit.report, directions=effects)
+                return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
+
+            made.append(complete(fit))
         return made
 
     @cached_property
