@@ -35,6 +35,7 @@ from directrix.exceptions import (
     MissingLabelsError,
     MissingLibraryError,
     NegativeCountError,
+    NoHeldOutPointsError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
@@ -370,6 +371,7 @@ BASES = {
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
+    NoHeldOutPointsError,
     OneClassPredictedWarning,
     UnusableColumnsError,
 }
