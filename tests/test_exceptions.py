@@ -36,6 +36,7 @@ from directrix.exceptions import (
     MissingLibraryError,
     MissingScoresError,
     NegativeCountError,
+    NoHeldOutPointsError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
@@ -401,6 +402,7 @@ BASES = {
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
+    NoHeldOutPointsError,
     OneClassPredictedWarning,
     UnusableColumnsError,
 }

@@ -263,7 +263,7 @@ def test_a_sample_need_not_have_every_level_of_a_group():
     ("params", "error", "fields", "message"),
     [
         ({"cuts": {"aeg": [1]}}, ColumnNotFoundError, {"similar": ("age",)}, "did you mean 'age'"),
-        ({"groups": {"twon": []}}, ColumnNotFoundError, {"name": "twon"}, "did you mean 'town'"),
+        ({"groups": {"towm": []}}, ColumnNotFoundError, {"name": "towm"}, "did you mean 'town'"),
         ({"missing_with": {"x": 1}}, ColumnNotFoundError, {"name": "x"}, "the columns are"),
         (
             {"groups": {"town": [["Gratz", "Linz"]]}},

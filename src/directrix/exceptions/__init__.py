@@ -284,6 +284,17 @@ class CardSizeError(ValueError):
         )
 
 
+class NoHeldOutPointsError(ValueError):
+    """Bands of total points are made of held-out rows, and a card knows none."""
+
+    def __str__(self) -> str:
+        return (
+            "rates of bands are those of held-out rows, and this card knows none: fit it to rows "
+            "with folds, or with fit_source. A card that was fitted to a summary, read from an "
+            "older file, or has got other points or probabilities since, has no such rows"
+        )
+
+
 class StateError(ValueError):
     """A state is not one that a fitted classifier of its class could have.
 

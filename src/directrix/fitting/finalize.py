@@ -28,7 +28,7 @@ from directrix.models.operating_point import (
     predicted_rates,
 )
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import BINS, LineHistograms
+from directrix.moments.score_histogram import BINS, LineHistograms, centres
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,6 +119,20 @@ class HeldOut:
     def in_decisions(self, threshold: float) -> float:
         """Return a threshold of the scores in units of the decision function."""
         return (threshold - self.center) / self.scale
+
+    @property
+    def decisions(self) -> tuple[FloatArray, FloatArray, float]:
+        """Decisions, the weight of negatives and positives at each, and effective rows per weight.
+
+        Decisions are those of the middles of the bins.
+        """
+        side, index = np.divmod(self.cell, BINS)
+        used, place = np.unique(index, return_inverse=True)
+        weights = np.zeros((2, len(used)))
+        np.add.at(weights, (side % 2, place), self.weight)
+        effective = float(self.totals.sum() / self.squares.sum())
+        decisions: FloatArray = (centres()[used] - self.center) / self.scale
+        return decisions, weights, effective
 
     @property
     def folds(self) -> tuple[LineHistograms, ...]:

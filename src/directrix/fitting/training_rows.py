@@ -276,6 +276,8 @@ def _positive(deviation: FloatArray) -> FloatArray:
 # ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
 
 
+#: What rows without folds are called: no model was fitted without them.
+TRAINING_ROWS = "the training rows"
 #: Remedy for splitters that leave rows out, such as TimeSeriesSplit and ShuffleSplit.
 _SPLITTERS = (
     "StratifiedKFold, GroupKFold and PredefinedSplit(fold) do: number periods of time as folds in "
@@ -420,7 +422,7 @@ class TrainingRows(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the rows on which rates are measured."""
-        return "the training rows" if self.fold is None else "held-out rows"
+        return TRAINING_ROWS if self.fold is None else "held-out rows"
 
     def first(self, most: int) -> TrainingRows:
         """Return the first rows of each class, with the weight of all rows; without folds.

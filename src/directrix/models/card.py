@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.exceptions import NoHeldOutPointsError
 from directrix.models.card_printing import (
     DECIMALS,
     HEADINGS,
@@ -32,6 +34,7 @@ from directrix.tables.counts.stability import LATER, compare_cells
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
+    from directrix.models.risk_bands import HeldOutPoints, RiskBands
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import CardCoding
@@ -171,6 +174,8 @@ class Card:
         Whether the positive label is the last of two; scores above zero predict the last.
     label : str, optional
         The positive label, to be printed.
+    held_out : HeldOutPoints, optional
+        Held-out rows by their points, for `bands`.
     """
 
     intercept: float
@@ -182,6 +187,7 @@ class Card:
     counts: tuple[FloatArray, ...] = ()
     positive_is_last: bool = True
     label: str | None = None
+    held_out: HeldOutPoints | None = None
 
     @classmethod
     def of(cls, design: CardCoding, line: FloatArray) -> Card:
@@ -283,6 +289,41 @@ class Card:
                 rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
         return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
 
+    def bands(self, bands: int | Sequence[float] = 10, level: float = 0.95) -> RiskBands:
+        """Return what total points mean: rows and rates of positives in bands of points.
+
+        All rates are those of held-out rows: the part of the training rows that each fold's card
+        had not seen, or rows that were set apart. See `directrix.models.risk_bands`.
+
+        Parameters
+        ----------
+        bands : int or sequence of numbers
+            How many bands of about as many held-out rows each, or the increasing points that
+            separate them; points equal to such a cut are in the band below it.
+        level : float
+            Level of the intervals.
+
+        Raises
+        ------
+        NoHeldOutPointsError
+            If the card knows no held-out rows, as one that was fitted to a summary.
+        """
+        if self.held_out is None:
+            raise NoHeldOutPointsError
+        if not 0.0 < level < 1.0:
+            msg = f"level must be between 0 and 1, not {level!r}"
+            raise ValueError(msg)
+        if isinstance(bands, int | np.integer):
+            if bands < 1:
+                msg = f"there must be one band at least, not {bands!r}"
+                raise ValueError(msg)
+            return self.held_out.bands(self.held_out.cuts(int(bands)), level)
+        cuts = [float(cut) for cut in bands]
+        if not np.isfinite(cuts).all() or any(low >= high for low, high in pairwise(cuts)):
+            msg = f"points between bands must be finite and increase, not {bands!r}"
+            raise ValueError(msg)
+        return self.held_out.bands(cuts, level)
+
     def stability(
         self,
         later: BinCounts | Mapping[str, BinCounts],
@@ -334,7 +375,7 @@ class Card:
     def _mapped(self, function: Callable[[FloatArray], FloatArray], intercept: float) -> Card:
         crosses = tuple(replace(cross, points=function(cross.points)) for cross in self.crosses)
         columns = tuple(map(function, self.columns))
-        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
+        return replace(self, intercept=intercept, columns=columns, crosses=crosses, held_out=None)
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the scores of rows from their cells in all columns, of shape (n, columns).
