@@ -72,7 +72,9 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         return report
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
+    ) -> Self:
         """Fit to rows in memory.
 
         Parameters
@@ -86,10 +88,13 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             other weight stays whole.
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them: ``amount=`` for
+            ``Cost(fp=5, fn="amount")``. By default they are columns of the table.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress, columns)
         progress.end()
         return self
 
@@ -135,7 +140,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
         return probability
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
@@ -151,18 +156,20 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         X : as in `fit`
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
         check_is_fitted(self)
         if len(self.classes_) == 2:
-            return super().score(X, y, sample_weight)
+            return super().score(X, y, sample_weight, **columns)
         metric, scores, y = resolve(self.metric), self.decision_function(X), np.asarray(y)
         predicted = scores.argmax(axis=1)
         if metric == resolve("error"):
             return float(accuracy_score(y, self.classes_[predicted], sample_weight=sample_weight))
         if metric.uses_threshold and not metric.fixes_threshold:
             scores = np.where(predicted[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        columns = zip(self.classes_, scores.T, strict=True)
-        values = [metric.score(y == label, each, sample_weight) for label, each in columns]
+        pairs = zip(self.classes_, scores.T, strict=True)
+        values = [metric.score(y == label, each, sample_weight) for label, each in pairs]
         return metric.as_score(float(np.mean(values)))
 
     @abstractmethod
@@ -179,12 +186,14 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
         progress: Progress,
+        columns: Mapping[str, Any] | None = None,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
         self._refuse_groups(rows[3])
         clock = Clock(self.time_budget, progress.report_candidate)
         keyed, design, completed = self._prepared(*rows)
+        keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
@@ -193,6 +202,30 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(completed(fits), progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers)
+
+    def _priced(
+        self,
+        metrics: list[Metric],
+        keyed: KeyedRows,
+        rows: tuple[Any, Any, Any, Any],
+        columns: Mapping[str, Any],
+    ) -> tuple[KeyedRows, list[Metric]]:
+        """Return rows with the costs of their errors, if these are columns, and the metrics."""
+        X, y, sample_weight, _ = rows
+        costs = self._row_costs("fit", X, metrics[0], columns, len(y))
+        if not any(map(self._column_names, metrics)):
+            return keyed, metrics
+        refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
+        refused["more than two classes"] = len(self.classes_) > 2
+        for what, given in refused.items():
+            if given:
+                msg = f"costs of single rows do not go with {what}: leave one of them out"
+                raise ValueError(msg)
+        cost: Any = metrics[0]
+        kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+        of_rows: Any = costs
+        keyed, metric = keyed.priced(cost, of_rows.take(kept), self.positive_)
+        return keyed, [metric]
 
     def _fit_classes(
         self,
@@ -232,6 +265,9 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         from directrix.fitting.source_passes import SourcePasses, source_folds
 
         metric = resolve(self.metric)
+        if self._column_names(metric):
+            msg = f"fit_source has no costs of single rows, as {metric} has: use fit"
+            raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)
@@ -329,6 +365,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             final.append(
                 replace(
                     report,
+                    metric=point.metric,
                     expected=expected,
                     caught=self._caught_text,
                     weighted_by=point.weighted_by,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier, only_entry
 from directrix.classifiers.labels import ending_with, toward_positive
@@ -17,7 +17,9 @@ from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.finalize import warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
+from directrix.metrics.at_threshold import Cost
 from directrix.metrics.table import resolve
+from directrix.models.money import RowCosts, stated_metric
 from directrix.models.operating_point import OperatingPoint, OperatingPoints
 
 if TYPE_CHECKING:
@@ -53,8 +55,14 @@ class ThresholdClassifier(LinearClassifier):
         calibration: Calibration = only_entry(self, "calibration")
         return calibration
 
-    def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
+    def predict(
+        self, X: Any, at: str | Metric | OperatingPoint | None = None, **columns: Any
+    ) -> AnyArray:
         """Return the class of each row: at an operating point, or the most probable of several.
+
+        With a cost of columns, ``Cost(fp=5, fn="amount")``, a row is predicted positive where that
+        saves money in expectation (`expected_saving`); one threshold decides about all rows for
+        ``Cost(fp=5, fn="amount", known=False)``.
 
         Parameters
         ----------
@@ -63,13 +71,90 @@ class ThresholdClassifier(LinearClassifier):
             What sets the threshold, of two classes: a metric such as "recall@fpr=0.01", for which
             the best threshold on held-out rows is taken, or one of `operating_points`. By default
             the operating point that the classifier was trained for.
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
-        if at is None:
+        costs = self._known_costs("predict", X, at, columns)
+        if costs is not None:
+            is_positive = costs.expected_saving(self._positive_probability(X)) > 0
+        elif at is None:
             return super().predict(X)
-        is_positive = toward_positive(self, self.decision_function(X)) > self._decision_at(at)
+        else:
+            is_positive = toward_positive(self, self.decision_function(X)) > self._decision_at(at)
         ordered = ending_with(self.positive_, self.classes_)
         labels: AnyArray = ordered[is_positive.astype(np.intp)]
         return labels
+
+    def expected_saving(self, X: Any, **columns: Any) -> FloatArray:
+        r"""Return what flagging each row saves in expectation, by the costs of the metric.
+
+        .. math:: p\, c_{fn} - (1 - p)\, c_{fp}
+
+        with calibrated probabilities p: rank rows by it where only some can be looked at.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        metric = resolve(self.metric)
+        if not isinstance(metric, Cost):
+            msg = f"the metric has no costs, {metric}: train for Cost(fp=..., fn=...)"
+            raise TypeError(msg)
+        probability = self._positive_probability(X)
+        return RowCosts.of(metric, len(probability), columns, X).expected_saving(probability)
+
+    def get_metadata_routing(self) -> Any:
+        """Return what scikit-learn routes to this classifier: the columns of its costs as well."""
+        request = super().get_metadata_routing()
+        for name in self._column_names(self.metric):
+            for method in (request.fit, request.predict, request.score):
+                method.add_request(param=name, alias=True)
+        return request
+
+    def _column_names(self, metric: Any) -> tuple[str, ...]:
+        """Return the columns that the costs of a metric are."""
+        if isinstance(metric, OperatingPoint):
+            metric = metric.metric
+        return getattr(resolve(metric), "columns", ())
+
+    def _row_costs(
+        self, method: str, X: Any, metric: Any, columns: Mapping[str, Any], n_rows: int
+    ) -> RowCosts | None:
+        """Return the costs of rows; None if those of the metric are no columns.
+
+        Raises TypeError for a column that the metric does not name.
+        """
+        names = self._column_names(metric)
+        unknown = [name for name in columns if name not in names]
+        if unknown:
+            msg = f"{method}() got an unexpected keyword argument {unknown[0]!r}"
+            if names:
+                msg += f": the costs are {', '.join(map(repr, names))}"
+            raise TypeError(msg)
+        cost: Any = resolve(metric) if names else None
+        if cost is None or (method == "predict" and not cost.known):
+            return None
+        return RowCosts.of(cost, n_rows, columns, X)
+
+    def _known_costs(
+        self, method: str, X: Any, at: Any, columns: Mapping[str, Any]
+    ) -> RowCosts | None:
+        """Return the costs of rows that are decided about one by one; None if a threshold does."""
+        if isinstance(at, OperatingPoint):
+            return None
+        metric = self.metric if at is None else at
+        return self._row_costs(method, X, metric, columns, _num_samples(X))
+
+    def _positive_probability(self, X: Any) -> FloatArray:
+        """Return the calibrated probability of the positive class; for two classes."""
+        probability: FloatArray = self.predict_proba(X)[:, 0 if self._catches_first else 1]
+        return probability
 
     def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
         """Return other operating points of the same model: its best threshold for each metric.
@@ -158,7 +243,7 @@ class ThresholdClassifier(LinearClassifier):
         """Subtract a constant from the scores in favour of the positive label."""
         self.intercept_ = self.intercept_ - (-by if self._catches_first else by)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
@@ -172,10 +257,16 @@ class ThresholdClassifier(LinearClassifier):
         X : as in `fit`
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
-        metric = resolve(self.metric)
+        metric, positive = resolve(self.metric), np.asarray(y) == self.positive_
+        costs = self._row_costs("score", X, metric, columns, len(positive))
+        if costs is not None:
+            spent = costs.of_decisions(positive, self.predict(X, **columns) == self.positive_)
+            return metric.as_score(float(np.average(spent, weights=sample_weight)))
         scores = toward_positive(self, self.decision_function(X))
-        value = metric.score(np.asarray(y) == self.positive_, scores, sample_weight)
+        value = metric.score(positive, scores, sample_weight)
         return metric.as_score(value)
 
     @property
@@ -278,7 +369,11 @@ class ThresholdClassifier(LinearClassifier):
         weighted_by = self.__dict__.pop("_weighted_by", "")
         points = (entry.operating_point for entry in fitted)
         self.operating_points_ = tuple(
-            point if point.empirical is None else replace(point, weighted_by=weighted_by)
+            replace(
+                point,
+                metric=stated_metric(point.metric),
+                weighted_by="" if point.empirical is None else weighted_by,
+            )
             for point in points
         )
         self._held_out = tuple(entry.held_out for entry in fitted)

@@ -41,6 +41,7 @@ _NAMED: dict[str, dict[str, Any]] = {
 #: Types of the fields of metrics and losses, by their annotation.
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
+    "float | str": (int, float, str),
     "int": (int,),
     "bool": (bool,),
     "Loss": (Loss,),
@@ -69,7 +70,12 @@ def to_plain(value: Any) -> Any:
     noun = next((n for n, known in _NAMED.items() if known.get(name) is type(value)), None)
     if noun is None:
         raise TypeError(_refusal(value))
-    values = {field: to_plain(getattr(value, field)) for field in _field_types(noun, type(value))}
+    unsaid = _unsaid(type(value))
+    values = {
+        field: to_plain(getattr(value, field))
+        for field in _field_types(noun, type(value))
+        if field not in unsaid or getattr(value, field) != unsaid[field]
+    }
     return {noun: name, "fields": values}
 
 
@@ -91,6 +97,12 @@ def _field_types(noun: str, named_class: Any) -> dict[str, tuple[type, ...]]:
     if noun == "splitter":
         return dict.fromkeys(_SPLITTER_FIELDS, (int, bool, type(None)))
     return {field.name: _FIELD_TYPES[str(field.type)] for field in fields(named_class)}
+
+
+def _unsaid(named_class: Any) -> dict[str, Any]:
+    """Return the fields that a file need not have, with their values: those that do not print."""
+    known = getattr(named_class, "__dataclass_fields__", {})
+    return {name: field.default for name, field in known.items() if not field.repr}
 
 
 def from_plain(plain: Any) -> Any:
@@ -175,7 +187,8 @@ def _read_named(noun: str, plain: dict[str, Any]) -> Any:
     known = named_class is not None
     require(known, f"it names a {noun} that this version does not know: {name!r}")
     types = _field_types(noun, named_class)
-    fits = isinstance(given, dict) and sorted(given) == sorted(types)
+    unsaid = _unsaid(named_class)
+    fits = isinstance(given, dict) and sorted({*given, *unsaid}) == sorted(types)
     require(fits, f"it does not have the fields of the {noun} {name}")
     values = {field: from_plain(value) for field, value in given.items()}
     for field, value in values.items():

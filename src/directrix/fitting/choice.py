@@ -371,7 +371,7 @@ def prior_of(rows: TrainingRows) -> float:
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
 #: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
 #: metric varies with the threshold, so that less is left.
-_SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
 #: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
 _FEWEST = 2.0 - 1e-9
 
@@ -507,7 +507,7 @@ class Assessment(NamedTuple):
         if change is not None:
             expected = change.applied(metric, expected, curve.prior)
         expected = _no_better(metric, expected, empirical, curve.prior)
-        sizes = choice.sizes.over(_SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
+        sizes = choice.sizes.over(SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
         less_sure = sizes.less_sure(empirical, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)._replace(
             precision=precision_interval(metric, expected, curve, less_sure)
@@ -532,7 +532,7 @@ class Assessment(NamedTuple):
         index = int(np.count_nonzero(curve.levels > 0))
         rates = float(curve.tpr[index]), float(curve.fpr[index])
         observed = rates_of(metric, *rates, curve.prior, None)
-        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(_SPREAD))
+        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(SPREAD))
         return cls(observed, observed, intervals, rows.name)
 
 

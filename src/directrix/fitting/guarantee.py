@@ -7,6 +7,7 @@ together by a Bonferroni correction: each is kept with a higher confidence than 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -95,20 +96,28 @@ class Guarantee:
         wanted = [limit.value for limit in self.limits if limit.rate == "precision"]
         return precision_grid(curve, wanted[0]) if wanted and curve is not None else []
 
-    def threshold(self, metric: Metric, curve: Curve, grid: Sequence[GridPoint] = ()) -> float:
+    def threshold(
+        self,
+        metric: Metric,
+        curve: Curve,
+        grid: Sequence[GridPoint] = (),
+        weighted: Curve | None = None,
+    ) -> float:
         """Return the threshold that is best for the metric among those that keep all limits.
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
         ``curve``: curve of the rows that set the threshold, every row counted once. ``grid``:
         thresholds at which a precision is tested, chosen on other rows, the most promising first.
+        ``weighted``: curve of the same rows on which the metric is best; by default the same.
         """
         allowed = self._allowed(curve)
+        best_among = partial(metric.best_among, curve if weighted is None else weighted)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
         if not precise:
-            return finite_threshold(curve, metric.best_among(curve, allowed))
+            return finite_threshold(curve, best_among(allowed))
         certain = self._certain(curve, allowed, precise[0], grid)
-        chosen = metric.best_among(curve, np.array([index for index, _ in certain]))
+        chosen = best_among(np.array([index for index, _ in certain]))
         return next(threshold for index, threshold in certain if index == chosen)
 
     def _allowed(self, curve: Curve) -> AnyArray:
@@ -296,8 +305,9 @@ def threshold_from_rows(
     reserved rows.
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
-    threshold = guarantee.threshold(metric, counted, grid)
     curve = curve_maker(apart.positive, apart.weight)(scores)
+    weighted = None if apart.costs is None else curve
+    threshold = guarantee.threshold(metric, counted, grid, weighted)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
 

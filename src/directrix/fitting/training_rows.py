@@ -15,6 +15,7 @@ from sklearn.model_selection import check_cv
 from directrix.fitting.class_weights import weights_by_class
 from directrix.fitting.standardization import Standardization
 from directrix.frontier.compare import first_rows_per_class, rescaled_weights
+from directrix.models.money import CostOfRows
 from directrix.rows.keys import (
     copy_keys,
     copy_numbers,
@@ -28,6 +29,8 @@ from directrix.rows.rows import as_rows
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.metrics.at_threshold import Cost
+    from directrix.models.money import RowCosts
 
 # ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
 
@@ -150,7 +153,8 @@ class TrainingRows(NamedTuple):
 
     ``fold``: None if rows are too few to hold some out. ``group``: rows of one group are dependent,
     and always in one fold. ``copies``: number of rows that each row stands for, if its weight is a
-    frequency.
+    frequency. ``costs``: of the errors, where they differ between rows: ``weight`` may then be the
+    cost of a row's own error, and ``counted`` is its weight as a row.
     """
 
     X: Any
@@ -159,6 +163,15 @@ class TrainingRows(NamedTuple):
     fold: IntArray | None = None
     group: IntArray | None = None
     copies: IntArray | None = None
+    costs: RowCosts | None = None
+    counted: FloatArray | None = None
+
+    @property
+    def unpriced(self) -> TrainingRows:
+        """The rows with the weights of rows, not of the costs of their errors."""
+        if self.counted is None:
+            return self
+        return self._replace(weight=self.counted, costs=None, counted=None)
 
     @property
     def name(self) -> str:
@@ -182,7 +195,7 @@ class KeyedRows:
     A row has one entry, or k entries if its weight k is a frequency.
 
     ``X`` (m, d): as given, without rows of weight zero. ``index``: row of each entry. ``factor``:
-    class weight of each row. ``fold``: folds given by the user.
+    class weight of each row. ``fold``: folds given by the user. ``costs``: of the errors.
     """
 
     X: Any
@@ -194,6 +207,7 @@ class KeyedRows:
     factor: FloatArray
     fold: IntArray | None = None
     group: IntArray | None = None
+    costs: RowCosts | None = None
 
     @classmethod
     def of(
@@ -231,6 +245,15 @@ class KeyedRows:
         weight = weights_by_class(class_weight, classes, code, self.weight)
         return replace(self, factor=weight / self.weight)
 
+    def priced(self, cost: Cost, costs: RowCosts, label: Any) -> tuple[KeyedRows, CostOfRows]:
+        """Return the rows with the costs of their errors, and the metric of training.
+
+        ``costs``: of the rows of weight above zero. ``label``: the positive class.
+        """
+        weight = self.weight * self.factor
+        metric, factor = CostOfRows.of(cost, costs, self.y == label, weight)
+        return replace(self, costs=costs, factor=self.factor * factor), metric
+
     @property
     def weighted_by(self) -> str:
         """What makes rows count differently: sample_weight, class_weight or both; else empty."""
@@ -251,13 +274,15 @@ class KeyedRows:
             self.factor[rows],
             None if self.fold is None else self.fold[rows],
             None if self.group is None else self.group[rows],
+            None if self.costs is None else self.costs.take(rows),
         )
 
     def all_rows(self, label: Any) -> TrainingRows:
         """Return all rows without copies and folds; `label` is the positive class."""
         copies = np.bincount(self.index, minlength=len(self.y))
         weight = self.weight * self.factor
-        return TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
+        rows = TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
+        return rows if self.costs is None else rows._replace(costs=self.costs, counted=self.weight)
 
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
         """Return the entries as rows with folds, or only the first of each class.
@@ -278,7 +303,12 @@ class KeyedRows:
             fold = group_folds(group, entry_positive, n_folds)
         else:
             fold = class_folds(self.keys[chosen], entry_positive, n_folds)
-        return TrainingRows(self.X[rows], entry_positive, weight, fold, group)
+        made = TrainingRows(self.X[rows], entry_positive, weight, fold, group)
+        if self.costs is None:
+            return made
+        every = self.y[self.index] == label
+        counted = rescaled_weights(every, self.entry_weight, chosen)
+        return made._replace(costs=self.costs.take(rows), counted=counted)
 
     def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
         """Set one in `share` entries of each class apart; return the others, and these."""

@@ -21,6 +21,7 @@ from directrix.models.intervals import (
 if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.metrics.curve import Curve
+    from directrix.models.money import Money
     from directrix.moments.projection import ScoreMoments
 
 #: What reports call the rates, before the metric itself.
@@ -51,6 +52,9 @@ class OperatingPoint:
         Limits that are kept on new rows, and with what confidence.
     weighted_by : str, optional
         What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
+    money : Money, optional
+        What decisions cost and save, where the metric is a cost with columns. The rates are those
+        of rows, whatever they cost.
     """
 
     metric: Metric
@@ -62,6 +66,7 @@ class OperatingPoint:
     intervals: Intervals | None = field(default=None, repr=False)
     guarantee: str | None = field(default=None, repr=False)
     weighted_by: str = field(default="", repr=False)
+    money: Money | None = field(default=None, repr=False)
 
     @property
     def predicts_one_class(self) -> bool:
@@ -94,7 +99,12 @@ class OperatingPoint:
         return table
 
     def __str__(self) -> str:
-        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *text_table(self.table())]
+        by = f"threshold {self.threshold:.6g}"
+        if getattr(self.metric, "by_row", False):
+            by = "decided row by row"
+        lines = [f"{self.metric.label}, {by}", *text_table(self.table())]
+        if self.money is not None:
+            lines.append(str(self.money))
         return "\n".join([*lines, *self.notes])
 
 
