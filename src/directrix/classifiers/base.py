@@ -48,9 +48,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     positive: Any
     positive_: Any
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let the fits of every classifier run with a single BLAS thread."""
-        limit_fits(cls)
+    def __init_subclass__(cls, *, one_blas_thread: bool = True, **options: Any) -> None:
+        """Let the fits of every classifier run with a single BLAS thread, unless it says not to."""
+        if one_blas_thread:
+            limit_fits(cls)
         super().__init_subclass__(**options)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -325,8 +326,8 @@ def two_classes(y: AnyArray) -> AnyArray:
         raise ValueError(msg)
     if len(classes) < 2:
         msg = (
-            f"y has one class only, {classes.tolist()}: a line needs rows of both. (Rows of weight "
-            "zero do not count.)"
+            f"y has one class only, {classes.tolist()}: a classifier needs rows of both. (Rows of "
+            "weight zero do not count.)"
         )
         raise ValueError(msg)
     return classes

@@ -155,7 +155,7 @@ def diagnose(
     >>> bool(diagnosis.interval[0] < diagnosis.empirical < diagnosis.interval[1])
     True
     """
-    metric = resolve(getattr(estimator, "metric", "auc") if metric is None else metric)
+    metric = resolve(_metric_of(estimator) if metric is None else metric)
     scored = toward_positive(estimator, estimator.decision_function(X))
     is_positive = np.asarray(y) == positive_of(estimator)
     positive, scores, weight = checked(is_positive, scored, sample_weight)
@@ -178,6 +178,11 @@ def diagnose(
         on_rows.at_threshold(metric)[0],
     )
     return replace(diagnosis, advice=_advice(diagnosis, on_rows.sizes, estimator))
+
+
+def _metric_of(estimator: Any) -> Any:
+    """Return the metric that an estimator was trained for; AUC if it has none."""
+    return getattr(estimator, "metric_", None) or getattr(estimator, "metric", None) or "auc"
 
 
 def _on_rows(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> OnRows:
@@ -371,12 +376,13 @@ class ScoredRows(NamedTuple):
     """Labelled rows with the scores and probabilities of a model.
 
     Scores and probabilities have shape (n,) for two classes, with the probability of the second, or
-    (n, k). `moments` is a summary of the same rows.
+    (n, k). `moments` is a summary of the same rows. Without probabilities, which only two classes
+    may lack, there is no Brier score.
     """
 
     y: AnyArray
     scores: FloatArray
-    probability: FloatArray
+    probability: Any
     weight: FloatArray | None = None
     moments: Moments | None = None
 
@@ -459,6 +465,9 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
         how = "Wilson"
     delivered = Measure(name, value, *metric_interval, how)
     best_cutoff = _at_best_cutoff(on_rows, metric, name)
+    brier: tuple[Measure, ...] = ()
+    if scored.probability is not None:
+        brier = (brier_score(scored.probability - positive, weight),)
     f1, judged = FBeta(), (best_cutoff or (delivered,))[0]
     chance = metric.chance(curve.prior, float(weight.sum()))
     return BinaryMeasures(
@@ -475,7 +484,7 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
             Measure(
                 "F1", f1.value_at(curve, index), *on_rows.intervals(f1).metric, "posterior draws"
             ),
-            brier_score(scored.probability - positive, weight),
+            *brier,
         ),
         best_cutoff,
         _limit_text(on_rows, metric),

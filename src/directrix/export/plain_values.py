@@ -1,7 +1,7 @@
 """Parameters of a classifier as plain JSON, and back: metrics and losses by name and fields.
 
-A name from a file is looked up only among the metrics and losses of the table, two scales of points
-and two splitters, so that reading a file cannot create anything else.
+A name from a file is looked up only among the metrics and losses of the table, two scales of
+points, two splitters and budgets, so that reading a file cannot create anything else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
 from directrix.losses.base import Loss
-from directrix.metrics import FromRates
+from directrix.metrics import Budget, FromRates
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE
 
@@ -36,12 +36,16 @@ _NAMED: dict[str, dict[str, Any]] = {
     "loss": LOSSES,
     "scale": {"PointsToDoubleOdds": PointsToDoubleOdds, "IntegerPoints": IntegerPoints},
     "splitter": {"KFold": KFold, "StratifiedKFold": StratifiedKFold},
+    "budget": {"Budget": Budget},
 }
 
 #: Types of the fields of metrics and losses, by their annotation.
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "float | str": (int, float, str),
+    "int | Mapping[Any, int]": (int, dict),
+    "str": (str,),
+    "str | None": (str, type(None)),
     "int": (int,),
     "bool": (bool,),
     "Loss": (Loss,),
@@ -211,5 +215,5 @@ _READERS: dict[tuple[str, ...], Callable[[dict[str, Any]], Any]] = {
     ("tuple",): _read_tuple,
     ("dict",): _read_dict,
     ("array", "dtype"): _read_array,
-    **{("fields", noun): partial(_read_named, noun) for noun in _NAMED},
+    **{tuple(sorted(("fields", noun))): partial(_read_named, noun) for noun in _NAMED},
 }

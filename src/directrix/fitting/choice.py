@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
+    from directrix.metrics.budget import KeptBudget
     from directrix.metrics.limit import Limit
 
 # ── Trials: models that were compared before the candidates, and the optimism of their choice ─────
@@ -453,7 +454,7 @@ class Assessment(NamedTuple):
     ``empirical``: on the rows that chose the candidate and the threshold. ``expected``: on new
     rows. ``intervals``: 95 % intervals of the expected rates. ``rows``: which rows these were.
     ``choice``: the choice among candidates, if there was one. ``guarantee``: limits that are kept
-    on new rows, and with what confidence.
+    on new rows, and with what confidence. ``budget``: thresholds that keep a budget of alerts.
     """
 
     empirical: Rates
@@ -462,6 +463,7 @@ class Assessment(NamedTuple):
     rows: str
     choice: Choice | None = None
     guarantee: str | None = None
+    budget: KeptBudget | None = None
 
     @property
     def is_known(self) -> bool:

@@ -269,6 +269,7 @@ def fitted_line(
             empirical=assessment.empirical,
             rows=assessment.rows,
             guarantee=assessment.guarantee,
+            budget=assessment.budget,
         )
         if assessment.is_known:
             point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
@@ -355,16 +356,21 @@ def in_rows(
     metric: Any = point.metric
     known = assessment.is_known and point.expected is not None
     optimism = assessment.expected.metric - assessment.empirical.metric if known else 0.0
-    decisions = {
-        BY_THRESHOLD: scores > 0,
-        BY_ROW: rows.costs.expected_saving(_held_out_probability(plain, scores)) > 0,
-    }
+    saving = rows.costs.expected_saving(_held_out_probability(plain, scores))
+    least: FloatArray | float = 0.0
+    kept = assessment.budget
+    if kept is not None and rows.periods is not None and metric.decides_by == BY_ROW:
+        kept = kept.budget.kept(saving, rows.periods, kept.share).at_least(0.0)
+        kept = kept.counted(saving, rows.periods)
+        least = kept.of_rows(rows.periods.team, len(saving))
+        point = replace(point, budget=kept, guarantee=str(kept))
+    decisions = {BY_THRESHOLD: scores > 0, BY_ROW: saving > least}
     money = Money.of(
         rows.costs,
         rows.positive,
         plain.weight,
         decisions,
-        rows.name,
+        assessment.rows,
         group=rows.group,
         optimism=dict.fromkeys(decisions, optimism),
         spread=SPREAD,

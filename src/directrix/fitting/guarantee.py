@@ -16,6 +16,7 @@ from scipy.stats import binom
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
+from directrix.metrics.budget import Budget
 from directrix.metrics.curve import Curve
 from directrix.metrics.limit import Limit
 from directrix.models.intervals import intervals_of, rates_of
@@ -63,15 +64,20 @@ class Guarantee:
 
     limits: tuple[Limit, ...]
     confidence: float
+    budget: Budget | None = None
 
     @classmethod
-    def of(cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float) -> Guarantee:
+    def of(
+        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float
+    ) -> Guarantee:
         """Return a guarantee of the given limits, or of the limit of the metric, validated."""
         if not 0 < confidence < 1:
             msg = f"guarantee must be a confidence between 0 and 1, not {confidence!r}"
             raise ValueError(msg)
         if limits is None:
             return cls((limit_of(metric),), confidence)
+        if isinstance(limits, Budget):
+            return cls((), confidence, limits)
         named = ", ".join(RATES)
         if not limits or not set(limits) <= set(RATES):
             msg = f"limits must map some of {named} to a share, not {limits!r}"
@@ -82,6 +88,21 @@ class Guarantee:
                 raise ValueError(msg)
         made = (Limit(RATES[name][0], float(limits[name]), RATES[name][1]) for name in limits)
         return cls(tuple(made), confidence)
+
+    @classmethod
+    def asked(
+        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float | None
+    ) -> Guarantee | None:
+        """Return the guarantee that a classifier's parameters ask for; None without a confidence.
+
+        Raises ValueError for limits without a confidence.
+        """
+        if confidence is not None:
+            return cls.of(metric, limits, confidence)
+        if limits is not None:
+            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            raise ValueError(msg)
+        return None
 
     @property
     def confidence_per_limit(self) -> float:
@@ -102,6 +123,7 @@ class Guarantee:
         curve: Curve,
         grid: Sequence[GridPoint] = (),
         weighted: Curve | None = None,
+        least: float = -np.inf,
     ) -> float:
         """Return the threshold that is best for the metric among those that keep all limits.
 
@@ -110,8 +132,10 @@ class Guarantee:
         ``curve``: curve of the rows that set the threshold, every row counted once. ``grid``:
         thresholds at which a precision is tested, chosen on other rows, the most promising first.
         ``weighted``: curve of the same rows on which the metric is best; by default the same.
+        ``least``: the threshold is no lower.
         """
         allowed = self._allowed(curve)
+        allowed = allowed[allowed <= np.count_nonzero(curve.levels > least)]
         best_among = partial(metric.best_among, curve if weighted is None else weighted)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
         if not precise:
@@ -307,9 +331,51 @@ def threshold_from_rows(
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
     curve = curve_maker(apart.positive, apart.weight)(scores)
     weighted = None if apart.costs is None else curve
+    if guarantee.budget is not None:
+        curves = counted, weighted
+        return _within_budget(metric, guarantee, guarantee.budget, apart, scores, curves)
     threshold = guarantee.threshold(metric, counted, grid, weighted)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+
+
+def _within_budget(
+    metric: Metric,
+    guarantee: Guarantee,
+    budget: Budget,
+    apart: TrainingRows,
+    scores: FloatArray,
+    curves: tuple[Curve, Curve | None],
+) -> tuple[float, Assessment]:
+    """Return the lowest threshold of a budget, and an assessment with that of each team.
+
+    A threshold that is better for the metric may be higher than the budget asks for.
+    """
+    periods = apart.periods
+    if periods is None:
+        msg = f"{budget.label} needs the {budget.per} of each row: give {budget.per}="
+        raise ValueError(msg)
+    kept = budget.kept(scores, periods, guarantee.confidence)
+    least = kept.lowest if budget.by is None else -np.inf
+    counted, weighted = curves
+    base = guarantee.threshold(metric, counted, (), weighted, least)
+    kept = kept.at_least(base).counted(scores, periods)
+    above = scores - kept.of_rows(periods.team, len(scores))
+    curve = curve_maker(apart.positive, apart.weight)(above)
+    index = int(np.count_nonzero(curve.levels > 0))
+    assessment = assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+    assessment = assessment._replace(guarantee=str(kept), budget=kept.moved(kept.lowest))
+    return kept.lowest, assessment
+
+
+def refuse_groups(groups: Any, confidence: float | None) -> None:
+    """Raise ValueError for groups of rows with a guarantee."""
+    if groups is not None and confidence is not None:
+        msg = (
+            "guarantee= counts independent rows, and rows of one group are not: give one row "
+            "of each group and no groups=, or leave guarantee= out"
+        )
+        raise ValueError(msg)
 
 
 def limit_of(metric: Metric) -> Limit:

@@ -160,14 +160,11 @@ def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
     return Curve(centres()[::-1], positive, negative)
 
 
-def point_at(
-    metric: Metric, held_out: HeldOut, base: float, *, rises: bool = True
-) -> OperatingPoint:
+def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
     """Return the best threshold for a metric, and the rates to expect there on new rows.
 
-    ``base``: threshold of the fit, at which the decision function is zero. ``rises``: whether rows
-    above a threshold are predicted positive; otherwise those below it are. Raises ValueError if the
-    metric has no threshold.
+    Its threshold is how far it is above the present one, in units of the decision function. Raises
+    ValueError if the metric has no threshold.
     """
     if not metric.uses_threshold:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
@@ -176,5 +173,4 @@ def point_at(
     chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0))
     point = chosen.finalize(metric, np.array([1.0, 0.0])).operating_point
     above = held_out.in_decisions(chosen.threshold)
-    threshold = base + above if rises else base - above
-    return replace(point, threshold=threshold, rows=held_out.rows)
+    return replace(point, threshold=above, rows=held_out.rows)

@@ -30,6 +30,7 @@ from directrix.rows.rows import as_rows
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics.at_threshold import Cost
+    from directrix.metrics.budget import Periods
     from directrix.models.money import RowCosts
 
 # ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
@@ -49,15 +50,9 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
 
     ``groups``: for splitters that need them.
     """
-    if isinstance(cv, int | np.integer) and cv >= 2:
+    splits = splits_given(cv, X, y, groups)
+    if splits is None:
         return None
-    if cv is None or isinstance(cv, int | float | np.number):
-        msg = (
-            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
-            f"splits, not {cv!r}"
-        )
-        raise ValueError(msg)
-    splits = list(check_cv(cv).split(X, y, groups))
     fold = np.empty(len(y), dtype=np.int64)
     tested = np.zeros(len(y), dtype=np.int64)
     for number, (train, test) in enumerate(splits):
@@ -75,6 +70,24 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
         msg = f"cv must test each row once, and {name} tests one {times} times; {_SPLITTERS}"
         raise ValueError(msg)
     return fold
+
+
+def splits_given(
+    cv: Any, X: Any, y: AnyArray, groups: Any = None
+) -> list[tuple[IntArray, IntArray]] | None:
+    """Return the training and test rows of each split of ``cv``; None if it is a number of folds.
+
+    ``groups``: for splitters that need them.
+    """
+    if isinstance(cv, int | np.integer) and cv >= 2:
+        return None
+    if cv is None or isinstance(cv, int | float | np.number):
+        msg = (
+            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
+            f"splits, not {cv!r}"
+        )
+        raise ValueError(msg)
+    return list(check_cv(cv).split(X, y, groups))
 
 
 def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
@@ -154,7 +167,8 @@ class TrainingRows(NamedTuple):
     ``fold``: None if rows are too few to hold some out. ``group``: rows of one group are dependent,
     and always in one fold. ``copies``: number of rows that each row stands for, if its weight is a
     frequency. ``costs``: of the errors, where they differ between rows: ``weight`` may then be the
-    cost of a row's own error, and ``counted`` is its weight as a row.
+    cost of a row's own error, and ``counted`` is its weight as a row. ``periods``: the days of the
+    rows, where a budget of alerts is kept.
     """
 
     X: Any
@@ -165,6 +179,7 @@ class TrainingRows(NamedTuple):
     copies: IntArray | None = None
     costs: RowCosts | None = None
     counted: FloatArray | None = None
+    periods: Periods | None = None
 
     @property
     def unpriced(self) -> TrainingRows:
@@ -196,6 +211,7 @@ class KeyedRows:
 
     ``X`` (m, d): as given, without rows of weight zero. ``index``: row of each entry. ``factor``:
     class weight of each row. ``fold``: folds given by the user. ``costs``: of the errors.
+    ``periods``: the days of rows, where a budget of alerts is kept.
     """
 
     X: Any
@@ -208,6 +224,7 @@ class KeyedRows:
     fold: IntArray | None = None
     group: IntArray | None = None
     costs: RowCosts | None = None
+    periods: Periods | None = None
 
     @classmethod
     def of(
@@ -275,6 +292,7 @@ class KeyedRows:
             None if self.fold is None else self.fold[rows],
             None if self.group is None else self.group[rows],
             None if self.costs is None else self.costs.take(rows),
+            None if self.periods is None else self.periods.take(rows),
         )
 
     def all_rows(self, label: Any) -> TrainingRows:
@@ -304,6 +322,8 @@ class KeyedRows:
         else:
             fold = class_folds(self.keys[chosen], entry_positive, n_folds)
         made = TrainingRows(self.X[rows], entry_positive, weight, fold, group)
+        if self.periods is not None:
+            made = made._replace(periods=self.periods.take(rows))
         if self.costs is None:
             return made
         every = self.y[self.index] == label
@@ -311,8 +331,16 @@ class KeyedRows:
         return made._replace(costs=self.costs.take(rows), counted=counted)
 
     def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
-        """Set one in `share` entries of each class apart; return the others, and these."""
-        fold = class_folds(self.keys, self.y[self.index] == label, share)
+        """Set one in `share` entries of each class apart; return the others, and these.
+
+        Where a budget is kept, one in `share` days is set apart, with all of its rows.
+        """
+        positive = self.y[self.index] == label
+        if self.periods is None:
+            fold = class_folds(self.keys, positive, share)
+        else:
+            day = self.periods.day[self.index]
+            fold = group_folds(checked_groups(day, len(day)), positive, share)
         if fold is None or fold.max() < share - 1:
             msg = (
                 f"guarantee= sets one in {share} of the rows of each class apart: give {share} "

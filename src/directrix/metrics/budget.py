@@ -8,7 +8,7 @@ days that there were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -98,15 +98,14 @@ class Budget:
         periods : Periods
         share : float
         """
-        thresholds, used = [], []
+        thresholds = []
         n_days = int(periods.day.max()) + 1
         for number, (team, alerts) in enumerate(self.by_team.items()):
             inside = slice(None) if periods.team is None else periods.team == number
-            day, of_team = periods.day[inside], scores[inside]
-            threshold = order_threshold(day_thresholds(of_team, day, n_days, alerts), share)
-            thresholds.append((team, threshold))
-            used.append(np.count_nonzero(of_team > threshold) / n_days)
-        return KeptBudget(self, share, n_days, tuple(thresholds), tuple(used))
+            of_days = day_thresholds(scores[inside], periods.day[inside], n_days, alerts)
+            thresholds.append((team, order_threshold(of_days, share)))
+        kept = KeptBudget(self, share, n_days, tuple(thresholds), ())
+        return kept.counted(scores, periods)
 
 
 class Periods(NamedTuple):
@@ -117,7 +116,7 @@ class Periods(NamedTuple):
 
     @classmethod
     def of(cls, budget: Budget, given: Mapping[str, Any], n_rows: int) -> Periods:
-        """Return the days and teams of rows; days are numbered in their order."""
+        """Return the days and teams of rows, from columns by name; days are numbered."""
         day = np.unique(_column(budget.per, given, n_rows), return_inverse=True)[1]
         if budget.by is None:
             return cls(day.astype(np.int64))
@@ -212,15 +211,27 @@ class KeptBudget:
     thresholds: tuple[tuple[Any, float], ...]
     used: tuple[float, ...]
 
+    @property
+    def lowest(self) -> float:
+        """The lowest of the thresholds."""
+        return min(value for _, value in self.thresholds)
+
+    def counted(self, scores: FloatArray, periods: Periods) -> KeptBudget:
+        """Return the thresholds with the mean number of alerts of each team on these days."""
+        above = scores > self.of_rows(periods.team, len(scores))
+        team = np.zeros(len(scores), dtype=np.int64) if periods.team is None else periods.team
+        totals = np.bincount(team[above], minlength=len(self.thresholds))
+        return replace(self, used=tuple((totals / self.days).tolist()))
+
     def moved(self, by: float, factor: float = 1.0) -> KeptBudget:
         """Return the thresholds for scores less a number, divided by a factor."""
         moved = tuple((team, (value - by) / factor) for team, value in self.thresholds)
-        return KeptBudget(self.budget, self.share, self.days, moved, self.used)
+        return replace(self, thresholds=moved)
 
     def at_least(self, threshold: float) -> KeptBudget:
         """Return thresholds that are no lower than another one."""
         raised = tuple((team, max(value, threshold)) for team, value in self.thresholds)
-        return KeptBudget(self.budget, self.share, self.days, raised, self.used)
+        return replace(self, thresholds=raised)
 
     def of_rows(self, team: IntArray | None, n_rows: int) -> FloatArray:
         """Return the threshold of each row; ``team`` as in `Periods`."""

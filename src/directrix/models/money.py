@@ -51,17 +51,12 @@ class RowCosts(NamedTuple):
         given : mapping of str to array of shape (n,)
         X : table, optional
         """
-        names = feature_names_of(X) or ()
         sides = []
         for value in (cost.fp, cost.fn):
-            if not isinstance(value, str):
-                sides.append(np.full(n_rows, float(value)))
-            elif given.get(value) is not None:
-                sides.append(_checked(value, given[value], n_rows))
-            elif value in names:
-                sides.append(_checked(value, X[value], n_rows))
+            if isinstance(value, str):
+                sides.append(_checked(value, given_column(value, X, given), n_rows))
             else:
-                raise CostColumnError(value, names)
+                sides.append(np.full(n_rows, float(value)))
         return cls(*sides)
 
     def take(self, index: Any) -> RowCosts:
@@ -89,6 +84,19 @@ class RowCosts(NamedTuple):
     def of_decisions(self, positive: AnyArray, flagged: AnyArray) -> FloatArray:
         """Return what the decision about each row costs; zero where it is right."""
         return np.where(positive != flagged, self.of_own_error(positive), 0.0)
+
+
+def given_column(name: str, X: Any, given: Mapping[str, Any]) -> Any:
+    """Return a column by its name: as it was given, or of the table.
+
+    Raises CostColumnError if it is neither.
+    """
+    if given.get(name) is not None:
+        return given[name]
+    names = feature_names_of(X) or ()
+    if name not in names:
+        raise CostColumnError(name, names)
+    return X[name]
 
 
 def _checked(name: str, values: Any, n_rows: int) -> FloatArray:

@@ -20,6 +20,7 @@ from directrix.models.intervals import (
 
 if TYPE_CHECKING:
     from directrix.metrics.base import Metric
+    from directrix.metrics.budget import KeptBudget
     from directrix.metrics.curve import Curve
     from directrix.models.money import Money
     from directrix.moments.projection import ScoreMoments
@@ -55,6 +56,9 @@ class OperatingPoint:
     money : Money, optional
         What decisions cost and save, where the metric is a cost with columns. The rates are those
         of rows, whatever they cost.
+    budget : KeptBudget, optional
+        Thresholds that keep a budget of alerts, of scores less the threshold; of the expected
+        saving of rows, where each is decided about by its own costs.
     """
 
     metric: Metric
@@ -67,6 +71,7 @@ class OperatingPoint:
     guarantee: str | None = field(default=None, repr=False)
     weighted_by: str = field(default="", repr=False)
     money: Money | None = field(default=None, repr=False)
+    budget: KeptBudget | None = field(default=None, repr=False)
 
     @property
     def predicts_one_class(self) -> bool:

@@ -184,8 +184,8 @@ class DirectReport:
     why : str
     expected : Estimate
         The metric of the choice on new rows.
-    gap : Gap
-        To logistic regression.
+    gap : Gap, optional
+        To logistic regression; None for a model that was compared with no other.
     skipped : tuple of str
         Steps of the search for which the time budget left no time, or that a callback stopped.
     baseline : str
@@ -216,7 +216,7 @@ class DirectReport:
     chosen: str
     why: str
     expected: Estimate
-    gap: Gap
+    gap: Gap | None
     skipped: tuple[str, ...] = ()
     baseline: str = BASELINE
     straight: Gap | None = None
@@ -318,6 +318,12 @@ class DirectReport:
         return f"{columns} {verb} the label alone: {was} known before the label?"
 
     @property
+    def _choice_text(self) -> str:
+        if self.gap is None:  # there was nothing to choose from
+            return f"on {self.rows}: {self.why}"
+        return f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}"
+
+    @property
     def _skipped_text(self) -> str:
         return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
 
@@ -338,7 +344,7 @@ class DirectReport:
             *([self.verdict] if self.verdict else []),
             f"{self.metric.label}: {self.chosen}",
             *([self.caught] if self.caught else []),
-            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self._choice_text,
             self.expected_text,
             *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
             *self.comparisons,
@@ -349,6 +355,8 @@ class DirectReport:
         return "\n".join(lines)
 
     def __str__(self) -> str:
+        if self.gap is None:
+            return self.summary()
         width = max(len(tried.name) for tried in self._shown)
         header = f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds"
         lines = [self.summary(), "", header]
@@ -369,7 +377,7 @@ class DirectReport:
         )
         said = [
             *([f"it {self.caught}"] if self.caught else []),
-            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self._choice_text,
             self.expected_text,
             *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
             *self.comparisons,
