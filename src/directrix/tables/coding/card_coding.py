@@ -32,7 +32,7 @@ class Direction(NamedTuple):
 class CardCoding(NamedTuple):
     """What a card has points for.
 
-    ``crosses``: columns of each cross, and how it merges their cells.
+    ``crosses`` have the columns of each cross, and how it merges their cells.
     """
 
     coding: Coding
@@ -54,8 +54,9 @@ def column_codings(
 ) -> tuple[list[Any], list[IntArray]]:
     """Return the coding of each column, and the signs of its coefficients.
 
-    ``weights``: weight of the rows of each cell, for each column. ``rank``: directions of the
-    coding of a column at most. ``directions``: of columns whose points may only rise.
+    ``weights`` are those of the rows of each cell, for each column. ``rank`` is the largest number
+    of directions of the coding of a column. ``directions`` are those of columns whose points may
+    only rise.
     """
     rising = {direction.column: direction.rising for direction in directions}
     bases: list[Any] = []

@@ -100,8 +100,9 @@ Orders = tuple[IntArray, IntArray]
 class Quadrant(NamedTuple):
     """The quadrant of a table in which residuals depart most.
 
-    ``statistic``: about chi-square with one degree of freedom for a quadrant that is given
-    beforehand. ``cuts``: first row and first column of the quadrant, in these ``orders``.
+    Its ``statistic`` is about chi-square with one degree of freedom for a quadrant that is given
+    beforehand. ``cuts`` are the first row and the first column of the quadrant, in these
+    ``orders``.
     """
 
     statistic: float
@@ -124,8 +125,8 @@ def best_quadrant(
     the variance of the numerator's sum if the columns are independent, and more if they are not.
 
     ``residual`` and ``curvature`` are sums by pairs of cells, of shape (cells, other cells).
-    ``loose``: whether rows and columns have no order; they are then put in the order of the first
-    singular vectors of :math:`R^\circ / \sqrt{H + 1}`.
+    ``loose`` says whether rows and columns have no order; they are then put in the order of the
+    first singular vectors of :math:`R^\circ / \sqrt{H + 1}`.
     """
     centred = _centred(residual[None], curvature)
     orders = _orders(centred, curvature, loose)
@@ -287,10 +288,10 @@ class CrossSearch:
     A cross is a grid cut at its best quadrant, and once more each way. Its effects are added to the
     card, and all pairs are tested again; a pair that departs again gets the cuts of that quadrant.
 
-    ``places``: for each column that may be crossed the place in crosses of each of its cells.
-    ``loose``: columns of levels, whose places have no order. ``cells`` (n, columns): of rows.
-    ``chance``: probability of the positive class by the card. ``weight``: of rows; their sum is the
-    effective number of rows.
+    ``places`` has for each column that may be crossed the place in crosses of each of its cells;
+    the ``loose`` ones are columns of levels, whose places have no order. ``cells`` of rows are of
+    shape (n, columns), and ``chance`` is the probability of the positive class by the card. The
+    weights of all rows sum to the effective number of rows.
     """
 
     places: Mapping[int, IntArray]
