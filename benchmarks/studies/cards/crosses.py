@@ -122,7 +122,7 @@ def boosted(train: Rows, test: Rows, **options: int) -> tuple[FloatArray, float]
             seed=0,
             callbacks=[lightgbm.early_stopping(30, verbose=False)],
         )
-        n_trees = len(areas["valid auc-mean"])
+        n_trees = int(np.argmax(areas["valid auc-mean"])) + 1
         model = lightgbm.train(settings | options, lightgbm.Dataset(X, train.y), n_trees)
         return np.asarray(model.predict(new))
 
@@ -191,12 +191,12 @@ def lines(rows: list[Row]) -> list[str]:
             crossed = int(np.count_nonzero(numbers(part, "crosses"))) if part else 0
             cells.append(f"{crossed} of {len(part)}")
         shares.append(cells)
-    noise_rows = [[row for row in rows if row["set"] in NOISE and row["code"] == c] for c in codes]
-    totals = [
-        f"{np.count_nonzero(numbers(r, 'crosses'))} of {len(r)}" if r else "" for r in noise_rows
-    ]
+    totals: list[object] = ["all"]
+    for code in codes:
+        part = [row for row in select(rows, code=code) if row["set"] in NOISE]
+        totals.append(f"{np.count_nonzero(numbers(part, 'crosses'))} of {len(part)}")
     title = "Fits with any cross, of tables without interactions"
-    text += table(f"table | {' | '.join(codes)}", [*shares, ["all", *totals]], title)
+    text += table(f"table | {' | '.join(codes)}", [*shares, totals], title)
     compared = []
     for name in (*COMPARED, TOGETHER):
         areas = [mean_of(select(rows, set=name, method=CARD, code=c), "auc") for c in codes]
