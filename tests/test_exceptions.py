@@ -26,8 +26,10 @@ from directrix import (
 )
 from directrix.exceptions import (
     CancellationError,
+    CostColumnError,
     DifferentBinsError,
     DirectionWarning,
+    FewDaysError,
     FewRowsWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
@@ -36,6 +38,7 @@ from directrix.exceptions import (
     MissingLibraryError,
     MissingScoresError,
     NegativeCountError,
+    NoHeldOutPointsError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
@@ -46,14 +49,17 @@ from directrix.exceptions import (
     UnweightedEstimatorWarning,
 )
 from directrix.exceptions.columns import (
+    BinNotFoundError,
     ColumnKindError,
     ColumnNotFoundError,
     ColumnNotInFileError,
     InfiniteValuesError,
     LazyTableError,
+    LevelNotFoundError,
     MissingColumnsError,
     MissingValuesError,
     NotNumericError,
+    OwnBinsError,
     PandasIndexWarning,
     UnusableColumnsError,
 )
@@ -75,6 +81,38 @@ pytestmark = pytest.mark.every_case  # each case sees its own error, and is chea
 
 #: Errors, the fields that they carry, and their messages.
 ERRORS = [
+    (
+        LevelNotFoundError("town", "Gratz", ["Graz", "Linz"]),
+        {"column": "town", "level": "Gratz", "available": ("Graz", "Linz")},
+        "column 'town' has no level 'Gratz'; did you mean 'Graz'? Its levels are 'Graz', 'Linz'",
+    ),
+    (
+        BinNotFoundError("age", 7j, ["<= 30", "> 30"]),
+        {"column": "age", "bin": 7j, "available": ("<= 30", "> 30")},
+        "column 'age' has no bin 7j; its bins are '<= 30', '> 30'",
+    ),
+    (
+        OwnBinsError("age", "cuts", [5, 3], "cuts must be in increasing order"),
+        {"column": "age", "parameter": "cuts", "given": [5, 3]},
+        "cuts of column 'age': cuts must be in increasing order; given: [5, 3]",
+    ),
+    (
+        CostColumnError("amount", ["a"]),
+        {"column": "amount", "available": ("a",)},
+        (
+            "the column 'amount' is not known here, and the table has 'a': give an array as "
+            "amount= to DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a "
+            "table with that column"
+        ),
+    ),
+    (
+        FewDaysError(12, 19, 0.95),
+        {"days": 12, "needed": 19, "share": 0.95},
+        (
+            "a budget that is kept on 95 % of new days needs 19 days to set the threshold, and "
+            "there are 12: give more days, or a lower guarantee"
+        ),
+    ),
     (
         ColumnNotFoundError("x", ["a", "b"]),
         {"name": "x", "available": ("a", "b"), "noun": "column"},
@@ -345,8 +383,13 @@ ERRORS = [
 ]
 #: What code written before these classes existed catches.
 BASES = {
+    CostColumnError: ValueError,
+    FewDaysError: ValueError,
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
+    LevelNotFoundError: ValueError,
+    BinNotFoundError: ValueError,
+    OwnBinsError: ValueError,
     NotNumericError: TypeError,
     MissingValuesError: ValueError,
     InfiniteValuesError: ValueError,
@@ -380,6 +423,7 @@ BASES = {
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
+    NoHeldOutPointsError,
     OneClassPredictedWarning,
     UnusableColumnsError,
 }

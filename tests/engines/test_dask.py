@@ -12,8 +12,7 @@ from scipy import sparse
 from directrix import Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.block import Partition
-from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.engines.tasks import Summaries
 from directrix.rows.sums import tree_sum
 

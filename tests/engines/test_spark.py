@@ -15,8 +15,7 @@ from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summa
 from directrix.engines import HashFolds
 from directrix.engines import spark as engine
 from directrix.engines.base import run
-from directrix.engines.block import Partition, packed, unpacked
-from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.column_roles import ColumnRoles, Partition, packed, unpacked
 from directrix.engines.tasks import Summaries
 from directrix.exceptions.columns import NotNumericError
 from directrix.rows.sums import tree_sum

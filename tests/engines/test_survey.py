@@ -9,11 +9,10 @@ from scipy import stats
 
 import directrix.engines.base as engines
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition
-from directrix.engines.column_roles import ColumnRoles, Grouped
+from directrix.engines.column_roles import ColumnRoles, Grouped, Partition
 from directrix.engines.tasks import Survey
-from directrix.fitting.source_passes import SourcePasses
-from directrix.rows import sample as row_sample
+from directrix.fitting.fit_source import SourcePasses
+from directrix.rows import keys as row_sample
 from directrix.rows.sums import tree_sum
 
 MOST = 400

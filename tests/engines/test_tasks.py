@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from directrix.engines import tasks
-from directrix.engines.block import Partition
-from directrix.engines.column_roles import ColumnRoles, HashFolds
+from directrix.engines.column_roles import ColumnRoles, HashFolds, Partition
 from directrix.engines.tables import ArrowRows
 from directrix.engines.tasks import Fingerprint, Survey
 

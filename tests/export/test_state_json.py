@@ -17,8 +17,7 @@ from directrix.export.model_file import (
 )
 from directrix.losses import Hinge
 from directrix.metrics import RecallAtFPR
-from directrix.models.calibration import Calibration
-from directrix.models.intervals import Intervals, Rates
+from directrix.models.operating_point import Calibration, Intervals, Rates
 
 FACTS = ModelMetadata(
     loss=Hinge(0.1),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.frontier.compare import Curves, FoldDesigns, design_without
-from directrix.frontier.moment_candidates import ridge_candidates
+from directrix.frontier.moment_frontier import ridge_candidates
 from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.tables.coding.coded_rows import CodedRows, Coding

@@ -3,9 +3,9 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from directrix.metrics import AveragePrecision
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.table import resolve
-from directrix.models.intervals import EffectiveCounts, on_logit_scale, ranking_variance
+from directrix.models.operating_point import EffectiveCounts, on_logit_scale, ranking_variance
 
 
 def rows(n, seed, *, ties=False, share=0.2):

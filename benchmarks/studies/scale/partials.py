@@ -26,8 +26,14 @@ from benchmarks.harness.record import Record, Row, commit, mean_of, select
 from benchmarks.harness.runner import Part, Study, peak_megabytes, run_module
 from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
-from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.column_roles import (
+    ColumnRoles,
+    Partition,
+    group_counts,
+    group_sums,
+    packed,
+    unpacked,
+)
 from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
 from directrix.frontier.compare import MOST_ROWS
 

@@ -21,10 +21,8 @@ from directrix.classifiers.state import (
 )
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
-from directrix.fitting.blas_threads import limit_fits
-from directrix.fitting.class_weights import checked_weight
-from directrix.fitting.standardization import Standardization
-from directrix.fitting.training_rows import KeyedRows, folds_given
+from directrix.fitting.progress import limit_fits
+from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
 from directrix.rows.rows import explain_rejection, feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:

@@ -16,11 +16,15 @@ from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.frontier import Frontier
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics import AUC, FBeta
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import Curve, checked
+from directrix.metrics.base import Curve, Metric, checked
 from directrix.metrics.table import resolve
-from directrix.models.intervals import EffectiveCounts, effective_rows, interval_method, wilson
-from directrix.models.operating_point import OnRows
+from directrix.models.operating_point import (
+    EffectiveCounts,
+    OnRows,
+    effective_rows,
+    interval_method,
+    wilson,
+)
 from directrix.models.report import Estimate, constant_text
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import project

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, require
 from directrix.files.layout import is_number
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.rows.keys import row_hash
 from directrix.rows.rows import as_rows
 

@@ -27,8 +27,7 @@ from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
 from directrix.fitting.solvers import keeps_intercept, solver_for
-from directrix.fitting.standardization import Standardization
-from directrix.fitting.training_rows import Prepared, prepare
+from directrix.fitting.training_rows import Prepared, Standardization, prepare
 from directrix.frontier import Frontier
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker, round_scores
 from directrix.frontier.recipes import (

@@ -15,8 +15,7 @@ from directrix._typing import AnyArray
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
 from directrix.losses.base import Loss
-from directrix.models.calibration import Calibration
-from directrix.models.operating_point import OperatingPoint
+from directrix.models.operating_point import Calibration, OperatingPoint
 
 
 def require(condition: object, otherwise: str) -> None:

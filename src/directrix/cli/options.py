@@ -102,7 +102,7 @@ def _is_read(output: Path, given: str) -> bool:
 
     A file may be reached by another path, a symbolic link or a hard link: the system knows.
     """
-    from directrix.engines.readers.files import matching_files
+    from directrix.engines.readers import matching_files
 
     try:
         paths = matching_files(_local(given))

@@ -13,9 +13,8 @@ from directrix.cli.reply import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import Curve
-from directrix.models.intervals import effective_rows, wilson
+from directrix.metrics.base import Curve, Metric
+from directrix.models.operating_point import effective_rows, wilson
 
 _BINS = 15
 

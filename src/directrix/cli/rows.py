@@ -27,7 +27,7 @@ from directrix.engines import HashFolds
 from directrix.engines.arrow import open_source
 from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles
-from directrix.engines.readers.files import explain_encoding, matching_files
+from directrix.engines.readers import explain_encoding, matching_files
 from directrix.engines.tables import as_table
 from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import (

@@ -17,7 +17,7 @@ from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.fitting.training_rows import require_all_folds
-from directrix.frontier.moment_candidates import SummaryCandidate, ridge_settings, with_ridges
+from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
 from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments

@@ -11,7 +11,7 @@ from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
 from directrix.fitting.training_rows import prepare
 from directrix.frontier.compare import MOST_ROWS
-from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates
+from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES

@@ -16,16 +16,16 @@ from sklearn.linear_model import LogisticRegression
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.curve import CurveStack
+from directrix.metrics.base import CurveStack
 from directrix.models.card import PointsToDoubleOdds, Scale
+from directrix.models.money import stated_metric
 from directrix.models.report import Estimate, Gap, TiesSplit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.fit_rows import BestFit
     from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
+    from directrix.metrics.base import Curve, Metric
     from directrix.models.card import Card
     from directrix.models.report import DirectReport
     from directrix.tables.coding.card_coding import Direction
@@ -472,7 +472,11 @@ def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
         above=slope * calibration.above,
     )
     stated = cutoff if card.higher_is_positive else -cutoff
-    point = replace(fitted.operating_point, threshold=stated)
+    point = fitted.operating_point
+    kept = point.budget
+    if kept is not None and not getattr(stated_metric(point.metric), "by_row", False):
+        kept = kept.moved(slope * cutoff + intercept, slope)
+    point = replace(point, threshold=stated, budget=kept)
     made = replace(card, cutoff=stated)
     held_out = fitted.held_out
     if held_out is not None:

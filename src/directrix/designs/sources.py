@@ -13,9 +13,8 @@ from sklearn.base import clone
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
 from directrix.designs.counted import counted_candidates, require_counts_of
 from directrix.designs.points import scaled_without_rows
-from directrix.engines.table_roles import TableRoles
+from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.class_weights import class_factors, factors_of, reweighted
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -25,9 +24,9 @@ from directrix.fitting.fit_source import (
     SourceFit,
 )
 from directrix.fitting.progress import Clock
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization, class_factors, factors_of, reweighted
 from directrix.frontier.compare import MOST_ROWS
-from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.models.card import Card
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.rows.sample import RowSample
+    from directrix.rows.keys import RowSample
 
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
 
@@ -187,7 +186,9 @@ class CardSourceFit:
         classes = self.two_labels(surveyed.totals.classes)
         if not known and surveyed.sample is not None:
             counts = surveyed.totals.counts(without_fold=fit.apart)
-            binner.fit_table(surveyed.sample.X, _row_weights(surveyed.sample, counts))
+            sample = surveyed.sample
+            complete = len(sample.y) >= sum(counts.values())
+            binner.fit_table(sample.X, _row_weights(sample, counts), complete=complete)
         if by_counts:
             return self.run_counts(surveyed.table.counts, binner, classes)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)

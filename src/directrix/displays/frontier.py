@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from directrix.displays import style
 from directrix.displays.style import BinaryScores, before_last_step, last_step, metric_of
 from directrix.frontier import Frontier
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
 

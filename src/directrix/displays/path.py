@@ -14,12 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from directrix.classifiers.smooth import start_of
 from directrix.displays import style
 from directrix.displays.style import BinaryScores, before_last_step, last_step
-from directrix.fitting.class_weights import weights_by_class
 from directrix.fitting.solvers import solver_for
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization, weights_by_class
 from directrix.frontier.compare import round_scores
 from directrix.frontier.recipes import Recipe
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.exceptions import MissingLibraryError
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import checked
+from directrix.metrics.base import Metric, checked
 from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix.displays import style
 from directrix.displays.style import BinaryScores, metric_of
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:

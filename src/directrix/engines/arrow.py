@@ -8,10 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines import memory
-from directrix.engines.block import Partition
-from directrix.engines.readers.datasets import Opened, batch_rows, open_dataset
-from directrix.engines.readers.files import are_paths, open_paths
-from directrix.engines.readers.lakes import open_delta, open_iceberg
+from directrix.engines.column_roles import Partition
+from directrix.engines.readers import (
+    Opened,
+    are_paths,
+    batch_rows,
+    open_dataset,
+    open_delta,
+    open_iceberg,
+    open_paths,
+)
 from directrix.engines.tables import is_arrow, vector_length
 from directrix.rows.rows import is_frame
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.column_roles import ColumnRoles, Grouped
-from directrix.engines.readers.files import explain_encoding
+from directrix.engines.readers import explain_encoding
 from directrix.engines.tasks import Summaries
 from directrix.rows.sums import TreeSum
 
@@ -112,7 +112,7 @@ def run(
 
     Results are numbered by partition and added by a fixed tree over these numbers, so neither the
     order in which workers finish nor a task that runs twice can change a bit. Engines with workers
-    add there; at most `directrix.engines.block.MOST_PARTS` sums come back.
+    add there; at most `directrix.engines.column_roles.MOST_PARTS` sums come back.
 
     The task takes a plan and a partition; its results support ``+``.
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.block import Partition, group_counts
+from directrix.engines.column_roles import Partition, group_counts
 from directrix.engines.memory import IN_CHUNKS, chunk_table
 from directrix.engines.tables import as_table
 from directrix.rows.sums import tree_sum

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.block import Partition
-from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.engines.tables import SourceTable, as_table, is_table
 
 if TYPE_CHECKING:

@@ -9,8 +9,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.arrow import rebatched
-from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
-from directrix.engines.column_roles import ENCODE
+from directrix.engines.column_roles import (
+    ENCODE,
+    Partition,
+    group_counts,
+    group_sums,
+    packed,
+    unpacked,
+)
 from directrix.exceptions.columns import NotNumericError
 
 if TYPE_CHECKING:

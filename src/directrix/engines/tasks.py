@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.engines.block import Block, Partition
-from directrix.engines.column_roles import ColumnRoles, Grouped
-from directrix.engines.table_roles import ClassTotals
+from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles, Grouped, Partition
 from directrix.moments.score_histogram import LineHistograms
 from directrix.rows import labels
-from directrix.rows.keys import key_hash, mix_bits
+from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
 from directrix.rows.labels import checked_weight
 from directrix.rows.rows import not_finite_error
-from directrix.rows.sample import LARGEST_HASH, RowSample
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts
 
@@ -25,8 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from directrix._typing import AnyArray, FloatArray
-    from directrix.engines.block import Block
-    from directrix.engines.table_roles import TableSummary
+    from directrix.engines.column_roles import Block, TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding

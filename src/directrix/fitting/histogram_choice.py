@@ -13,9 +13,8 @@ from directrix.fitting.finalize import FittedLine, HeldOut, fitted_line
 from directrix.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import LeastLoss
-from directrix.metrics.curve import Curve
-from directrix.models.calibration import Calibration, calibration_from_scores
-from directrix.models.intervals import EffectiveCounts
+from directrix.metrics.base import Curve
+from directrix.models.operating_point import Calibration, EffectiveCounts, calibration_from_scores
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import LineHistograms, centres, edges

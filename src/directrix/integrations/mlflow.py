@@ -25,7 +25,7 @@ from directrix.classifiers.state import model_params
 from directrix.exceptions import MissingLibraryError
 from directrix.exceptions.files import ModelFileError
 from directrix.export import load, save
-from directrix.models.intervals import Rates
+from directrix.models.operating_point import Rates
 from directrix.tables import LevelBins
 
 # ── Signatures of MLflow models: columns and types of a classifier, and a typical row ─────────────

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from directrix.metrics.base import BestThreshold, Metric, require_share
-from directrix.metrics.curve import Curve, CurveStack, precision_of
+from directrix.metrics.base import (
+    BestThreshold,
+    Curve,
+    CurveStack,
+    Metric,
+    precision_of,
+    require_share,
+)
 from directrix.metrics.limit import Limit, percent
 from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissAtPrecision
 

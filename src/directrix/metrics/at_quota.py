@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.metrics.base import BestThreshold, Metric, require_share
-from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.base import BestThreshold, Curve, Metric, precision_of, require_share
 from directrix.metrics.limit import percent
 from directrix.risks import ImprecisionAtQuota, MissAtQuota
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from directrix.metrics.at_threshold import BalancedError
-from directrix.metrics.base import BestThreshold, Metric, require_share
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import BestThreshold, Curve, CurveStack, Metric, require_share
 from directrix.metrics.limit import Limit, percent
 from directrix.risks import AveragePrecisionRisk, PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.curve import Curve, CurveStack
+    from directrix.metrics.base import Curve, CurveStack
     from directrix.risks.base import Risk
 
 # ── Ranking metrics: the area under the ROC curve, or under its left part ─────────────────────────

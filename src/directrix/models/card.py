@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.exceptions import NoHeldOutPointsError
 from directrix.models.card_printing import (
     DECIMALS,
     HEADINGS,
@@ -32,9 +34,11 @@ from directrix.tables.counts.stability import LATER, compare_cells
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
+    from directrix.models.risk_bands import HeldOutPoints, RiskBands
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import CardCoding
+    from directrix.tables.coding.prior import CellKinds
 
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 
@@ -71,7 +75,7 @@ class PointsToDoubleOdds:
 
 @dataclass(frozen=True)
 class IntegerPoints:
-    """Small whole numbers: the lowest bin of every column has none, and more are riskier.
+    """Whole numbers: the lowest bin of every column has none, and more are riskier.
 
     Parameters
     ----------
@@ -79,7 +83,7 @@ class IntegerPoints:
         Points of any bin at most.
     """
 
-    largest: int = 20
+    largest: int = 100
 
     def __post_init__(self) -> None:
         largest: Any = self.largest
@@ -170,6 +174,8 @@ class Card:
         Whether the positive label is the last of two; scores above zero predict the last.
     label : str, optional
         The positive label, to be printed.
+    held_out : HeldOutPoints, optional
+        Held-out rows by their points, for `bands`.
     """
 
     intercept: float
@@ -181,6 +187,7 @@ class Card:
     counts: tuple[FloatArray, ...] = ()
     positive_is_last: bool = True
     label: str | None = None
+    held_out: HeldOutPoints | None = None
 
     @classmethod
     def of(cls, design: CardCoding, line: FloatArray) -> Card:
@@ -226,22 +233,22 @@ class Card:
     @property
     def n_lines(self) -> int:
         """Number of printed points: one a line of a column, and one a cell of a cross."""
-        return self.count_lines([bins.n_ordered for bins in self.bins])
+        return self.count_lines(self.bins)
 
-    def count_lines(self, n_ordered: Sequence[int]) -> int:
+    def count_lines(self, kinds: Sequence[Bins | CellKinds]) -> int:
         """Return the number of printed points: one a line of a column, and one a cell of a cross.
 
         Columns and crosses that are printed as zero everywhere have no lines.
 
         Parameters
         ----------
-        n_ordered : sequence of int
-            Number of ordered bins of each column.
+        kinds : sequence
+            Bins of each column, or what its cells are.
         """
         lines = 0
-        for exact, ordered in zip(self.columns, n_ordered, strict=True):
+        for exact, of_column in zip(self.columns, kinds, strict=True):
             points = printed_points(exact)
-            lines += len(line_groups(exact, points, ordered)) if points.any() else 0
+            lines += len(line_groups(of_column, points, exact)) if points.any() else 0
         for cross in self.crosses:
             rows, columns = cross_runs(cross.merged, printed_points(cross.points))
             lines += len(rows) * len(columns)
@@ -281,6 +288,41 @@ class Card:
                 pairs = zip(table.bins[1], points, strict=True)
                 rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
         return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
+
+    def bands(self, bands: int | Sequence[float] = 10, level: float = 0.95) -> RiskBands:
+        """Return what total points mean: rows and rates of positives in bands of points.
+
+        All rates are those of held-out rows: the part of the training rows that each fold's card
+        had not seen, or rows that were set apart. See `directrix.models.risk_bands`.
+
+        Parameters
+        ----------
+        bands : int or sequence of numbers
+            How many bands of about as many held-out rows each, or the increasing points that
+            separate them; points equal to such a cut are in the band below it.
+        level : float
+            Level of the intervals.
+
+        Raises
+        ------
+        NoHeldOutPointsError
+            If the card knows no held-out rows, as one that was fitted to a summary.
+        """
+        if self.held_out is None:
+            raise NoHeldOutPointsError
+        if not 0.0 < level < 1.0:
+            msg = f"level must be between 0 and 1, not {level!r}"
+            raise ValueError(msg)
+        if isinstance(bands, int | np.integer):
+            if bands < 1:
+                msg = f"there must be one band at least, not {bands!r}"
+                raise ValueError(msg)
+            return self.held_out.bands(self.held_out.cuts(int(bands)), level)
+        cuts = [float(cut) for cut in bands]
+        if not np.isfinite(cuts).all() or any(low >= high for low, high in pairwise(cuts)):
+            msg = f"points between bands must be finite and increase, not {bands!r}"
+            raise ValueError(msg)
+        return self.held_out.bands(cuts, level)
 
     def stability(
         self,
@@ -333,7 +375,7 @@ class Card:
     def _mapped(self, function: Callable[[FloatArray], FloatArray], intercept: float) -> Card:
         crosses = tuple(replace(cross, points=function(cross.points)) for cross in self.crosses)
         columns = tuple(map(function, self.columns))
-        return replace(self, intercept=intercept, columns=columns, crosses=crosses)
+        return replace(self, intercept=intercept, columns=columns, crosses=crosses, held_out=None)
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the scores of rows from their cells in all columns, of shape (n, columns).

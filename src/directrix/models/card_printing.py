@@ -12,6 +12,7 @@ import numpy as np
 
 from directrix._printing import html_table, printable, text_table, wrapped
 from directrix.tables import LevelBins
+from directrix.tables.bins import SEPARATOR
 from directrix.tables.counts.bin_counts import weights_of_evidence
 
 if TYPE_CHECKING:
@@ -19,19 +20,20 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray, IntArray
     from directrix.tables.bins import Bins
+    from directrix.tables.coding.prior import CellKinds
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
-
-#: Stands between parts that are not neighbours.
-SEPARATOR = "; "
 
 
 def cells_label(bins: Bins, cells: Sequence[int]) -> str:
     """Return the name of some cells of a column together; of one cell, its label.
 
-    Neighbouring ordered bins are one range, levels are listed, and all else follows. Cells are
-    given in increasing order.
+    Neighbouring ordered bins are one range, levels are listed, and all else follows, missing values
+    last. Cells are given in increasing order.
     """
+    if bins.missing_cell:  # say so where missing values are
+        joined = {0} if bins.missing_cell in cells else set()
+        cells, bins = sorted(joined.union(cells)), replace(bins, missing_cell=0)
     if isinstance(bins, LevelBins):
         return _levels_label(bins, cells)
     labels, parts = bins.labels, []
@@ -41,7 +43,7 @@ def cells_label(bins: Bins, cells: Sequence[int]) -> str:
         while ordered and ordered[0] == last + 1:
             last = ordered.pop(0)
         parts.append(labels[first] if first == last else _range_label(bins, first, last))
-    rest = [labels[cell] for cell in cells if not 1 <= cell <= bins.n_ordered]
+    rest = [labels[cell] for cell in _missing_last(cells) if not 1 <= cell <= bins.n_ordered]
     return SEPARATOR.join([*parts, *rest])
 
 
@@ -52,10 +54,14 @@ def _range_label(bins: Bins, first: int, last: int) -> str:
     return f"<= {cuts[last - 1]}" if first == 1 else f"{cuts[first - 2]} to {cuts[last - 1]}"
 
 
+def _missing_last(cells: Sequence[int]) -> list[int]:
+    return sorted(cells, key=lambda cell: cell == 0)
+
+
 def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
     """Return the levels as bins that group them would name them, which quotes what is misread."""
     of_levels = [cell for cell in cells if cell > 1]
-    rest = [bins.labels[cell] for cell in cells if cell <= 1]
+    rest = [bins.labels[cell] for cell in _missing_last(cells) if cell <= 1]
     if len(of_levels) < 2:
         return SEPARATOR.join([*(bins.labels[cell] for cell in of_levels), *rest])
     members = [
@@ -104,7 +110,7 @@ def column_rows(
 
     ``exact``: points before they are rounded to be printed, if they are.
     """
-    groups = line_groups(points if exact is None else exact, points, bins.n_ordered)
+    groups = line_groups(bins, points, points if exact is None else exact)
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -121,11 +127,12 @@ def column_rows(
     ]
 
 
-def line_groups(exact: FloatArray, points: FloatArray, n_ordered: int) -> list[list[int]]:
+def line_groups(kinds: Bins | CellKinds, points: FloatArray, exact: FloatArray) -> list[list[int]]:
     """Return the cells of each printed line of a column; ordered bins and levels come first.
 
-    ``n_ordered``: number of ordered bins, none for levels.
+    ``exact``: points before they are rounded to be printed.
     """
+    n_ordered = kinds.n_ordered
     if n_ordered:
         groups = [[1]]
         for cell in range(2, n_ordered + 1):
@@ -140,7 +147,9 @@ def line_groups(exact: FloatArray, points: FloatArray, n_ordered: int) -> list[l
         groups = list(of_value.values())
     before: list[list[int]] = []
     after: list[list[int]] = []
-    for cell in [0, *range(n_ordered + 1, len(points))] if n_ordered else [0, 1]:
+    others = range(n_ordered + 1, len(points)) if n_ordered else [1]
+    # No row is in the cell of missing values that are joined with a bin.
+    for cell in [*others] if kinds.missing_cell else [0, *others]:
         every = (*groups, *before, *after)
         group = next((group for group in every if exact[group[0]] == exact[cell]), None)
         if group is not None:
@@ -182,6 +191,7 @@ class CrossTable:
 
         `merged` has for each cell of either column its row or column in the points.
         """
+        merged = _with_joined(bins[0], merged[0]), _with_joined(bins[1], merged[1])
         rows, columns = cross_runs(merged, points)
         cells = tuple(_cells(merged[k], runs) for k, runs in enumerate((rows, columns)))
         labels = tuple(
@@ -208,6 +218,11 @@ def cross_runs(
     """Return runs of neighbouring rows, and of columns, of points that are equal."""
     used = np.unique(merged[0]), np.unique(merged[1])
     return _equal_runs(used[0], points[:, used[1]]), _equal_runs(used[1], points[used[0]].T)
+
+
+def _with_joined(bins: Bins, merged: IntArray) -> IntArray:
+    """Return groups of cells in which missing values are where the bin is that they have joined."""
+    return np.concatenate([merged[[bins.missing_cell]], merged[1:]])
 
 
 def _equal_runs(used: IntArray, points: FloatArray) -> list[list[int]]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, chdtrc, fdtrc
 
-from directrix.metrics.curve import Curve, precision_of
-from directrix.models.intervals import EffectiveCounts
-from directrix.models.operating_point import OnRows
+from directrix.metrics.base import Curve, precision_of
+from directrix.models.operating_point import EffectiveCounts, OnRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,6 +151,8 @@ def check_promises(
     ``scores`` are labelled, and in favour of the positive label. Rows with scores above
     ``threshold`` are predicted positive.
     """
+    if point is not None and getattr(point.metric, "by_row", False):
+        point = None  # its rates are those of decisions by the costs of each row
     negative, positive = scores.weight.tolist()
     n_negative, n_positive = effective_rows(scores)
     false_alarms, hits = scores.weight_above(threshold).tolist()

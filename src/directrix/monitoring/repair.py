@@ -20,11 +20,15 @@ from directrix.classifiers import (
 from directrix.classifiers.evaluation import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
-from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.base import Curve, precision_of
 from directrix.metrics.table import resolve
-from directrix.models.calibration import calibration_from_scores
-from directrix.models.intervals import EffectiveCounts, Rates
-from directrix.models.operating_point import OnRows, predicted_rates
+from directrix.models.operating_point import (
+    EffectiveCounts,
+    OnRows,
+    Rates,
+    calibration_from_scores,
+    predicted_rates,
+)
 from directrix.models.report import Gap
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import ScoreMoments, project
@@ -37,8 +41,7 @@ from directrix.tables import BinCounts, DifferentBinsError
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics.base import Metric
-    from directrix.models.calibration import Calibration
-    from directrix.models.intervals import Intervals
+    from directrix.models.operating_point import Calibration, Intervals
     from directrix.moments import ScoreHistogram
 
 # ── Another threshold for a model, from labelled scores and for another prevalence ────────────────

@@ -35,7 +35,7 @@ from directrix.classifiers.state import (
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.progress import Progress
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.losses import BetaBernoulli
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
 from directrix.designs.card import CardDesign
 from directrix.designs.counted import two_sides
-from directrix.fitting.class_weights import checked_weight
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import KeyedRows, copies_of, folds_given
+from directrix.fitting.training_rows import KeyedRows, checked_weight, copies_of, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from directrix import Binner, ScorecardClassifier
 from directrix.designs.sources import CardSource
 from directrix.engines import HashFolds
-from directrix.engines.table_roles import TableRoles
+from directrix.engines.column_roles import TableRoles
 from directrix.exceptions.columns import ColumnNotFoundError
 
 ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "cv": 2}

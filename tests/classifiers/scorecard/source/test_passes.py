@@ -7,8 +7,8 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.engines import HashFolds
-from directrix.engines.table_roles import TableRoles
-from directrix.fitting.source_passes import SourcePasses
+from directrix.engines.column_roles import TableRoles
+from directrix.fitting.fit_source import SourcePasses
 from directrix.tables import BinCounts
 
 KEY = HashFolds(N_FOLDS, key="id")

@@ -50,7 +50,7 @@ def test_counts_are_those_of_the_training_rows(card):
 def test_equal_neighbours_are_one_row():
     rows = column_rows(AGE, np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]), None)
     assert [(row.bin, row.cells) for row in rows] == [
-        ("<= 30; missing; -999", (1, 2, 0, 6)),
+        ("<= 30; -999; missing", (1, 2, 0, 6)),
         ("30 to 40", (3,)),
         ("> 40", (4, 5)),
     ]
@@ -71,7 +71,7 @@ def test_missing_and_special_values_are_in_a_row_only_with_exactly_equal_points(
 
 def test_equal_levels_are_one_row_wherever_they_are():
     rows = column_rows(JOB, np.array([0.0, 0.0, 0.0, 5.0, 0.0]), None)
-    assert [row.bin for row in rows] == ["clerk, nurse, smith; missing; other", "cook"]
+    assert [row.bin for row in rows] == ["clerk, nurse, smith; other; missing", "cook"]
 
 
 @every_card
