@@ -85,7 +85,7 @@ def test_teams_keep_budgets_of_their_own(kind):
 
 
 def test_rows_are_ranked_by_money_where_costs_are_known(kind):
-    X, y, day, team, amount = drawn()
+    X, y, day, _, amount = drawn()
     model = made(kind, Cost(fp=2, fn="amount")).fit(X, y, day=day, amount=amount)
     new, _, new_day, _, new_amount = drawn(200, seed=1)
     saving = model.expected_saving(new, amount=new_amount)
