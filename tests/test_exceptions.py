@@ -38,6 +38,7 @@ from directrix.exceptions import (
     MissingLibraryError,
     MissingScoresError,
     NegativeCountError,
+    NoHeldOutPointsError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
@@ -48,14 +49,17 @@ from directrix.exceptions import (
     UnweightedEstimatorWarning,
 )
 from directrix.exceptions.columns import (
+    BinNotFoundError,
     ColumnKindError,
     ColumnNotFoundError,
     ColumnNotInFileError,
     InfiniteValuesError,
     LazyTableError,
+    LevelNotFoundError,
     MissingColumnsError,
     MissingValuesError,
     NotNumericError,
+    OwnBinsError,
     PandasIndexWarning,
     UnusableColumnsError,
 )
@@ -77,6 +81,21 @@ pytestmark = pytest.mark.every_case  # each case sees its own error, and is chea
 
 #: Errors, the fields that they carry, and their messages.
 ERRORS = [
+    (
+        LevelNotFoundError("town", "Gratz", ["Graz", "Linz"]),
+        {"column": "town", "level": "Gratz", "available": ("Graz", "Linz")},
+        "column 'town' has no level 'Gratz'; did you mean 'Graz'? Its levels are 'Graz', 'Linz'",
+    ),
+    (
+        BinNotFoundError("age", 7j, ["<= 30", "> 30"]),
+        {"column": "age", "bin": 7j, "available": ("<= 30", "> 30")},
+        "column 'age' has no bin 7j; its bins are '<= 30', '> 30'",
+    ),
+    (
+        OwnBinsError("age", "cuts", [5, 3], "cuts must be in increasing order"),
+        {"column": "age", "parameter": "cuts", "given": [5, 3]},
+        "cuts of column 'age': cuts must be in increasing order; given: [5, 3]",
+    ),
     (
         CostColumnError("amount", ["a"]),
         {"column": "amount", "available": ("a",)},
@@ -368,6 +387,9 @@ BASES = {
     FewDaysError: ValueError,
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
+    LevelNotFoundError: ValueError,
+    BinNotFoundError: ValueError,
+    OwnBinsError: ValueError,
     NotNumericError: TypeError,
     MissingValuesError: ValueError,
     InfiniteValuesError: ValueError,
@@ -401,6 +423,7 @@ BASES = {
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
+    NoHeldOutPointsError,
     OneClassPredictedWarning,
     UnusableColumnsError,
 }

@@ -184,7 +184,6 @@ TESTED_THROUGH_OTHERS = {
     "_typing.py",
     "displays/style.py",
     "moments/from_sql.py",
-    "solve/solution.py",
 }
 
 

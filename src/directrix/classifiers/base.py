@@ -12,13 +12,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.classifiers.state import (
+    ModelMetadata,
+    ModelState,
+    StateArrays,
+    model_params,
+    require,
+)
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
-from directrix.fitting.blas_threads import limit_fits
-from directrix.fitting.class_weights import checked_weight
-from directrix.fitting.standardization import Standardization
-from directrix.fitting.training_rows import KeyedRows, folds_given
+from directrix.fitting.progress import limit_fits
+from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
 from directrix.rows.rows import explain_rejection, feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:
@@ -157,9 +161,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         scales = getattr(self, "feature_scales_", None)  # old files do not have them
         return arrays if scales is None else arrays | {"scale": scales}
 
-    def _state_facts(self) -> Facts:
+    def _state_facts(self) -> ModelMetadata:
         """Return the facts of `export_state`."""
-        return Facts()
+        return ModelMetadata()
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
@@ -180,7 +184,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return attributes
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         """Return the attributes that these facts are, after checking them."""
         facts.require_names()
         return {}
@@ -203,7 +207,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     ) -> KeyedRows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
 
-        ``binary``: whether more than two classes are refused.
+        ``binary`` says whether more than two classes are refused.
         """
         X, y = self._validated(X, y)
         if not binary:
@@ -218,8 +222,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:
         """Store the labels, sorted, and which of them is positive.
 
-        ``positive``: used if the parameter `positive` does not name one; by default the last of
-        two.
+        ``positive`` is used if the parameter `positive` names no label; by default it is the last
+        of two.
         """
         self.classes_ = np.sort(dates_in_microseconds(classes))
         asked = positive if self.positive is None else self.positive

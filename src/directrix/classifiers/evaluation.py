@@ -16,11 +16,15 @@ from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.frontier import Frontier
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics import AUC, FBeta
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import Curve, checked
+from directrix.metrics.base import Curve, Metric, checked
 from directrix.metrics.table import resolve
-from directrix.models.intervals import Sizes, effective_rows, interval_method, wilson
-from directrix.models.operating_point import OnRows
+from directrix.models.operating_point import (
+    EffectiveCounts,
+    OnRows,
+    effective_rows,
+    interval_method,
+    wilson,
+)
 from directrix.models.report import Estimate, constant_text
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import project
@@ -189,7 +193,7 @@ def _on_rows(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> OnRo
     """Return the rates on rows at the threshold of a model, a score of zero."""
     curve = Curve.of(positive, scores, weight)
     curve.require_both()
-    sizes = Sizes(effective_rows(weight[positive]), effective_rows(weight[~positive]))
+    sizes = EffectiveCounts(effective_rows(weight[positive]), effective_rows(weight[~positive]))
     return OnRows(curve, int(np.sum(curve.levels > 0)), sizes)
 
 
@@ -261,7 +265,7 @@ def _score_moments(
     return project(moments, np.array([1.0, 0.0]))
 
 
-def _advice(diagnosis: Diagnosis, sizes: Sizes, estimator: Any) -> tuple[str, ...]:
+def _advice(diagnosis: Diagnosis, sizes: EffectiveCounts, estimator: Any) -> tuple[str, ...]:
     """Return what to do about a diagnosis."""
     metric = diagnosis.metric.label
     advice = []
@@ -568,8 +572,8 @@ def score_histogram(
 ) -> ScoreHistogram:
     """Count the scores of all rows of a source; see `LinearClassifier.score_histogram`."""
     from directrix.engines.base import run
-    from directrix.engines.plan import Plan
-    from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Scored
+    from directrix.engines.column_roles import ColumnRoles
+    from directrix.engines.tasks import FoldModels, NumberFeatures, PassSums, Score
 
     if formula.cards or not formula.two_classes:
         msg = (
@@ -585,11 +589,11 @@ def score_histogram(
     if formula.features is not None and "transform" not in options:
         options.setdefault("features", formula.features)
     classes = labels.distinct(labels.as_labels(list(formula.classes)))
-    plan = Plan.of(target=target, classes=classes, **options)
+    plan = ColumnRoles.of(target=target, classes=classes, **options)
     line = np.array([*formula.coefficients[0], formula.intercepts[0]])
     features = NumberFeatures(len(line) - 1, classes)
     task = Score(features, classes[-1], [FoldModels(0, line[None])])
-    scored: Scored = run(source, plan, task, **reading)
+    scored: PassSums = run(source, plan, task, **reading)
     histogram = scored.histograms[0]
     model = hashlib.sha256(line.astype("<f8").tobytes())
     model.update(repr((formula.features, formula.classes)).encode())

@@ -16,7 +16,7 @@ from directrix.classifiers.operating_point_classifier import (
     OperatingPointClassifier,
     given_scores,
 )
-from directrix.fitting.class_weights import checked_weight
+from directrix.fitting.training_rows import checked_weight
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import OperatingPoint
 

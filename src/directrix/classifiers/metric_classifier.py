@@ -257,8 +257,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``plan`` the class that reads
         the features.
         """
-        from directrix.fitting.fit_source import SourceFit
-        from directrix.fitting.source_passes import SourcePasses, source_folds
+        from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
         metric = resolve(self.metric)
         if self._names_in_fit:

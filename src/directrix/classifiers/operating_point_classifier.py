@@ -17,12 +17,16 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
-from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.classifiers.state import (
+    ModelMetadata,
+    ModelState,
+    StateArrays,
+    model_params,
+    require,
+)
 from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import UnweightedEstimatorWarning, find_stacklevel
 from directrix.files.layout import is_number, is_text
-from directrix.fitting.blas_threads import single_blas_thread
-from directrix.fitting.class_weights import checked_weight
 from directrix.fitting.finalize import HeldOut
 from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.held_out_scores import (
@@ -38,7 +42,8 @@ from directrix.fitting.held_out_scores import (
     splits_of,
     warn_about_reversed,
 )
-from directrix.fitting.training_rows import KeyedRows
+from directrix.fitting.progress import single_blas_thread
+from directrix.fitting.training_rows import KeyedRows, checked_weight
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.moments import ScoreHistogram
@@ -368,7 +373,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         check_is_fitted(self)
         held_out = self._held_out[0]
         arrays: dict[str, Any] = {}
-        facts = Facts(smallest=self._scale.smallest, unit=self._scale.unit, held_out=None)
+        facts = ModelMetadata(smallest=self._scale.smallest, unit=self._scale.unit, held_out=None)
         if held_out is not None:
             names = ("cell", "weight", "totals", "squares")
             arrays = {name: getattr(held_out, name) for name in names}
@@ -401,7 +406,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         }
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
         return {}
 
     def _asked_metric(self) -> Metric:
@@ -547,7 +552,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         self._weighted_by = weighted_by
         self._set_points([fitted])
         calibration = fitted.calibration
-        self.calibrations_ = (calibration.turned() if self._catches_first else calibration,)
+        self.calibrations_ = (calibration.sign_flipped() if self._catches_first else calibration,)
         self.reports_ = self._final_reports([fit.report])
 
     def __sklearn_tags__(self) -> Any:

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
     from directrix.metrics.budget import KeptBudget
-    from directrix.models.calibration import Calibration
+    from directrix.models.operating_point import Calibration
     from directrix.models.report import DirectReport
 
 
 class ThresholdClassifier(LinearClassifier):
     """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
 
-    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of
-    ``coef_``: one for two classes, one per class for more. With two classes, ``operating_point_``
-    and ``calibration_`` are their only entries.
+    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of ``coef_``:
+    one for two classes, one per class for more. With two classes, ``operating_point_`` and
+    ``calibration_`` are their only entries.
     """
 
     metric: str | Metric
@@ -418,7 +418,7 @@ class ThresholdClassifier(LinearClassifier):
     def _set_lines(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
         """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
         if self._catches_first:
-            fitted = [entry.turned() for entry in fitted]
+            fitted = [entry.sign_flipped() for entry in fitted]
         lines = np.stack([entry.line for entry in fitted])
         self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
         self._set_points(fitted, without_search)

@@ -8,18 +8,21 @@ pickling on its way out of a worker process.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
+from directrix.exceptions.columns import BinNotFoundError as BinNotFoundError
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
 from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
 from directrix.exceptions.columns import LazyTableError as LazyTableError
+from directrix.exceptions.columns import LevelNotFoundError as LevelNotFoundError
 from directrix.exceptions.columns import MissingColumnsError as MissingColumnsError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError
+from directrix.exceptions.columns import OwnBinsError as OwnBinsError
 from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed
@@ -249,6 +252,46 @@ class MissingScoresError(ValueError):
         return (
             f"{self.source}: NaN or infinite in {rows}, the first at position {self.first}: drop "
             "those rows, or give them a score (the lowest, say, if they are never to be flagged)"
+        )
+
+
+class CardSizeError(ValueError):
+    """A classifier knows no card of so few lines.
+
+    Parameters
+    ----------
+    max_lines : int, optional
+        Lines that were asked for; None for the full card.
+    known : sequence of int
+        Lines of the cards that are known.
+    """
+
+    def __init__(self, max_lines: int | None, known: Sequence[int]) -> None:
+        self.max_lines, self.known = max_lines, tuple(known)
+        super().__init__(max_lines, self.known)
+
+    def __str__(self) -> str:
+        if not self.known:
+            return (
+                "this classifier knows its card in one size only: it was fitted with "
+                "max_lines=None, to a table whose card is small, or was read from a file; fit it "
+                "to rows with max_lines='auto' or a number of lines"
+            )
+        return (
+            f"no card has at most {self.max_lines} lines: there are some of "
+            f"{', '.join(map(str, self.known))}; ask for one of these, or fit with "
+            f"max_lines={self.max_lines}"
+        )
+
+
+class NoHeldOutPointsError(ValueError):
+    """Bands of total points are made of held-out rows, and a card knows none."""
+
+    def __str__(self) -> str:
+        return (
+            "rates of bands are those of held-out rows, and this card knows none: fit it to rows "
+            "with folds, or with fit_source. A card that was fitted to a summary, read from an "
+            "older file, or has got other points or probabilities since, has no such rows"
         )
 
 

@@ -16,10 +16,10 @@ from scipy.stats import binom
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
+from directrix.metrics.base import Curve
 from directrix.metrics.budget import Budget
-from directrix.metrics.curve import Curve
 from directrix.metrics.limit import Limit
-from directrix.models.intervals import intervals_of, rates_of
+from directrix.models.operating_point import intervals_of, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,10 +129,10 @@ class Guarantee:
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
-        ``curve``: curve of the rows that set the threshold, every row counted once. ``grid``:
-        thresholds at which a precision is tested, chosen on other rows, the most promising first.
-        ``weighted``: curve of the same rows on which the metric is best; by default the same.
-        ``least``: the threshold is no lower.
+        ``curve`` is the curve of the rows that set the threshold, every row counted once. ``grid``
+        has the thresholds at which a precision is tested, chosen on other rows, the most promising
+        first. ``weighted`` is the curve of the same rows on which the metric is best; by default
+        the same. The threshold is no lower than ``least``.
         """
         allowed = self._allowed(curve)
         allowed = allowed[allowed <= np.count_nonzero(curve.levels > least)]
@@ -240,7 +240,7 @@ def _rounded_up(n_rows: float) -> int:
 class GridPoint(NamedTuple):
     """A threshold at which a precision may be tested.
 
-    ``promise``: excess of the precision over its limit on other rows, in standard errors.
+    ``promise`` is the excess of the precision over its limit on other rows, in standard errors.
     """
 
     threshold: float
@@ -250,8 +250,8 @@ class GridPoint(NamedTuple):
 def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
     """Return thresholds at which to test a precision: the most promising, then lower ones.
 
-    ``curve``: curve of held-out scores on the same scale, of other rows than those that test.
-    ``precision``: limit to be tested.
+    ``curve`` is the curve of held-out scores on the same scale, of other rows than those that test.
+    ``precision`` is the limit to be tested.
     """
     above = curve.true_positives + curve.false_positives
     wanted = np.unique(np.geomspace(1, above[-1], _GRID).astype(np.int64))
@@ -303,8 +303,8 @@ def assess_guaranteed(
     The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
     of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
-    ``index``: position of the threshold on the curve. ``sizes``: effective sample sizes of these
-    rows.
+    ``index`` is the position of the threshold on the curve. ``sizes`` are the effective sample
+    sizes of these rows.
     """
     tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
     value = None if metric.uses_threshold else metric.best_value(curve)
@@ -325,7 +325,7 @@ def threshold_from_rows(
 ) -> tuple[float, Assessment]:
     """Return the threshold at which reserved rows keep the limits, and its assessment.
 
-    ``apart``: the reserved rows, used neither to fit nor to choose. ``scores``: scores of the
+    ``apart`` are the reserved rows, used neither to fit nor to choose. ``scores`` are those of the
     reserved rows.
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
