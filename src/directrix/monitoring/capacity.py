@@ -81,10 +81,8 @@ class BudgetMove:
 
     def __str__(self) -> str:
         how = "forecasts by weekday" if self.weekdays else "the highest thresholds of days"
-        lines = [
-            f"{self.budget.label}, on {100 * self.share:g} % of days, by {how} from {self.days} "
-            f"{self.budget.per}s"
-        ]
+        on = f"on {100 * self.share:g} % of days, by {how} from {self.days} {self.budget.per}s"
+        lines = [f"{self.budget.label}, {on}"]
         for move in self.teams:
             team = "" if move.team is None else f" for {move.team}"
             by = move.after - move.before
