@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Candidate, Comparison
+    from directrix.frontier.criterion import ExactMetric
     from directrix.metrics.base import Metric
     from directrix.metrics.limit import Limit
 
@@ -188,14 +189,16 @@ class Selection:
     """The candidates that were compared, and which of them was chosen by what rule.
 
     ``rows``: rows on which they were compared. ``scores`` (n, k): held-out scores of these rows by
-    each candidate. ``losses``, ``values``: what decided, and the metric on all rows together.
-    ``chosen``: index of the chosen candidate. ``trials``: what was chosen on the same rows before
-    the candidates were made.
+    each candidate. ``losses``: what decided, with the mean over folds. ``pooled``, ``values``: the
+    criterion and the metric on all rows together. ``chosen``: index of the chosen candidate.
+    ``trials``: what was chosen on the same rows before the candidates were made.
     """
 
     rows: TrainingRows
     scores: FloatArray
+    criterion: ExactMetric
     losses: FloatArray
+    pooled: FloatArray
     values: FloatArray
     chosen: int
     rule: LeastLoss | OneStandardError
@@ -215,12 +218,14 @@ class Selection:
         complexities = [0.0] * len(candidates)
         if rule.complexities is not None:
             complexities = rule.complexities.tolist()
-        kept = most_promising(comparison.losses, complexities, _CANDIDATES, _PER_COMPLEXITY)
-        kept = np.union1d(kept, [chosen])
+        kept = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
+        kept = np.union1d(kept, [chosen, *comparison.criterion.needed])
         return cls(
             rows,
             np.column_stack([candidates[k].scores for k in kept]),
-            comparison.losses[kept],
+            comparison.criterion.among(kept),
+            comparison.deciding[kept],
+            comparison.pooled[kept],
             comparison.values[kept],
             int(np.searchsorted(kept, chosen)),
             rule.among(kept),
@@ -241,15 +246,17 @@ class Selection:
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
 
-    ``losses``, ``values``: what decided, and the metric on all rows together. ``rule``: from the
-    losses to the index of the chosen candidate. ``sizes``: effective sample sizes of the rows that
-    set the threshold. ``prior``: share of positives. ``trials``: what was chosen on the same rows
-    before.
+    ``criterion``: what decided. ``losses``, ``pooled``, ``values``: as in `Selection`. ``rule``:
+    from the losses to the index of the chosen candidate. ``sizes``: effective sample sizes of the
+    rows that set the threshold. ``prior``: share of positives. ``trials``: what was chosen on the
+    same rows before.
     """
 
     metric: Metric
+    criterion: ExactMetric
     parts: PartCurves
     losses: FloatArray
+    pooled: FloatArray
     values: FloatArray
     rule: Rule
     sizes: Sizes
@@ -263,8 +270,10 @@ class Choice:
         parts = PartCurves.of(selection.scores, rows.positive, rows.weight, rows.group)
         return cls(
             metric,
+            selection.criterion,
             parts,
             selection.losses,
+            selection.pooled,
             selection.values,
             selection.rule,
             sizes,
@@ -294,8 +303,8 @@ class Choice:
         default of the candidate that the rule chooses, at its best threshold.
         """
         rule, at, metric = self.rule if rule is None else rule, self.at, self.metric
-        pooled = -self.values if metric.greater_is_better else self.values
-        repeated = repeat_choice(self.parts, metric, at, self.losses - pooled, rule)
+        offset = self.losses - self.pooled
+        repeated = repeat_choice(self.parts, self.criterion, at, offset, rule)
         candidate = rule(self.losses)
         curve = self.parts.whole(candidate)
         if shown is None:
