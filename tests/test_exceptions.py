@@ -26,31 +26,40 @@ from directrix import (
 )
 from directrix.exceptions import (
     CancellationError,
+    CostColumnError,
     DifferentBinsError,
     DirectionWarning,
+    FewDaysError,
     FewRowsWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
     LabelTypeError,
     MissingLabelsError,
     MissingLibraryError,
+    MissingScoresError,
     NegativeCountError,
+    NoHeldOutPointsError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
     OutOfReachError,
+    ReversedScoresWarning,
     SqlNameError,
     StateError,
+    UnweightedEstimatorWarning,
 )
 from directrix.exceptions.columns import (
+    BinNotFoundError,
     ColumnKindError,
     ColumnNotFoundError,
     ColumnNotInFileError,
     InfiniteValuesError,
     LazyTableError,
+    LevelNotFoundError,
     MissingColumnsError,
     MissingValuesError,
     NotNumericError,
+    OwnBinsError,
     PandasIndexWarning,
     UnusableColumnsError,
 )
@@ -72,6 +81,38 @@ pytestmark = pytest.mark.every_case  # each case sees its own error, and is chea
 
 #: Errors, the fields that they carry, and their messages.
 ERRORS = [
+    (
+        LevelNotFoundError("town", "Gratz", ["Graz", "Linz"]),
+        {"column": "town", "level": "Gratz", "available": ("Graz", "Linz")},
+        "column 'town' has no level 'Gratz'; did you mean 'Graz'? Its levels are 'Graz', 'Linz'",
+    ),
+    (
+        BinNotFoundError("age", 7j, ["<= 30", "> 30"]),
+        {"column": "age", "bin": 7j, "available": ("<= 30", "> 30")},
+        "column 'age' has no bin 7j; its bins are '<= 30', '> 30'",
+    ),
+    (
+        OwnBinsError("age", "cuts", [5, 3], "cuts must be in increasing order"),
+        {"column": "age", "parameter": "cuts", "given": [5, 3]},
+        "cuts of column 'age': cuts must be in increasing order; given: [5, 3]",
+    ),
+    (
+        CostColumnError("amount", ["a"]),
+        {"column": "amount", "available": ("a",)},
+        (
+            "the column 'amount' is not known here, and the table has 'a': give an array as "
+            "amount= to DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a "
+            "table with that column"
+        ),
+    ),
+    (
+        FewDaysError(12, 19, 0.95),
+        {"days": 12, "needed": 19, "share": 0.95},
+        (
+            "a budget that is kept on 95 % of new days needs 19 days to set the threshold, and "
+            "there are 12: give more days, or a lower guarantee"
+        ),
+    ),
     (
         ColumnNotFoundError("x", ["a", "b"]),
         {"name": "x", "available": ("a", "b"), "noun": "column"},
@@ -272,6 +313,31 @@ ERRORS = [
         ),
     ),
     (
+        MissingScoresError("the scores", 2, 7),
+        {"source": "the scores", "rows": 2, "first": 7},
+        (
+            "the scores: NaN or infinite in 2 rows, the first at position 7: drop those rows, or "
+            "give them a score (the lowest, say, if they are never to be flagged)"
+        ),
+    ),
+    (
+        ReversedScoresWarning(0.08, "bad", "good"),
+        {"auc": 0.08, "positive": "bad", "other": "good"},
+        (
+            "higher scores mean 'good', not 'bad' (AUC 0.080): they seem to be scores of the other "
+            "class. Give positive='good' to catch that, or the scores of 'bad': the other column "
+            "of predict_proba, or minus these"
+        ),
+    ),
+    (
+        UnweightedEstimatorWarning("KNeighborsClassifier"),
+        {"estimator": "KNeighborsClassifier"},
+        (
+            "KNeighborsClassifier takes no sample_weight: it is fitted to all rows alike, and only "
+            "the threshold and the rates are weighted"
+        ),
+    ),
+    (
         LabelTypeError(b"a"),
         {"label": b"a"},
         (
@@ -317,8 +383,13 @@ ERRORS = [
 ]
 #: What code written before these classes existed catches.
 BASES = {
+    CostColumnError: ValueError,
+    FewDaysError: ValueError,
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
+    LevelNotFoundError: ValueError,
+    BinNotFoundError: ValueError,
+    OwnBinsError: ValueError,
     NotNumericError: TypeError,
     MissingValuesError: ValueError,
     InfiniteValuesError: ValueError,
@@ -344,11 +415,15 @@ BASES = {
     LazyTableError: TypeError,
     MissingColumnsError: ColumnNotFoundError,
     MissingLabelsError: ValueError,
+    MissingScoresError: ValueError,
+    ReversedScoresWarning: UserWarning,
+    UnweightedEstimatorWarning: UserWarning,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }
 WITHOUT_FIELDS = {
     FewRowsWarning,
+    NoHeldOutPointsError,
     OneClassPredictedWarning,
     UnusableColumnsError,
 }

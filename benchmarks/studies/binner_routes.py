@@ -1,6 +1,7 @@
 """Bins of random tables by four routes: pandas, polars, Arrow, and SQL in DuckDB.
 
-A binner is fitted on the Arrow table. The cells of other rows, with values that training did not
+A binner is fitted on the Arrow table, every second one with cuts, groups and joined missing values
+of its user. The cells of other rows, with values that training did not
 have, must be those of the definition by every route; fits by pandas and polars must find the same
 bins.
 ``python -m benchmarks.studies.binner_routes`` prints the number of tables, cells and differences;
@@ -171,6 +172,31 @@ def random_binner(rng: np.random.Generator, table: pa.Table) -> Binner:
     )
 
 
+def own_bins(rng: np.random.Generator, table: pa.Table) -> dict[str, dict[str, Any]]:
+    """Return random cuts, groups of levels and bins for missing values, as parameters of `Binner`.
+
+    Cuts and levels are values of the table. About half of the columns have some.
+    """
+    own: dict[str, dict[str, Any]] = {"cuts": {}, "groups": {}, "missing_with": {}}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = [value for value in column.unique().to_pylist() if _is_finite(value)]
+        if not values or rng.random() < 0.5:
+            continue
+        some = [values[k] for k in rng.permutation(len(values))[:6]]
+        if isinstance(values[0], str):
+            own["groups"][name] = [some[: len(some) // 2], some[len(some) // 2 :]]
+        elif not isinstance(values[0], bool):
+            own["cuts"][name] = sorted({_number(value): value for value in some[1:]}.items())
+            own["cuts"][name] = [value for _, value in own["cuts"][name]]
+        if rng.random() < 0.7:
+            own["missing_with"][name] = some[0]
+    return own
+
+
+def _is_finite(value: Any) -> bool:
+    return value is not None and (not isinstance(value, float) or bool(np.isfinite(value)))
+
+
 def cells_by_definition(binner: Binner, rows: pa.Table) -> np.ndarray:
     """Return the cells by their definition, one Python value at a time."""
     columns = [
@@ -182,13 +208,18 @@ def cells_by_definition(binner: Binner, rows: pa.Table) -> np.ndarray:
 
 def _cell(bins: Any, value: Any) -> int:
     if value is None or value != value:  # noqa: PLR0124 - NaN
-        return 0
+        return int(bins.missing_cell)
     if bins.kind == "text":
-        return 2 + bins.levels.index(value) if value in bins.levels else 1
-    number = _days(value) if isinstance(value, date) else float(value)
+        level_cells = dict(zip(bins.levels, bins.level_cells, strict=True))
+        return int(level_cells.get(value, 1))
+    number = _number(value)
     if number in bins.special_values:
         return 2 + len(bins.cuts) + bins.special_values.index(number)
     return 1 + sum(number > cut for cut in bins.cuts)
+
+
+def _number(value: Any) -> float:
+    return _days(value) if isinstance(value, date) else float(value)
 
 
 def _days(value: date) -> float:
@@ -215,7 +246,10 @@ def compare(n_tables: int) -> Counts:
     for number in range(n_tables):
         rng = np.random.default_rng(number)
         table, makers = random_table(rng, int(rng.choice([1, 2, 5, 30, 300])))
-        binner = random_binner(rng, table).fit(table)
+        binner = random_binner(rng, table)
+        if number % 2:
+            binner.set_params(**own_bins(np.random.default_rng([number, 1]), table))
+        binner.fit(table)
         for frame in (table.to_pandas(), pl.from_arrow(table)):
             other_bins += not same_bins(binner, Binner(**binner.get_params()).fit(frame))
         rows, _ = random_table(rng, 60, makers)

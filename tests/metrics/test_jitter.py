@@ -17,7 +17,7 @@ from directrix.metrics import (
     RecallAtFPR,
     RecallAtPrecision,
 )
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.jitter import jittered, threshold_chances
 
 METRICS = [

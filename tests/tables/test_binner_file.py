@@ -48,6 +48,14 @@ def binners():
             encoding="onehot",
         ).fit(X, sample_weight=np.arange(300) / 7),
         Binner(special_values=-999).fit(X[:1]),
+        Binner(
+            cuts={
+                "x0": np.array([-1e5, 0.5]),
+                "x3": [date(1950, 1, 1), np.datetime64("1990-06-01")],
+            },
+            groups={"x1": [("", "é"), ["missing"]]},
+            missing_with={"x0": np.float64(3), "x1": "é", "x2": np.True_, "x3": date(2000, 1, 1)},
+        ).fit(X),
     ]
 
 
@@ -67,7 +75,7 @@ def test_groups_of_levels_are_kept():
     assert again.table() == binner.table()
 
 
-@pytest.mark.parametrize("k", range(4))
+@pytest.mark.parametrize("k", range(5))
 def test_what_is_read_is_what_was_written(k, tmp_path):
     binner = binners()[k]
     text = binner.to_json()
@@ -151,6 +159,13 @@ def signed(content):
         (["params", "special_values"], {"a": [1, 1]}, "special_values are not different finite"),
         (["params", "crosses"], [["a"]], "crosses are not pairs of columns"),
         (["params", "missing"], 1, "parameters are not those of Binner"),
+        (["params", "cuts"], [1], "cuts must be a dict"),
+        (["params", "cuts"], {"x0": 1}, "cuts are not lists of numbers or dates"),
+        (["params", "groups"], {"x1": ["a"]}, "groups are not lists of lists of levels"),
+        (["params", "missing_with"], {"x0": None}, "missing_with does not name bins"),
+        (["columns", 0, "missing_cell"], 999, "cell of the missing values of 'x0' is not one"),
+        (["columns", 0, "missing_cell"], 1, "cell of the missing values of 'x0' is not one"),
+        (["columns", 0, "missing_cell"], True, "cell of the missing values of 'x0' is not one"),
     ],
 )
 def test_a_forged_field_is_named(path, value, message):

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,9 +85,30 @@ def labels(rows: pa.Table, seed: int = 1) -> np.ndarray:
     return risk + rng.normal(size=len(rows)) > 1.0
 
 
-def _fit(y: Callable[[pa.Table], Any] = labels, **options: Any) -> ScorecardClassifier:
+#: Bins that a user gives: cuts of numbers and dates, groups of levels, and where missing values go.
+OWN_BINS: dict[str, Any] = {
+    "cuts": {
+        'amount "€"': [-1.0, -0.25, 0.1, 0.5],
+        "select": [0, 18, 30, 45.5, 70],
+        "opened": [date(2016, 1, 1), "2018-06-30", date(2040, 1, 1)],
+        "at": [datetime(2016, 2, 29, 12, tzinfo=UTC), "2018-06-30 23:59:59.5"],
+    },
+    "groups": {"it's\nhome": [["rent", "it's own"], ["", "NULL", "日本"]]},
+    "missing_with": {
+        'amount "€"': SPECIAL,
+        "select": "18 to 30",
+        "it's\nhome": "rent",
+        "flag": True,
+        "opened": "2017-01-01",
+    },
+}
+
+
+def _fit(
+    y: Callable[[pa.Table], Any] = labels, own: dict[str, Any] | None = None, **options: Any
+) -> ScorecardClassifier:
     rows = raw_rows(TRAINING_ROWS, 0, new=False)
-    binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]})
+    binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]}, **(own or {}))
     classifier = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2, **options)
     with quiet():
         return classifier.fit(rows, y(rows))
@@ -129,7 +150,8 @@ def _rounded(card: str, factor: float, *cut: float, higher: bool = False) -> Sco
 
 
 #: Cards by name: without crosses, with them, in which more points are better and not those of the
-#: positives, of whole points, and for three classes; some as they are trained.
+#: positives, of whole points, with bins of the user, and for three classes; some as they are
+#: trained.
 CARDS: dict[str, Callable[[], ScorecardClassifier]] = {
     name: lru_cache(make)
     for name, make in {
@@ -141,11 +163,12 @@ CARDS: dict[str, Callable[[], ScorecardClassifier]] = {
         "integer": lambda: _rounded("crossed", -90.0, 600, 587),
         "searched": lambda: _fit(points="integer", max_crosses=0),
         "doubling": lambda: _fit(points=PointsToDoubleOdds(rounded=False)),
+        "own_bins": lambda: _fit(own=OWN_BINS, points=PointsToDoubleOdds()),
         "three_classes": lambda: _fit(_by_amount, max_crosses=1),
         "three_integer_classes": lambda: _rounded("three_classes", 40.0, 3, 2.5, higher=True),
     }.items()
 }
-INTEGER = ("integer", "searched", "three_integer_classes")
+INTEGER = ("integer", "searched", "own_bins", "three_integer_classes")
 
 
 # ── routes by which an exported scorecard scores raw rows ─────────────────────────────────────────

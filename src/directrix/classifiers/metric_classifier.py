@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -14,8 +14,7 @@ from scipy.special import log_expit, softmax
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.base import only_entry
-from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
@@ -23,17 +22,17 @@ from directrix.exceptions import (
     is_inside_search,
 )
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
-from directrix.fitting.guarantee import Guarantee
+from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
 from directrix.metrics.table import resolve
-from directrix.models.report import UNKNOWN, Estimate
+from directrix.models.money import RowCosts
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.fitting.fit_source import SourceFit
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
-    from directrix.models.report import DirectReport, Gap
+    from directrix.models.report import Gap
 
 #: Folds, where ``cv`` does not say how many.
 FOLDS = 5
@@ -47,7 +46,7 @@ class PreparedFit(NamedTuple):
     completed: Callable[[Sequence[Fitted]], Sequence[Fitted]] = lambda fits: fits
 
 
-class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
+class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     """Base class for classifiers that choose among candidates by a metric on held-out rows.
 
     Classifiers for several metrics share their candidates. More than two classes are fitted
@@ -61,18 +60,13 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     time_budget: float | None
     class_weight: Any
     warn_baseline: bool
-    reports_: tuple[DirectReport, ...]
     #: What a warning calls the simpler model that a fit is compared with.
     _baseline: ClassVar[str]
 
-    @property
-    def report_(self) -> DirectReport:
-        """The report of a classifier of two classes."""
-        report: DirectReport = only_entry(self, "report")
-        return report
-
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
+    ) -> Self:
         """Fit to rows in memory.
 
         Parameters
@@ -86,10 +80,14 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             other weight stays whole.
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them: ``amount=`` for
+            ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
+            are columns of the table.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress, columns)
         progress.end()
         return self
 
@@ -135,7 +133,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
         return probability
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
@@ -151,18 +149,20 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         X : as in `fit`
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
         check_is_fitted(self)
         if len(self.classes_) == 2:
-            return super().score(X, y, sample_weight)
+            return super().score(X, y, sample_weight, **columns)
         metric, scores, y = resolve(self.metric), self.decision_function(X), np.asarray(y)
         predicted = scores.argmax(axis=1)
         if metric == resolve("error"):
             return float(accuracy_score(y, self.classes_[predicted], sample_weight=sample_weight))
         if metric.uses_threshold and not metric.fixes_threshold:
             scores = np.where(predicted[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        columns = zip(self.classes_, scores.T, strict=True)
-        values = [metric.score(y == label, each, sample_weight) for label, each in columns]
+        pairs = zip(self.classes_, scores.T, strict=True)
+        values = [metric.score(y == label, each, sample_weight) for label, each in pairs]
         return metric.as_score(float(np.mean(values)))
 
     @abstractmethod
@@ -179,12 +179,14 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
         progress: Progress,
+        columns: Mapping[str, Any] | None = None,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
-        self._refuse_groups(rows[3])
+        refuse_groups(rows[3], self.guarantee)
         clock = Clock(self.time_budget, progress.report_candidate)
         keyed, design, completed = self._prepared(*rows)
+        keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
@@ -193,6 +195,33 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(completed(fits), progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers)
+
+    def _priced(
+        self,
+        metrics: list[Metric],
+        keyed: KeyedRows,
+        rows: tuple[Any, Any, Any, Any],
+        columns: Mapping[str, Any],
+    ) -> tuple[KeyedRows, list[Metric]]:
+        """Return rows with the costs of their errors and their days, and metrics of training."""
+        X, y, sample_weight, _ = rows
+        self._refuse_unknown("fit", columns, self._names_in_fit)
+        kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+        periods = self._periods(X, columns, len(y))
+        if periods is not None:
+            keyed = replace(keyed, periods=periods.take(kept))
+        if not any(map(self._cost_columns, metrics)):
+            return keyed, metrics
+        refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
+        refused["more than two classes"] = len(self.classes_) > 2
+        for what, given in refused.items():
+            if given:
+                msg = f"costs of single rows do not go with {what}: leave one of them out"
+                raise ValueError(msg)
+        cost: Any = metrics[0]
+        costs = RowCosts.of(cost, len(y), columns, X)
+        keyed, metric = keyed.priced(cost, costs.take(kept), self.positive_)
+        return keyed, [metric]
 
     def _fit_classes(
         self,
@@ -228,10 +257,13 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``plan`` the class that reads
         the features.
         """
-        from directrix.fitting.fit_source import SourceFit
-        from directrix.fitting.source_passes import SourcePasses, source_folds
+        from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
         metric = resolve(self.metric)
+        if self._names_in_fit:
+            column = self._names_in_fit[0]
+            msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
+            raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)
@@ -291,64 +323,15 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
 
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that do not go together."""
-        if self.limits is not None and self.guarantee is None:
-            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
-            raise ValueError(msg)
         self._guarantees(metrics)
         if self.time_budget is not None and not self.time_budget > 0:
             msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
             raise ValueError(msg)
 
-    def _refuse_groups(self, groups: Any) -> None:
-        """Refuse groups of rows with a guarantee."""
-        if groups is not None and self.guarantee is not None:
-            msg = (
-                "guarantee= counts independent rows, and rows of one group are not: give one row "
-                "of each group and no groups=, or leave guarantee= out"
-            )
-            raise ValueError(msg)
-
     def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
         """Return what is guaranteed for each metric."""
-        if self.guarantee is None:
-            return None
-        return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
-
-    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
-        """Return reports about the operating points that are delivered.
-
-        A guarantee moves the threshold after the candidates were compared: what to expect is that
-        of the delivered one. Reports say what rates are weighted by, and which of two texts is
-        caught.
-        """
-        final = []
-        for report, point in zip(reports, self.operating_points_, strict=True):
-            expected = UNKNOWN
-            if point.expected is not None and point.intervals is not None:
-                expected = Estimate(point.expected.metric, *point.intervals.metric)
-            final.append(
-                replace(
-                    report,
-                    expected=expected,
-                    caught=self._caught_text,
-                    weighted_by=point.weighted_by,
-                )
-            )
-        return tuple(final)
-
-    @property
-    def _caught_text(self) -> str:
-        """Which of two texts is caught; empty if the labels are no texts."""
-        classes = self.classes_.tolist()
-        if len(classes) > 2 or not isinstance(self.positive_, str):
-            return ""
-        if self.positive is not None:
-            return f"catches {self.positive_!r}"
-        other = next(label for label in classes if label != self.positive_)
-        return (
-            f"catches {self.positive_!r}, the last label in order; positive={other!r} would catch "
-            "the other"
-        )
+        asked = [Guarantee.asked(metric, self.limits, self.guarantee) for metric in metrics]
+        return [guarantee for guarantee in asked if guarantee is not None] or None
 
     @property
     @abstractmethod

@@ -162,7 +162,7 @@ _SHOWN_COLUMNS = 20
 def watch_page(model: str, history: Sequence[DayCheck], check: DayCheck) -> str:
     """Return the page of a day as HTML.
 
-    ``model``: path of the model. ``history``: earlier days, in order.
+    ``model`` is the path of the model. ``history`` has the earlier days, in order.
     """
     state = "alarm" if check.alarm else "no alarm"
     lead = (
@@ -258,9 +258,9 @@ _LISTED_CANDIDATES = 15
 class ReportData(NamedTuple):
     """Everything that the report page is written from.
 
-    ``labels``: the negative and the positive label. ``scored``: the rows, with their moments.
-    ``measures``: rates of the model on the rows. ``fit``: candidates of the fit, if its JSON was
-    given.
+    ``labels`` are the negative and the positive label. ``scored`` has the rows and their moments.
+    ``measures`` are the rates of the model on the rows. ``fit`` has the candidates of the fit, if
+    its JSON was given.
     """
 
     model: Any

@@ -187,7 +187,7 @@ def _number_axis(
 
 
 class _Bend:
-    """Scale of an axis: straight, logarithmic, or an inverse hyperbolic sine around zero.
+    """Scale of an axis: linear, logarithmic, or an inverse hyperbolic sine around zero.
 
     cuts: increasing.
     """
@@ -198,20 +198,20 @@ class _Bend:
         scaled = cuts / farthest
         quarter, three_quarters = np.quantile(scaled, [0.25, 0.75])
         even = len(cuts) < 4 or scaled[-1] - scaled[0] <= _UNEVEN * (three_quarters - quarter)
-        self.straight = bool(even and farthest < _HUGE)
-        self.logarithmic = not self.straight and bool(cuts[0] > 0)
+        self.linear = bool(even and farthest < _HUGE)
+        self.logarithmic = not self.linear and bool(cuts[0] > 0)
         sizes = np.abs(cuts[cuts != 0])
         self.unit = max(float(np.median(sizes / 4.0)) if sizes.size else 1.0, farthest / _HUGE)
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        if self.straight:
+        if self.linear:
             return values
         bent: FloatArray = np.log(values) if self.logarithmic else np.arcsinh(values / self.unit)
         return bent
 
     def ticks(self, low: float, high: float) -> FloatArray:
         """Return a few round numbers between two positions on the axis."""
-        if self.straight:
+        if self.linear:
             step = _round_step((high - low) / 4.0)
             return step * np.arange(np.ceil(low / step), np.floor(high / step) + 1.0) + 0.0
         powers: FloatArray = 10.0 ** np.arange(-12.0, 16.0)

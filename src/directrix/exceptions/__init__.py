@@ -8,18 +8,21 @@ pickling on its way out of a worker process.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
+from directrix.exceptions.columns import BinNotFoundError as BinNotFoundError
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
 from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
 from directrix.exceptions.columns import LazyTableError as LazyTableError
+from directrix.exceptions.columns import LevelNotFoundError as LevelNotFoundError
 from directrix.exceptions.columns import MissingColumnsError as MissingColumnsError
 from directrix.exceptions.columns import MissingValuesError as MissingValuesError
 from directrix.exceptions.columns import NotNumericError as NotNumericError
+from directrix.exceptions.columns import OwnBinsError as OwnBinsError
 from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed
@@ -227,6 +230,71 @@ class NoHeldOutScoresError(ValueError):
         )
 
 
+class MissingScoresError(ValueError):
+    """Scores are NaN or infinite, so that rows cannot be ranked by them.
+
+    Parameters
+    ----------
+    source : str
+        What gave the scores: "the scores", or the class of an estimator.
+    rows : int
+        Number of rows without a finite score.
+    first : int
+        Position of the first of them, from zero.
+    """
+
+    def __init__(self, source: str, rows: int, first: int) -> None:
+        self.source, self.rows, self.first = source, rows, first
+        super().__init__(source, rows, first)
+
+    def __str__(self) -> str:
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        return (
+            f"{self.source}: NaN or infinite in {rows}, the first at position {self.first}: drop "
+            "those rows, or give them a score (the lowest, say, if they are never to be flagged)"
+        )
+
+
+class CardSizeError(ValueError):
+    """A classifier knows no card of so few lines.
+
+    Parameters
+    ----------
+    max_lines : int, optional
+        Lines that were asked for; None for the full card.
+    known : sequence of int
+        Lines of the cards that are known.
+    """
+
+    def __init__(self, max_lines: int | None, known: Sequence[int]) -> None:
+        self.max_lines, self.known = max_lines, tuple(known)
+        super().__init__(max_lines, self.known)
+
+    def __str__(self) -> str:
+        if not self.known:
+            return (
+                "this classifier knows its card in one size only: it was fitted with "
+                "max_lines=None, to a table whose card is small, or was read from a file; fit it "
+                "to rows with max_lines='auto' or a number of lines"
+            )
+        return (
+            f"no card has at most {self.max_lines} lines: there are some of "
+            f"{', '.join(map(str, self.known))}; ask for one of these, or fit with "
+            f"max_lines={self.max_lines}"
+        )
+
+
+class NoHeldOutPointsError(ValueError):
+    """Bands of total points are made of held-out rows, and a card knows none."""
+
+    def __str__(self) -> str:
+        return (
+            "rates of bands are those of held-out rows, and this card knows none: fit it to rows "
+            "with folds, or with fit_source. A card that was fitted to a summary, read from an "
+            "older file, or has got other points or probabilities since, has no such rows"
+        )
+
+
 class StateError(ValueError):
     """A state is not one that a fitted classifier of its class could have.
 
@@ -238,6 +306,54 @@ class StateError(ValueError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+class CostColumnError(ValueError):
+    """A cost, a day or a team is a column, and is neither given nor a column of the table.
+
+    Parameters
+    ----------
+    column : str
+    available : iterable of str
+        Columns of the table; empty if it has no names.
+    """
+
+    def __init__(self, column: str, available: Iterable[str] = ()) -> None:
+        self.column, self.available = column, tuple(available)
+        super().__init__(column, self.available)
+
+    def __str__(self) -> str:
+        given = f"{self.column}=" if self.column.isidentifier() else f"**{{{self.column!r}: ...}}"
+        table = f", and the table has {listed(self.available)}" if self.available else ""
+        return (
+            f"the column {self.column!r} is not known here{table}: give an array as {given} to "
+            "DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a table with "
+            "that column"
+        )
+
+
+class FewDaysError(ValueError):
+    """There are too few days to keep a budget on a share of new days.
+
+    Parameters
+    ----------
+    days : int
+        Days that there are to set the threshold.
+    needed : int
+        Days that are needed.
+    share : float
+        Share of new days on which the budget is to be kept.
+    """
+
+    def __init__(self, days: int, needed: int, share: float) -> None:
+        self.days, self.needed, self.share = days, needed, share
+        super().__init__(days, needed, share)
+
+    def __str__(self) -> str:
+        return (
+            f"a budget that is kept on {100 * self.share:g} % of new days needs {self.needed} days "
+            f"to set the threshold, and there are {self.days}: give more days, or a lower guarantee"
+        )
 
 
 class OutOfReachError(ValueError):
@@ -318,6 +434,49 @@ class NotBetterThanBaselineWarning(UserWarning):
             f"{', '.join(self.metrics)}: it is the simpler choice, and other features help more "
             "than other models here. See report_ for what was tried. warn_baseline=False turns "
             "this advice off."
+        )
+
+
+class ReversedScoresWarning(UserWarning):
+    """Scores rank the positive class below the other, by far more than chance explains.
+
+    Parameters
+    ----------
+    auc : float
+        Area under the ROC curve, with the positive label as positive.
+    positive, other : object
+        The positive label, and the other one.
+    """
+
+    def __init__(self, auc: float, positive: Any, other: Any) -> None:
+        self.auc, self.positive, self.other = auc, positive, other
+        super().__init__(auc, positive, other)
+
+    def __str__(self) -> str:
+        return (
+            f"higher scores mean {self.other!r}, not {self.positive!r} (AUC {self.auc:.3f}): they "
+            f"seem to be scores of the other class. Give positive={self.other!r} to catch that, or "
+            f"the scores of {self.positive!r}: the other column of predict_proba, or minus these"
+        )
+
+
+class UnweightedEstimatorWarning(UserWarning):
+    """An estimator takes no sample weights, so that only rates are weighted.
+
+    Parameters
+    ----------
+    estimator : str
+        Name of its class.
+    """
+
+    def __init__(self, estimator: str) -> None:
+        self.estimator = estimator
+        super().__init__(estimator)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimator} takes no sample_weight: it is fitted to all rows alike, and only "
+            "the threshold and the rates are weighted"
         )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 #: Columns that a message lists before it only counts them.
 _LISTED_COLUMNS = 5
+#: The same for bins and levels of a column.
+_LISTED_BINS = 20
 
 #: First remedy for a table that a classifier of numbers refuses.
 USE_SCORECARD = "use ScorecardClassifier, which takes text and missing values as they are"
@@ -42,6 +44,68 @@ class ColumnNotFoundError(KeyError):
     def similar(self) -> tuple[str, ...]:
         """Names of columns there are that resemble the name asked for, the most similar first."""
         return similar_names(self.name, self.available)
+
+
+class LevelNotFoundError(ValueError):
+    """A column of texts is asked for a level that it does not have.
+
+    Parameters
+    ----------
+    column, level : str
+    available : iterable of str
+        The levels of the column.
+    """
+
+    def __init__(self, column: Any, level: Any, available: Iterable[Any]) -> None:
+        self.column, self.level, self.available = column, level, tuple(available)
+        super().__init__(column, level, self.available)
+
+    def __str__(self) -> str:
+        subject = f"column {self.column!r} has no level {self.level!r}"
+        return _with_known(subject, self.level, self.available, "levels")
+
+
+class BinNotFoundError(ValueError):
+    """A column is asked for a bin that it does not have.
+
+    Parameters
+    ----------
+    column : str
+    bin : object
+        The bin as it was asked for: by its name, or by a value or level in it.
+    available : iterable of str
+        The names of the bins of the column.
+    """
+
+    def __init__(self, column: Any, bin: Any, available: Iterable[Any]) -> None:  # noqa: A002
+        self.column, self.bin, self.available = column, bin, tuple(available)
+        super().__init__(column, bin, self.available)
+
+    def __str__(self) -> str:
+        subject = f"column {self.column!r} has no bin {self.bin!r}"
+        return _with_known(subject, self.bin, self.available, "bins")
+
+
+class OwnBinsError(ValueError):
+    """Bins that a user gave for a column cannot be made.
+
+    Parameters
+    ----------
+    column : str
+    parameter : str
+        The parameter that they were given by: "cuts", "groups" or "missing_with".
+    given : object
+        What was given for the column.
+    problem : str
+        What is wrong with it, and what is expected.
+    """
+
+    def __init__(self, column: Any, parameter: str, given: Any, problem: str) -> None:
+        self.column, self.parameter, self.given, self.problem = column, parameter, given, problem
+        super().__init__(column, parameter, given, problem)
+
+    def __str__(self) -> str:
+        return f"{self.parameter} of column {self.column!r}: {self.problem}; given: {self.given!r}"
 
 
 class MissingColumnsError(ColumnNotFoundError, ValueError):
@@ -254,11 +318,19 @@ def suggest_names(name: Any, names: Iterable[Any]) -> str:
     return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
-def listed(columns: tuple[Any, ...]) -> str:
-    """Return the names of columns for a message; the number of those beyond the fifth."""
-    left_out = len(columns) - _LISTED_COLUMNS
+def _with_known(subject: str, name: Any, known: tuple[Any, ...], noun: str) -> str:
+    """Return what was not found, a similar name if there is one, and the names there are."""
+    asked = suggest_names(name, known)
+    return (
+        f"{subject}{asked}{' Its' if asked else '; its'} {noun} are {listed(known, _LISTED_BINS)}"
+    )
+
+
+def listed(columns: tuple[Any, ...], most: int = _LISTED_COLUMNS) -> str:
+    """Return the names of columns for a message, or of bins; the number of those beyond `most`."""
+    left_out = len(columns) - most
     more = f" and {left_out} more" if left_out > 0 else ""
-    return ", ".join(map(repr, columns[:_LISTED_COLUMNS])) + more
+    return ", ".join(map(repr, columns[:most])) + more
 
 
 def _holds(columns: tuple[Any, ...], values: str) -> str:

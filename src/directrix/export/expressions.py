@@ -203,18 +203,19 @@ def cases(
     Neighbouring bins, and levels, with equal results share a condition. `can_hold` says whether a
     text can be stored at all: if not, no row has it.
     """
+    missing = IsMissing(), results[bins.missing_cell]
     if isinstance(bins, LevelBins):
         by_result: dict[Any, list[str]] = {}
         for level, cell in zip(bins.levels, bins.level_cells, strict=True):
             if results[cell] != results[1] and can_hold(level):
                 by_result.setdefault(results[cell], []).append(level)
         sets: Cases = [(OneOf(tuple(levels)), result) for result, levels in by_result.items()]
-        return [(IsMissing(), results[0]), *sets, (AnyValue(), results[1])]
+        return [missing, *sets, (AnyValue(), results[1])]
     if bins.kind == "boolean":
         no, yes = (results[int(cell)] for cell in bins.cells(np.array([0.0, 1.0])))
-        return [(IsMissing(), results[0]), (OneOf((True,)), yes), (OneOf((False,)), no)]
+        return [missing, (OneOf((True,)), yes), (OneOf((False,)), no)]
     is_date = bins.kind == "date"
-    made: Cases = [(IsMissing(), results[0])]
+    made: Cases = [missing]
     for value, cell in bins.special_forms:
         made.append((_days(value) if is_date else OneOf((value,)), results[cell]))
     above: float | None = None
@@ -239,7 +240,7 @@ class Segments:
 
     The segments of numbers and dates are intervals, where a special value is an interval of its
     own: a value above k of the `bounds` (numbers, or microseconds since 1970-01-01) is in segment
-    1 + k. Those of texts are the cells.
+    1 + k. Those of texts are the cells, with missing apart.
     """
 
     bins: Bins
@@ -250,7 +251,9 @@ class Segments:
     def of(cls, bins: Bins) -> Segments:
         """Return the segments of a column."""
         if isinstance(bins, LevelBins):
-            return cls(bins, np.empty(0), np.arange(bins.n_cells))
+            cells = np.arange(bins.n_cells)
+            cells[0] = bins.missing_cell
+            return cls(bins, np.empty(0), cells)
         special = np.array([value for value, _ in bins.special_forms])
         ends = np.unique([*bins.cuts, *np.nextafter(special, -np.inf), *special])
         # The upper end of a segment is part of it; the last segment has none.

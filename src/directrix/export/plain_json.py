@@ -119,10 +119,10 @@ def _by_bin(bins: Bins, by_cell: Sequence[Any]) -> dict[str, Any]:
     """Return a value for each bin, from values in the order of the cells."""
     if isinstance(bins, LevelBins):
         levels = [by_cell[cell] for cell in bins.level_cells]
-        return {"missing": by_cell[0], "other": by_cell[1], "levels": levels}
+        return {"missing": by_cell[bins.missing_cell], "other": by_cell[1], "levels": levels}
     first = 1 + bins.n_ordered
     return {
-        "missing": by_cell[0],
+        "missing": by_cell[bins.missing_cell],
         "bins": list(by_cell[1:first]),
         "special_values": [by_cell[cell] for _, cell in bins.special_forms],
     }

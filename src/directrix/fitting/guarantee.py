@@ -7,6 +7,7 @@ together by a Bonferroni correction: each is kept with a higher confidence than 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,10 @@ from scipy.stats import binom
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
+from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
-from directrix.models.intervals import intervals_of, rates_of
+from directrix.models.operating_point import intervals_of, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,15 +64,20 @@ class Guarantee:
 
     limits: tuple[Limit, ...]
     confidence: float
+    budget: Budget | None = None
 
     @classmethod
-    def of(cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float) -> Guarantee:
+    def of(
+        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float
+    ) -> Guarantee:
         """Return a guarantee of the given limits, or of the limit of the metric, validated."""
         if not 0 < confidence < 1:
             msg = f"guarantee must be a confidence between 0 and 1, not {confidence!r}"
             raise ValueError(msg)
         if limits is None:
             return cls((limit_of(metric),), confidence)
+        if isinstance(limits, Budget):
+            return cls((), confidence, limits)
         named = ", ".join(RATES)
         if not limits or not set(limits) <= set(RATES):
             msg = f"limits must map some of {named} to a share, not {limits!r}"
@@ -81,6 +88,21 @@ class Guarantee:
                 raise ValueError(msg)
         made = (Limit(RATES[name][0], float(limits[name]), RATES[name][1]) for name in limits)
         return cls(tuple(made), confidence)
+
+    @classmethod
+    def asked(
+        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float | None
+    ) -> Guarantee | None:
+        """Return the guarantee that a classifier's parameters ask for; None without a confidence.
+
+        Raises ValueError for limits without a confidence.
+        """
+        if confidence is not None:
+            return cls.of(metric, limits, confidence)
+        if limits is not None:
+            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            raise ValueError(msg)
+        return None
 
     @property
     def confidence_per_limit(self) -> float:
@@ -95,20 +117,31 @@ class Guarantee:
         wanted = [limit.value for limit in self.limits if limit.rate == "precision"]
         return precision_grid(curve, wanted[0]) if wanted and curve is not None else []
 
-    def threshold(self, metric: Metric, curve: Curve, grid: Sequence[GridPoint] = ()) -> float:
+    def threshold(
+        self,
+        metric: Metric,
+        curve: Curve,
+        grid: Sequence[GridPoint] = (),
+        weighted: Curve | None = None,
+        least: float = -np.inf,
+    ) -> float:
         """Return the threshold that is best for the metric among those that keep all limits.
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
-        ``curve``: curve of the rows that set the threshold, every row counted once. ``grid``:
-        thresholds at which a precision is tested, chosen on other rows, the most promising first.
+        ``curve`` is the curve of the rows that set the threshold, every row counted once. ``grid``
+        has the thresholds at which a precision is tested, chosen on other rows, the most promising
+        first. ``weighted`` is the curve of the same rows on which the metric is best; by default
+        the same. The threshold is no lower than ``least``.
         """
         allowed = self._allowed(curve)
+        allowed = allowed[allowed <= np.count_nonzero(curve.levels > least)]
+        best_among = partial(metric.best_among, curve if weighted is None else weighted)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
         if not precise:
-            return finite_threshold(curve, metric.best_among(curve, allowed))
+            return finite_threshold(curve, best_among(allowed))
         certain = self._certain(curve, allowed, precise[0], grid)
-        chosen = metric.best_among(curve, np.array([index for index, _ in certain]))
+        chosen = best_among(np.array([index for index, _ in certain]))
         return next(threshold for index, threshold in certain if index == chosen)
 
     def _allowed(self, curve: Curve) -> AnyArray:
@@ -207,7 +240,7 @@ def _rounded_up(n_rows: float) -> int:
 class GridPoint(NamedTuple):
     """A threshold at which a precision may be tested.
 
-    ``promise``: excess of the precision over its limit on other rows, in standard errors.
+    ``promise`` is the excess of the precision over its limit on other rows, in standard errors.
     """
 
     threshold: float
@@ -217,8 +250,8 @@ class GridPoint(NamedTuple):
 def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
     """Return thresholds at which to test a precision: the most promising, then lower ones.
 
-    ``curve``: curve of held-out scores on the same scale, of other rows than those that test.
-    ``precision``: limit to be tested.
+    ``curve`` is the curve of held-out scores on the same scale, of other rows than those that test.
+    ``precision`` is the limit to be tested.
     """
     above = curve.true_positives + curve.false_positives
     wanted = np.unique(np.geomspace(1, above[-1], _GRID).astype(np.int64))
@@ -270,8 +303,8 @@ def assess_guaranteed(
     The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
     of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
-    ``index``: position of the threshold on the curve. ``sizes``: effective sample sizes of these
-    rows.
+    ``index`` is the position of the threshold on the curve. ``sizes`` are the effective sample
+    sizes of these rows.
     """
     tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
     value = None if metric.uses_threshold else metric.best_value(curve)
@@ -292,14 +325,57 @@ def threshold_from_rows(
 ) -> tuple[float, Assessment]:
     """Return the threshold at which reserved rows keep the limits, and its assessment.
 
-    ``apart``: the reserved rows, used neither to fit nor to choose. ``scores``: scores of the
+    ``apart`` are the reserved rows, used neither to fit nor to choose. ``scores`` are those of the
     reserved rows.
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
-    threshold = guarantee.threshold(metric, counted, grid)
     curve = curve_maker(apart.positive, apart.weight)(scores)
+    weighted = None if apart.costs is None else curve
+    if guarantee.budget is not None:
+        curves = counted, weighted
+        return _within_budget(metric, guarantee, guarantee.budget, apart, scores, curves)
+    threshold = guarantee.threshold(metric, counted, grid, weighted)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+
+
+def _within_budget(
+    metric: Metric,
+    guarantee: Guarantee,
+    budget: Budget,
+    apart: TrainingRows,
+    scores: FloatArray,
+    curves: tuple[Curve, Curve | None],
+) -> tuple[float, Assessment]:
+    """Return the lowest threshold of a budget, and an assessment with that of each team.
+
+    A threshold that is better for the metric may be higher than the budget asks for.
+    """
+    periods = apart.periods
+    if periods is None:
+        msg = f"{budget.label} needs the {budget.per} of each row: give {budget.per}="
+        raise ValueError(msg)
+    kept = budget.kept(scores, periods, guarantee.confidence)
+    least = kept.lowest if budget.by is None else -np.inf
+    counted, weighted = curves
+    base = guarantee.threshold(metric, counted, (), weighted, least)
+    kept = kept.at_least(base).counted(scores, periods)
+    above = scores - kept.of_rows(periods.team, len(scores))
+    curve = curve_maker(apart.positive, apart.weight)(above)
+    index = int(np.count_nonzero(curve.levels > 0))
+    assessment = assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+    assessment = assessment._replace(guarantee=str(kept), budget=kept.moved(kept.lowest))
+    return kept.lowest, assessment
+
+
+def refuse_groups(groups: Any, confidence: float | None) -> None:
+    """Raise ValueError for groups of rows with a guarantee."""
+    if groups is not None and confidence is not None:
+        msg = (
+            "guarantee= counts independent rows, and rows of one group are not: give one row "
+            "of each group and no groups=, or leave guarantee= out"
+        )
+        raise ValueError(msg)
 
 
 def limit_of(metric: Metric) -> Limit:

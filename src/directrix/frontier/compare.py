@@ -13,7 +13,7 @@ import numpy as np
 
 from directrix.frontier.criterion import Criterion, ExactMetric, with_folds
 from directrix.frontier.pencil import LineScores
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

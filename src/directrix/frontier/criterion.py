@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.metrics import AUC
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.jitter import jittered
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ class ExactMetric:
 
     def among(self, candidates: IntArray) -> ExactMetric:  # noqa: ARG002
         """Return the criterion for some of the candidates: the same."""
+        return self
+
+    def with_more(self, n_more: int) -> ExactMetric:  # noqa: ARG002
+        """Return the criterion for so many candidates more: the same."""
         return self
 
 
@@ -186,6 +190,12 @@ class Criterion(ExactMetric):
             return self
         place = int(np.flatnonzero(candidates == self.reference)[0])
         return replace(self, shares=self.shares[candidates], reference=place)
+
+    def with_more(self, n_more: int) -> Criterion:
+        """Return the criterion for so many candidates more, whose averaged metric counts alone."""
+        if self.shares is None:
+            return self
+        return replace(self, shares=np.append(self.shares, np.ones(n_more)))
 
 
 def with_folds(table: FloatArray) -> FloatArray:

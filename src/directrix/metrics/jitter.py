@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from directrix.metrics.curve import CurveStack
+from directrix.metrics.base import CurveStack
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
+    from directrix.metrics.base import Curve, Metric
 
 
 #: Difference that counts as rounding, in units of the metric.

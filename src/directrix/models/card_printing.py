@@ -12,27 +12,28 @@ import numpy as np
 
 from directrix._printing import html_table, printable, text_table, wrapped
 from directrix.tables import LevelBins
+from directrix.tables.bins import SEPARATOR
 from directrix.tables.counts.bin_counts import weights_of_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.models.card import Card
     from directrix.tables.bins import Bins
+    from directrix.tables.coding.prior import CellKinds
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
-
-#: Stands between parts that are not neighbours.
-SEPARATOR = "; "
 
 
 def cells_label(bins: Bins, cells: Sequence[int]) -> str:
     """Return the name of some cells of a column together; of one cell, its label.
 
-    Neighbouring ordered bins are one range, levels are listed, and all else follows. Cells are
-    given in increasing order.
+    Neighbouring ordered bins are one range, levels are listed, and all else follows, missing values
+    last. Cells are given in increasing order.
     """
+    if bins.missing_cell:  # say so where missing values are
+        joined = {0} if bins.missing_cell in cells else set()
+        cells, bins = sorted(joined.union(cells)), replace(bins, missing_cell=0)
     if isinstance(bins, LevelBins):
         return _levels_label(bins, cells)
     labels, parts = bins.labels, []
@@ -42,7 +43,7 @@ def cells_label(bins: Bins, cells: Sequence[int]) -> str:
         while ordered and ordered[0] == last + 1:
             last = ordered.pop(0)
         parts.append(labels[first] if first == last else _range_label(bins, first, last))
-    rest = [labels[cell] for cell in cells if not 1 <= cell <= bins.n_ordered]
+    rest = [labels[cell] for cell in _missing_last(cells) if not 1 <= cell <= bins.n_ordered]
     return SEPARATOR.join([*parts, *rest])
 
 
@@ -53,10 +54,14 @@ def _range_label(bins: Bins, first: int, last: int) -> str:
     return f"<= {cuts[last - 1]}" if first == 1 else f"{cuts[first - 2]} to {cuts[last - 1]}"
 
 
+def _missing_last(cells: Sequence[int]) -> list[int]:
+    return sorted(cells, key=lambda cell: cell == 0)
+
+
 def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
     """Return the levels as bins that group them would name them, which quotes what is misread."""
     of_levels = [cell for cell in cells if cell > 1]
-    rest = [bins.labels[cell] for cell in cells if cell <= 1]
+    rest = [bins.labels[cell] for cell in _missing_last(cells) if cell <= 1]
     if len(of_levels) < 2:
         return SEPARATOR.join([*(bins.labels[cell] for cell in of_levels), *rest])
     members = [
@@ -94,13 +99,18 @@ class CardRow(NamedTuple):
     cells: tuple[int, ...]
 
 
-def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> list[CardRow]:
+def column_rows(
+    bins: Bins, points: FloatArray, counts: FloatArray | None, exact: FloatArray | None = None
+) -> list[CardRow]:
     """Return the rows of a column: neighbouring ordered bins, and levels, of equal points are one.
 
-    Missing, other and special values keep rows of their own. Counts are the weights of the negative
-    and of the positive training rows in each cell, if they are known.
+    Missing, other and special values are in a row with others of exactly the same points, or have
+    one of their own. Counts are the weights of the negative and of the positive training rows in
+    each cell, if they are known.
+
+    ``exact``: points before they are rounded to be printed, if they are.
     """
-    groups = _level_groups(points) if isinstance(bins, LevelBins) else _ranges(bins, points)
+    groups = line_groups(bins, points, points if exact is None else exact)
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -117,22 +127,44 @@ def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> li
     ]
 
 
-def _ranges(bins: Bins, points: FloatArray) -> list[list[int]]:
-    groups: list[list[int]] = []
-    for cell, value in enumerate(points.tolist()):
-        if 1 < cell <= bins.n_ordered and points[cell - 1] == value:
-            groups[-1].append(cell)
+def line_groups(kinds: Bins | CellKinds, points: FloatArray, exact: FloatArray) -> list[list[int]]:
+    """Return the cells of each printed line of a column; ordered bins and levels come first.
+
+    ``exact``: points before they are rounded to be printed.
+    """
+    n_ordered = kinds.n_ordered
+    if n_ordered:
+        groups = [[1]]
+        for cell in range(2, n_ordered + 1):
+            if points[cell] == points[cell - 1]:
+                groups[-1].append(cell)
+            else:
+                groups.append([cell])
+    else:
+        of_value: dict[float, list[int]] = {}
+        for cell, value in enumerate(points[2:].tolist(), start=2):
+            of_value.setdefault(value, []).append(cell)
+        groups = list(of_value.values())
+    before: list[list[int]] = []
+    after: list[list[int]] = []
+    others = range(n_ordered + 1, len(points)) if n_ordered else [1]
+    # No row is in the cell of missing values that are joined with a bin.
+    for cell in [*others] if kinds.missing_cell else [0, *others]:
+        every = (*groups, *before, *after)
+        group = next((group for group in every if exact[group[0]] == exact[cell]), None)
+        if group is not None:
+            group.append(cell)
+        elif n_ordered and cell:
+            after.append([cell])
         else:
-            groups.append([cell])
-    return groups
+            before.append([cell])
+    return [*before, *groups, *after]
 
 
-def _level_groups(points: FloatArray) -> list[list[int]]:
-    """Return missing, other, and groups of levels in the order of their first ones."""
-    groups: dict[float, list[int]] = {}
-    for cell, value in enumerate(points[2:].tolist(), start=2):
-        groups.setdefault(value, []).append(cell)
-    return [[0], [1], *groups.values()]
+def printed_points(points: FloatArray) -> FloatArray:
+    """Return points as they are printed, without minus zero, which would be another text."""
+    rounded: FloatArray = np.round(points, DECIMALS) + 0.0
+    return rounded
 
 
 # ── CrossTable: the points of a cross, with names for its rows and columns ────────────────────────
@@ -159,9 +191,8 @@ class CrossTable:
 
         `merged` has for each cell of either column its row or column in the points.
         """
-        used = np.unique(merged[0]), np.unique(merged[1])
-        rows = _equal_runs(used[0], points[:, used[1]])
-        columns = _equal_runs(used[1], points[used[0]].T)
+        merged = _with_joined(bins[0], merged[0]), _with_joined(bins[1], merged[1])
+        rows, columns = cross_runs(merged, points)
         cells = tuple(_cells(merged[k], runs) for k, runs in enumerate((rows, columns)))
         labels = tuple(
             tuple(cells_label(b, c) for c in of) for b, of in zip(bins, cells, strict=True)
@@ -179,6 +210,19 @@ class CrossTable:
     def transposed(self) -> CrossTable:
         """Return the same table with rows and columns exchanged."""
         return CrossTable(self.columns[::-1], self.bins[::-1], self.points.T, self.cells[::-1])
+
+
+def cross_runs(
+    merged: tuple[IntArray, IntArray], points: FloatArray
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return runs of neighbouring rows, and of columns, of points that are equal."""
+    used = np.unique(merged[0]), np.unique(merged[1])
+    return _equal_runs(used[0], points[:, used[1]]), _equal_runs(used[1], points[used[0]].T)
+
+
+def _with_joined(bins: Bins, merged: IntArray) -> IntArray:
+    """Return groups of cells in which missing values are where the bin is that they have joined."""
+    return np.concatenate([merged[[bins.missing_cell]], merged[1:]])
 
 
 def _equal_runs(used: IntArray, points: FloatArray) -> list[list[int]]:
@@ -232,32 +276,6 @@ class CardDocument:
     blocks: tuple[Block, ...]
     unused: str
 
-    @classmethod
-    def of(cls, card: Card) -> CardDocument:
-        """Round points as they are printed, merge bins whose points are then equal, and word it."""
-        whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
-        decimals = 0 if whole else DECIMALS
-        blocks, unused = [], []
-        for index in card.ranked_columns:
-            rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
-            if not any(row.points for row in rows):
-                unused.append(bins.name)
-                continue
-            title = _title(bins.name, card.columns[index], decimals)
-            texts = tuple(_texts(row, decimals) for row in rows)
-            blocks.append(Block(title, HEADINGS, texts, rows, bins.n_ordered))
-        for table in card.cross_tables(DECIMALS):
-            tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
-            header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
-            texts = tuple(
-                (name, *(points_text(p, decimals) for p in row))
-                for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
-            )
-            title = _title(table.name, table.points, decimals)
-            blocks.append(Block(title, header, texts, cross=tall))
-        zero = f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}"
-        return cls(_headline(card, decimals), tuple(blocks), zero if unused else "")
-
 
 def points_text(points: float, decimals: int) -> str:
     """Return points as text, never as minus zero."""
@@ -276,7 +294,8 @@ def share_text(share: float) -> str:
     return "-" if np.isnan(share) else f"{100 * share:.1f} %"
 
 
-def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+def row_texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+    """Return the texts of a row of a column, in the order of `HEADINGS`."""
     return (
         row.bin,
         points_text(row.points, decimals),
@@ -287,15 +306,8 @@ def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
     )
 
 
-def _headline(card: Card, decimals: int) -> str:
-    base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
-    cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
-    side = "above" if card.higher_is_positive else "below"
-    label = "positive" if card.label is None else repr(card.label)
-    return f"base points {base}; predicted {label} {side} a cutoff of {cutoff} points in all"
-
-
-def _title(name: str, points: FloatArray, decimals: int) -> str:
+def points_range(name: str, points: FloatArray, decimals: int) -> str:
+    """Return the title of a column or cross: its name, and its least and greatest points."""
     low, high = (points_text(float(end), decimals) for end in (points.min(), points.max()))
     return f"{name}: points from {low} to {high}"
 

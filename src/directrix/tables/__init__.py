@@ -14,6 +14,8 @@ Public names
     A raw table as one array, and the name and kind of a column.
 `ColumnKindError`
     Raised for a column that holds something else than it should.
+`OwnBinsError`, `LevelNotFoundError`, `BinNotFoundError`
+    Raised for cuts, groups or joined missing values that a column cannot have.
 `BinnerFileError`
     Raised for a file that is not a binner or is damaged.
 `DifferentBinsError`, `NegativeCountError`
@@ -22,9 +24,12 @@ Public names
 
 from directrix.exceptions import (
     BinnerFileError,
+    BinNotFoundError,
     ColumnKindError,
     DifferentBinsError,
+    LevelNotFoundError,
     NegativeCountError,
+    OwnBinsError,
 )
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
@@ -34,14 +39,17 @@ from directrix.tables.table import Column, Table
 
 __all__ = [
     "BinCounts",
+    "BinNotFoundError",
     "Binner",
     "BinnerFileError",
     "Column",
     "ColumnKindError",
     "DifferentBinsError",
     "LevelBins",
+    "LevelNotFoundError",
     "NegativeCountError",
     "NumberBins",
+    "OwnBinsError",
     "Stability",
     "Table",
     "stability",

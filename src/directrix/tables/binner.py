@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -20,13 +21,17 @@ from directrix.files.layout import refusing
 from directrix.rows.labels import checked_weight
 from directrix.tables.binner_file import (
     BinnerState,
+    check_own_bins,
     check_parameters,
     cross_index,
+    own_cuts,
+    own_groups,
     read_state,
     values_by_column,
     write_state,
 )
-from directrix.tables.bins import MISSING, Bins, LevelBins, NumberBins
+from directrix.tables.bins import MISSING, Bins, LevelBins, NumberBins, join_missing
+from directrix.tables.counts.rebinning import merge_levels
 from directrix.tables.table import Column, Table
 
 # ── Encodings: the features that stand for the cells of binned columns ────────────────────────────
@@ -171,12 +176,19 @@ def describe_bins(columns: Sequence[Bins]) -> str:
 
 
 def _share(bins: Bins) -> str:
+    if bins.missing_cell:
+        return "joined"
     return f"{100 * bins.weights[0] / (sum(bins.weights) or 1.0):.1f} %"
 
 
 def _content(bins: Bins) -> str:
+    if bins.missing_cell:
+        apart = replace(bins, missing_cell=0)
+        return f"{_content(apart)}; missing with {_short(apart.labels[bins.missing_cell])}"
     if isinstance(bins, LevelBins):
-        return _listed([_short(label) for label in bins.labels[2:]])
+        sizes = Counter(bins.level_cells)
+        shown = [(_short(label), sizes[k]) for k, label in enumerate(bins.labels[2:], start=2)]
+        return _listed([f"({label})" if size > 1 else label for label, size in shown])
     if bins.kind == "boolean":
         return ", ".join(bins.labels[1:])
     special = [f"special: {label}" for label in bins.labels[1 + bins.n_ordered :]]
@@ -216,10 +228,20 @@ class Binner(TransformerMixin, BaseEstimator):
     special_values : sequence of numbers, or dict, optional
         Values that mean something else than a quantity (−999 for "no record"). Each has a bin of
         its own in every column of numbers; a dict gives them by column name.
+    cuts : dict, optional
+        Cuts of your own, by column name: increasing numbers, or dates. They are kept as they are,
+        whatever `max_bins` and `min_rows` say; a value equal to a cut is in the bin below it.
+    groups : dict, optional
+        Groups of levels of columns of texts, by column name: lists of levels that share a bin,
+        whatever `min_level_rows` says. Levels in no group have bins as without groups.
+    missing_with : dict, optional
+        The bin that missing values join, by column name: a value in that bin, a level, or the bin
+        as it is printed (``"<= 2450"``, ``"other"``). By default they have a bin of their own.
     encoding : {"thermometer", "onehot", "ordinal"}
         Features of `transform`. "thermometer": for each cut whether the value is above it, and an
         indicator for missing, each special value, each level and "other"; indicators exist also
-        where no training row has them, because new rows may. "onehot": an indicator for each
+        where no training row has them, because new rows may (that of missing values that have
+        joined a bin is always zero). "onehot": an indicator for each
         cell. "ordinal": the cell number, as in `cells`.
     crosses : sequence of pairs of column names
         Pairs whose combinations of cells are added as indicators, or as cell numbers.
@@ -263,6 +285,9 @@ class Binner(TransformerMixin, BaseEstimator):
         min_rows: float = 5,
         min_level_rows: float = 10,
         special_values: Any = None,
+        cuts: Any = None,
+        groups: Any = None,
+        missing_with: Any = None,
         encoding: str = "thermometer",
         crosses: Any = (),
         sparse_output: bool = True,
@@ -271,6 +296,9 @@ class Binner(TransformerMixin, BaseEstimator):
         self.min_rows = min_rows
         self.min_level_rows = min_level_rows
         self.special_values = special_values
+        self.cuts = cuts
+        self.groups = groups
+        self.missing_with = missing_with
         self.encoding = encoding
         self.crosses = crosses
         self.sparse_output = sparse_output
@@ -288,15 +316,18 @@ class Binner(TransformerMixin, BaseEstimator):
         del y
         return self.fit_table(Table.of(X), sample_weight)
 
-    def fit_table(self, table: Table, sample_weight: Any = None) -> Self:
+    def fit_table(self, table: Table, sample_weight: Any = None, *, complete: bool = True) -> Self:
         """Find the bins of each column of a `Table`, as `fit` does.
 
         Parameters
         ----------
         table : Table
         sample_weight : array of shape (n,), optional
+        complete : bool
+            Whether these are all rows. If not, `groups` may have levels that none of them has.
         """
         check_parameters(self.get_params())
+        check_own_bins(self.get_params(), table.columns)
         for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):
             if size < 1:  # in the words of scikit-learn
                 msg = (
@@ -310,24 +341,41 @@ class Binner(TransformerMixin, BaseEstimator):
             else checked_weight(sample_weight, len(table), positive=True)
         )
         special = values_by_column(self.special_values, table.columns)
-        bins: list[Bins] = []
-        for k, column in enumerate(table.columns):
-            values = table.values[:, k]
-            if column.kind == "text":
-                bins.append(LevelBins.of(column, values, weight, min_rows=self.min_level_rows))
-                continue
-            bins.append(
-                NumberBins.of(
-                    column,
-                    values,
-                    weight,
-                    max_bins=self.max_bins,
-                    min_rows=self.min_rows,
-                    special_values=special[k],
-                )
-            )
+        bins = [
+            self._column_bins(column, values, weight, codes, complete=complete)
+            for column, values, codes in zip(table.columns, table.values.T, special, strict=True)
+        ]
         self._set_bins(tuple(bins), cross_index(self.crosses, table.names), named=table.named)
         return self
+
+    def _column_bins(
+        self,
+        column: Column,
+        values: FloatArray,
+        weight: FloatArray | None,
+        special_values: Sequence[float],
+        *,
+        complete: bool,
+    ) -> Bins:
+        bins: Bins
+        cuts = own_cuts(self.cuts, column)
+        if column.kind == "text":
+            groups = own_groups(self.groups, column, complete=complete)
+            kept = {level for group in groups for level in group}
+            made = LevelBins.of(column, values, weight, min_rows=self.min_level_rows, kept=kept)
+            bins, _ = merge_levels(made, groups)
+        else:
+            bins = NumberBins.of(
+                column,
+                values,
+                weight,
+                max_bins=self.max_bins,
+                min_rows=self.min_rows,
+                special_values=special_values,
+                cuts=cuts,
+            )
+        joined = self.missing_with or {}
+        return join_missing(bins, joined[bins.name])[0] if bins.name in joined else bins
 
     def table_of(self, X: Any) -> Table:
         """Read rows as a `Table` with the columns of the training rows, in their order.

@@ -8,15 +8,16 @@ from another binner.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, time, timedelta
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError, LevelNotFoundError, OwnBinsError
 from directrix.exceptions.files import BinnerFileError, FileContentError
 from directrix.files.layout import (
     ANY,
@@ -31,10 +32,12 @@ from directrix.files.layout import (
     refusing,
     require,
 )
-from directrix.tables.bins import Bins, LevelBins, NumberBins
-from directrix.tables.table import Column, days_of
+from directrix.tables.bins import Bins, LevelBins, NumberBins, number_of
+from directrix.tables.table import Column, date_text, days_of, text_of
 
 ENCODINGS = ("thermometer", "onehot", "ordinal")
+#: Parameters by which users give bins of their own; files have them only if they were given.
+OWN_BINS = ("cuts", "groups", "missing_with")
 
 # ── Parameters: validation, and special values and crosses by column ──────────────────────────────
 
@@ -54,6 +57,10 @@ def check_parameters(params: Mapping[str, Any]) -> None:
     if not (isinstance(encoding, str) and encoding in ENCODINGS):
         msg = f"encoding must be one of {', '.join(ENCODINGS)}, not {encoding!r}"
         raise ValueError(msg)
+    for name in OWN_BINS:
+        if not isinstance(params.get(name) or {}, Mapping):
+            msg = f"{name} must be a dict with column names as keys, not {params[name]!r}"
+            raise ValueError(msg)  # noqa: TRY004 - a wrong value of a parameter
 
 
 def _is_number(value: Any, *types: type) -> bool:
@@ -94,6 +101,71 @@ def special_numbers(given: Any, noun: str) -> tuple[float, ...]:
         msg = f"{noun} must be different finite numbers, not {given!r}; missing has a bin anyway"
         raise ValueError(msg)
     return tuple(number + 0.0 for number in numbers)
+
+
+def check_own_bins(params: Mapping[str, Any], columns: Sequence[Column]) -> None:
+    """Raise an error for bins of the user's own that columns with these names cannot have."""
+    kinds = {column.name: column.kind for column in columns}
+    for parameter in OWN_BINS:
+        for name, given in (params[parameter] or {}).items():
+            if name not in kinds:
+                raise ColumnNotFoundError(name, kinds)
+            if parameter == "groups" and kinds[name] != "text":
+                problem = f"the column holds no texts ({kinds[name]}s): give cuts"
+                raise OwnBinsError(name, parameter, given, problem)
+            if parameter == "cuts" and name in (params["groups"] or {}):
+                problem = "the column has groups too: give one of them"
+                raise OwnBinsError(name, parameter, given, problem)
+
+
+def own_cuts(cuts: Any, column: Column) -> tuple[float, ...] | None:
+    """Return the cuts that a user gave for a column as numbers, None if there are none."""
+    if cuts is None or column.name not in cuts:
+        return None
+    given = cuts[column.name]
+    if column.kind in {"text", "boolean"}:
+        remedy = "give groups of its levels" if column.kind == "text" else "it has two bins anyway"
+        problem = f"the column holds {column.kind}s, which have no cuts: {remedy}"
+        raise OwnBinsError(column.name, "cuts", given, problem)
+    dates = column.kind == "date"
+    expected = "dates, or texts such as '2024-01-31'" if dates else "numbers"
+    try:
+        numbers = tuple(number_of(value, column.kind) for value in _own_list(given))
+    except (TypeError, ValueError, OverflowError):
+        raise OwnBinsError(column.name, "cuts", given, f"cuts must be {expected}") from None
+    if not np.isfinite(numbers).all():
+        problem = "cuts must be finite; missing and infinite values have bins anyway"
+        raise OwnBinsError(column.name, "cuts", given, problem)
+    if not _increases(numbers):
+        problem = "cuts must be in increasing order, without repetition"
+        raise OwnBinsError(column.name, "cuts", given, problem)
+    return numbers
+
+
+def own_groups(groups: Any, column: Column, *, complete: bool) -> list[list[str]]:
+    """Return the groups of levels that a user gave for a column; by default none.
+
+    ``complete`` says whether all rows are known: if not, a level may be one that no row has.
+    """
+    given = (groups or {}).get(column.name, ())
+    try:
+        made = [
+            [text_of(level, column.name) for level in _own_list(group)]
+            for group in _own_list(given)
+        ]
+    except TypeError:
+        problem = "groups must be a list of lists of levels"
+        raise OwnBinsError(column.name, "groups", given, problem) from None
+    unknown = [level for group in made for level in group if level not in column.levels]
+    if unknown and complete:
+        raise LevelNotFoundError(column.name, unknown[0], column.levels)
+    return made
+
+
+def _own_list(given: Any) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError
+    return list(given)
 
 
 def cross_index(crosses: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -148,8 +220,9 @@ _HEADER = Header(
 _NUMBERS = Entry(
     lambda values: is_list_of(values, is_number), "a list of numbers holds something else"
 )
-_COLUMN = {"name": ANY, "kind": ANY, "weights": _NUMBERS}
-_NUMBER_COLUMN = _COLUMN | dict.fromkeys(("cuts", "means", "special_values"), _NUMBERS)
+_COLUMN = {"name": ANY, "kind": ANY, "weights": _NUMBERS, "missing_cell": ANY}
+_LISTS_OF_NUMBERS = ("cuts", "means", "special_values")
+_NUMBER_COLUMN = _COLUMN | dict.fromkeys(_LISTS_OF_NUMBERS, _NUMBERS)
 _LEVEL_COLUMN = _COLUMN | {"levels": ANY, "groups": ANY}
 
 
@@ -208,7 +281,23 @@ def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
         "encoding": str(params["encoding"]),
         "crosses": [[_plain_name(name) for name in pair] for pair in params["crosses"]],
         "sparse_output": bool(params["sparse_output"]),
+        **{name: _plain_own(params[name]) for name in OWN_BINS if params[name] is not None},
     }
+
+
+def _plain_own(given: Any) -> Any:
+    """Return cuts, groups or bins that a user gave as JSON has them; dates as texts."""
+    if isinstance(given, Mapping):
+        return {str(name): _plain_own(value) for name, value in given.items()}
+    if isinstance(given, date | np.datetime64):
+        return date_text(days_of(given))
+    if isinstance(given, timedelta | time | np.timedelta64):
+        return days_of(given)
+    if isinstance(given, str | bool):
+        return given
+    if isinstance(given, Iterable):
+        return [_plain_own(value) for value in given]
+    return bool(given) if isinstance(given, np.bool_) else _plain_number(given)
 
 
 def _plain_number(number: Any) -> int | float:
@@ -247,14 +336,38 @@ _PARAMS = {
 }
 
 
+def _are_own(is_value: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda given: isinstance(given, dict) and all(map(is_value, given.values()))
+
+
+def _is_level_or_number(value: Any) -> bool:
+    return is_text(value) or is_number(value) or is_flag(value)
+
+
+_OWN_PARAMS = {
+    "cuts": Entry(
+        _are_own(lambda cuts: is_list_of(cuts, _is_level_or_number)),
+        "cuts are not lists of numbers or dates",
+    ),
+    "groups": Entry(
+        _are_own(
+            lambda groups: is_list_of(groups, lambda each: is_list_of(each, _is_level_or_number))
+        ),
+        "groups are not lists of lists of levels",
+    ),
+    "missing_with": Entry(_are_own(_is_level_or_number), "missing_with does not name bins"),
+}
+
+
 def _params(plain: Any) -> dict[str, Any]:
     theirs = "its parameters are not those of Binner"
-    require(isinstance(plain, dict) and set(plain) == set(_PARAMS), theirs)
+    known = isinstance(plain, dict) and set(_PARAMS) <= set(plain) <= {*_PARAMS, *_OWN_PARAMS}
+    require(known, theirs)
     try:
         check_parameters(plain)
     except ValueError as error:
         raise FileContentError(str(error)) from None
-    check_entries(plain, _PARAMS, theirs)
+    check_entries(plain, _PARAMS | _OWN_PARAMS, theirs, later=set(_OWN_PARAMS))
     return {**plain, "crosses": [tuple(pair) for pair in plain["crosses"]]}
 
 
@@ -276,6 +389,8 @@ def _crosses(plain: Any, n_columns: int) -> tuple[tuple[int, int], ...]:
 
 def _plain_bins(bins: Bins) -> dict[str, Any]:
     plain: dict[str, Any] = {"name": bins.name, "kind": bins.kind, "weights": list(bins.weights)}
+    if bins.missing_cell:
+        plain["missing_cell"] = bins.missing_cell
     if isinstance(bins, LevelBins):
         groups = {"groups": list(bins.groups)} if bins.groups else {}
         return {**plain, "levels": list(bins.levels), **groups}
@@ -295,7 +410,7 @@ def _bins(plain: Any) -> Bins:
     require(known, f"column {name!r} has no kind")
     entries = _LEVEL_COLUMN if kind == "text" else _NUMBER_COLUMN
     incomplete = f"column {name!r} lacks an entry or has one too many"
-    check_entries(plain, entries, incomplete, later={"groups"})
+    check_entries(plain, entries, incomplete, later={"groups", "missing_cell"})
     bins: Bins
     weights = _floats(plain["weights"])
     if kind == "text":
@@ -305,12 +420,15 @@ def _bins(plain: Any) -> Bins:
         groups = _groups(plain.get("groups", []), len(levels), name)
         bins = LevelBins(name, tuple(levels), weights, groups)
     else:
-        numbers = {each: _floats(plain[each]) for each in ("cuts", "means", "special_values")}
-        bins = NumberBins(name, kind, **numbers, weights=weights)
+        cuts, means, special = (_floats(plain[each]) for each in _LISTS_OF_NUMBERS)
+        bins = NumberBins(name, kind, cuts, means, special, weights)
         _check_numbers(bins)
     valid = len(bins.weights) == bins.n_cells and min(bins.weights) >= 0
     require(valid, f"the weights of {name!r} are not one for each cell")
-    return bins
+    cell = plain.get("missing_cell", 0)
+    valid = type(cell) is int and 0 <= cell < bins.n_cells and not (cell and bins.weights[0])
+    require(valid, f"the cell of the missing values of {name!r} is not one of its cells")
+    return replace(bins, missing_cell=cell)
 
 
 def _groups(plain: Any, n_levels: int, name: str) -> tuple[int, ...]:

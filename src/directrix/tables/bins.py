@@ -7,16 +7,25 @@ ordered bins of a number and its special values, or "other" and the levels of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
 from functools import cached_property
-from itertools import pairwise
-from typing import TypeAlias
+from itertools import compress, pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from directrix._typing import AnyArray, FloatArray
-from directrix.tables.table import Column, date_text
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.exceptions.columns import BinNotFoundError, OwnBinsError
+from directrix.tables.table import (
+    Column,
+    date_text,
+    days_of,
+    number_of_boolean,
+    number_of_date,
+    text_of,
+)
 
 # ── Cuts between bins of a numeric column, from the distribution of its values alone ──────────────
 
@@ -95,9 +104,10 @@ def bin_means(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> Fl
     """Return the weighted mean of the winsorised values in each bin.
 
     Values below the 0.5 % quantile or above the 99.5 % quantile of the finite values count as that
-    quantile, so that a few values far out do not set the scale of a straight line.
+    quantile, so that a few values far out do not set the scale of a straight line. A bin without
+    values, which only cuts of the user's own can make, has a mean between those of its neighbours.
 
-    ``distinct`` are sorted; there is a value in each bin between increasing cuts.
+    ``distinct`` are sorted.
     """
     finite = np.isfinite(distinct)
     if not finite.any():
@@ -113,7 +123,11 @@ def bin_means(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> Fl
     means = scale * (sums / np.add.reduceat(weights, starts))
     # Rounding must not move a mean out of its bin.
     lowest, highest = inside[starts], inside[np.append(starts[1:], len(bins)) - 1]
-    return np.clip(means, lowest, highest)
+    means = np.clip(means, lowest, highest)
+    if len(means) == len(cuts) + 1:
+        return means
+    between: FloatArray = np.interp(np.arange(len(cuts) + 1), bins[starts], means / scale) * scale
+    return between
 
 
 def weight_of_two_bins(weights: FloatArray, max_bins: int) -> float:
@@ -166,7 +180,9 @@ def _rounded(middle: float, lower: float, upper: float) -> float:
 
 MISSING = "missing"
 OTHER = "other"
-_SEPARATOR = ", "  # of the levels of a group
+#: Stands between the parts of a cell's name that are not neighbours, such as a bin and missing.
+SEPARATOR = "; "
+_LEVEL_SEPARATOR = ", "  # of the levels of a group
 _UNITS_OF_A_DAY = (1, 24, 1440, 86_400, 86_400 * 10**3, 86_400 * 10**6)
 _PLAIN = 1e16  # whole numbers below are printed without an exponent
 
@@ -196,6 +212,9 @@ class NumberBins:
         the nearest float32, which a narrower column has instead (`special_forms`).
     weights : tuple of float
         Total weight of the training rows in each cell.
+    missing_cell : int
+        The cell of missing values: 0, or that of the bin or special value that they are joined
+        with. No row is in cell 0 then.
 
     Examples
     --------
@@ -214,6 +233,7 @@ class NumberBins:
     means: tuple[float, ...]
     special_values: tuple[float, ...] = ()
     weights: tuple[float, ...] = ()
+    missing_cell: int = 0
 
     @classmethod
     def of(
@@ -225,8 +245,9 @@ class NumberBins:
         max_bins: int,
         min_rows: float,
         special_values: Sequence[float] = (),
+        cuts: Sequence[float] | None = None,
     ) -> NumberBins:
-        """Return the bins of a column of training rows; see ``cuts_between``."""
+        """Return the bins of a column of training rows, with given cuts or with `cuts_between`."""
         present = ~np.isnan(values)
         distinct, weights = distinct_values(
             values[present], None if weight is None else weight[present]
@@ -235,19 +256,21 @@ class NumberBins:
         forms = [_stored_forms(value, column.kind, special_values) for value in special.tolist()]
         is_ordered = ~np.isin(distinct, [form for each in forms for form in each])
         ordered, ordered_weights = distinct[is_ordered], weights[is_ordered]
-        cuts = cuts_between(ordered, ordered_weights, max_bins, min_rows)
-        if column.kind == "date":
-            cuts = _at_full_times(cuts, ordered)
+        if cuts is not None:
+            made = np.array(cuts, dtype=np.float64)
+        else:
+            made = cuts_between(ordered, ordered_weights, max_bins, min_rows)
+            made = _at_full_times(made, ordered) if column.kind == "date" else made
         cells = [
             _total(~present if weight is None else weight[~present]),
-            *_by_bin(ordered, ordered_weights, cuts),
+            *_by_bin(ordered, ordered_weights, made),
             *(float(weights[np.isin(distinct, each)].sum()) for each in forms),
         ]
         return cls(
             column.name,
             column.kind,
-            tuple(cuts.tolist()),
-            tuple(bin_means(ordered, ordered_weights, cuts).tolist()),
+            tuple(made.tolist()),
+            tuple(bin_means(ordered, ordered_weights, made).tolist()),
             tuple(special.tolist()),
             tuple(cells),
         )
@@ -275,8 +298,18 @@ class NumberBins:
         cells: AnyArray = np.searchsorted(self._cuts, values, side="left").astype(np.int32) + 1
         for value, cell in self.special_forms:
             cells[values == value] = cell
-        cells[np.isnan(values)] = 0
+        cells[np.isnan(values)] = self.missing_cell
         return cells
+
+    def cell_of(self, value: Any) -> int | None:
+        """Return the cell of a value, or of a bin by its name; None if there is none."""
+        if isinstance(value, str) and value in self._names[1:]:
+            return self._names.index(value)
+        try:
+            number = number_of(value, self.kind)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        return None if np.isnan(number) else int(self.cells(np.array([number]))[0])
 
     @property
     def special_forms(self) -> tuple[tuple[float, int], ...]:
@@ -299,7 +332,11 @@ class NumberBins:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Readable name of each cell."""
+        """Readable name of each cell, with "missing" where missing values are joined with it."""
+        return _with_missing(self._names, self.missing_cell)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
         cuts = self.cut_labels
         if not cuts:
             ordered = ["any value"]
@@ -332,6 +369,9 @@ class LevelBins:
     groups : tuple of int
         Group of each level, numbered from zero in the order of their first levels, if some levels
         share a cell; empty if each level has a cell of its own.
+    missing_cell : int
+        The cell of missing values: 0, or that of the level, group or "other" that they are joined
+        with. No row is in cell 0 then.
 
     Examples
     --------
@@ -350,23 +390,36 @@ class LevelBins:
     levels: tuple[str, ...]
     weights: tuple[float, ...] = ()
     groups: tuple[int, ...] = ()
+    missing_cell: int = 0
 
     @classmethod
     def of(
-        cls, column: Column, values: FloatArray, weight: FloatArray | None, *, min_rows: float
+        cls,
+        column: Column,
+        values: FloatArray,
+        weight: FloatArray | None,
+        *,
+        min_rows: float,
+        kept: Collection[str] = (),
     ) -> LevelBins:
-        """Return the bins of a column of training rows."""
+        """Return the bins of a column of training rows; kept levels have one whatever their rows.
+
+        Levels are kept also if no row has them.
+        """
         present = ~np.isnan(values)
         codes, weights = distinct_values(
             values[present], None if weight is None else weight[present]
         )
-        frequent = weights >= min_rows
+        texts = [column.levels[k] for k in codes.astype(np.intp).tolist()]
+        frequent = np.array([text in kept for text in texts], dtype=bool) | (weights >= min_rows)
+        by_level = dict.fromkeys(kept, 0.0)
+        by_level |= zip(compress(texts, frequent), weights[frequent].tolist(), strict=True)
+        levels = tuple(sorted(by_level))
         cells = [
             _total(~present if weight is None else weight[~present]),
             _total(weights[~frequent]),
-            *weights[frequent].tolist(),
+            *(by_level[level] for level in levels),
         ]
-        levels = tuple(column.levels[k] for k in codes[frequent].astype(np.intp).tolist())
         return cls(column.name, levels, tuple(cells))
 
     @property
@@ -402,18 +455,33 @@ class LevelBins:
         """
         cell_of = self._cell_of
         # The last entry is for missing values, which have the index −1.
-        cells = np.array([*(cell_of.get(level, 1) for level in levels), 0], dtype=np.int32)
+        by_level = *(cell_of.get(level, 1) for level in levels), self.missing_cell
+        cells = np.array(by_level, dtype=np.int32)
         index = np.where(np.isnan(values), -1.0, values).astype(np.intp)
         found: AnyArray = cells[index]
         return found
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Readable name of each cell; a level is quoted if it could be misread."""
+        """Readable name of each cell, with "missing" where missing values are joined with it.
+
+        A level is quoted if it could be misread.
+        """
+        return _with_missing(self._names, self.missing_cell)
+
+    def cell_of(self, value: Any) -> int | None:
+        """Return the cell of a level, or of a bin by its name; None if there is none."""
+        level = text_of(value, self.name)
+        if level in self._cell_of:
+            return self._cell_of[level]
+        return self._names.index(level) if level in self._names[1:] else None
+
+    @property
+    def _names(self) -> tuple[str, ...]:
         members: list[list[str]] = [[] for _ in range(self.n_cells - 2)]
         for level, cell in zip(self.levels, self.level_cells, strict=True):
             members[cell - 2].append(_level(level, grouped=bool(self.groups)))
-        return (MISSING, OTHER, *map(_SEPARATOR.join, members))
+        return (MISSING, OTHER, *map(_LEVEL_SEPARATOR.join, members))
 
     @cached_property
     def _cell_of(self) -> dict[str, int]:
@@ -421,6 +489,50 @@ class LevelBins:
 
 
 Bins: TypeAlias = NumberBins | LevelBins
+
+
+def join_missing(bins: Bins, where: Any) -> tuple[Bins, IntArray]:
+    """Return bins whose missing values are in a bin, and the new cell of each cell.
+
+    ``where`` is a value in that bin, a level, or the bin as it is printed.
+    """
+    if bins.missing_cell:
+        problem = f"its missing values are in the bin {bins.labels[bins.missing_cell]!r} already"
+        raise OwnBinsError(bins.name, "missing_with", where, problem)
+    cell = bins.cell_of(where)
+    if cell is None:
+        raise BinNotFoundError(bins.name, where, bins.labels[1:])
+    target = np.arange(bins.n_cells)
+    target[0] = cell
+    weights = np.array(bins.weights)
+    if bins.weights:
+        weights[cell], weights[0] = weights[cell] + weights[0], 0.0
+    return replace(bins, weights=tuple(weights.tolist()), missing_cell=cell), target
+
+
+def number_of(value: Any, kind: str) -> float:
+    """Return a number, boolean or date, or the text of a date, as columns of its kind hold it.
+
+    Raises TypeError or ValueError for a value of another kind.
+    """
+    if kind == "date":
+        is_date = isinstance(value, date | np.datetime64)
+        days = days_of(value) if is_date else number_of_date(value)
+        return days + 0.0
+    if isinstance(value, str):
+        if kind != "boolean":
+            msg = f"{value!r} is a text"
+            raise TypeError(msg)
+        return number_of_boolean(value)
+    is_time = isinstance(value, timedelta | time | np.timedelta64)
+    return (days_of(value) if is_time else float(value)) + 0.0
+
+
+def _with_missing(names: tuple[str, ...], cell: int) -> tuple[str, ...]:
+    if not cell:
+        return names
+    joined = f"{names[cell]}{SEPARATOR}{MISSING}"
+    return (*names[:cell], joined, *names[cell + 1 :])
 
 
 def number_text(number: float) -> str:
@@ -453,7 +565,7 @@ def _stored_forms(value: float, kind: str, special: Sequence[float]) -> tuple[fl
 
 def _level(text: str, *, grouped: bool) -> str:
     misread = text in {"", MISSING, OTHER} or text.startswith('"')
-    return json.dumps(text) if misread or (grouped and _SEPARATOR in text) else text
+    return json.dumps(text) if misread or (grouped and _LEVEL_SEPARATOR in text) else text
 
 
 def _at_full_times(cuts: FloatArray, distinct: FloatArray) -> FloatArray:

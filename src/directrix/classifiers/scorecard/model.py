@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,12 +13,15 @@ from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import Facts, StateArrays, require
-from directrix.exceptions import StateError
+from directrix.classifiers.state import ModelMetadata, StateArrays, require
+from directrix.exceptions import CardSizeError, StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
+from directrix.fitting.training_rows import TRAINING_ROWS
 from directrix.models.card import Card, Cross
 from directrix.models.reasons import Reasons, card_for_label, find_reasons
+from directrix.models.report import CardSizes, SizeResult
+from directrix.models.risk_bands import HeldOutPoints
 from directrix.rows.rows import refuse_lazy
 from directrix.tables import Binner
 from directrix.tables.table import has_names
@@ -26,9 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.state import Facts, ModelState
+    from directrix.classifiers.state import ModelMetadata, ModelState
     from directrix.fitting.finalize import FittedLine
+    from directrix.fitting.fit_rows import Fitted
     from directrix.models.card import Card
+    from directrix.models.operating_point import Calibration, OperatingPoint
     from directrix.models.report import DirectReport, Gap
 
 # ── Columns that tell the label by themselves, and so may hold what was known only afterwards ─────
@@ -54,6 +60,26 @@ def columns_that_tell(card: Card) -> list[str]:
     return names
 
 
+def _with_held_out(card: Card, fitted: FittedLine) -> Card:
+    """Return a card that knows the held-out rows of its fit by their points."""
+    held_out, point = fitted.held_out, fitted.operating_point
+    # Rows without folds have trained the card, unless they were set apart for a guarantee.
+    seen = held_out is None or (held_out.rows == TRAINING_ROWS and point.guarantee is None)
+    if held_out is None or seen:
+        return card
+    scores, weights, effective = held_out.decisions
+    points = HeldOutPoints.of_scores(
+        scores,
+        weights,
+        fitted.calibration,
+        cutoff=card.cutoff,
+        rises=card.higher_is_positive,
+        whole=card.is_whole,
+        effective=effective,
+    )
+    return replace(card, held_out=points)
+
+
 # ── The cards of a fitted classifier as arrays and facts of a model state, and back ───────────────
 
 
@@ -67,14 +93,48 @@ def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
         "merged": np.concatenate([np.empty(0, dtype=np.int64), *merged]),
         "cutoff": np.array([card.cutoff for card in cards]),
         "counts": np.concatenate([part.ravel() for card in cards for part in card.counts]),
+        **_held_out_arrays([card.held_out for card in cards]),
     }
 
 
-def cards_to_facts(cards: Sequence[Card], binner: Any) -> Facts:
+def _held_out_arrays(held_out: Sequence[HeldOutPoints | None]) -> dict[str, AnyArray]:
+    """Return the held-out rows of all cards by their points, if all cards know them."""
+    known = [points for points in held_out if points is not None]
+    if len(known) < len(held_out):
+        return {}
+    sizes = [[len(points.points), points.effective] for points in known]
+    return {
+        "held_out": np.concatenate([points.table for points in known]),
+        "held_out_sizes": np.array(sizes, dtype=np.float64),
+    }
+
+
+def _restored_held_out(arrays: StateArrays, n_cards: int) -> list[HeldOutPoints | None]:
+    """Return the held-out rows of each card; files may have none."""
+    if "held_out" not in arrays:
+        return [None] * n_cards
+    table = arrays.take("held_out", (None, 4), "float64")
+    sizes = arrays.take("held_out_sizes", (n_cards, 2), "float64")
+    lengths, effective = sizes.T
+    fits = (lengths >= 1).all() and (lengths % 1 == 0).all() and lengths.sum() == len(table)
+    fits = fits and (effective > 0).all()
+    require(bool(fits), "its held-out rows are not those of its cards")
+    ends = np.cumsum(lengths).astype(np.int64)
+    made: list[HeldOutPoints | None] = []
+    for part, rows in zip(np.split(table, ends[:-1]), effective.tolist(), strict=True):
+        points, negatives, positives, probability = part.T.copy()
+        valid = (np.diff(points) > 0).all() and (part[:, 1:] >= 0).all()
+        valid = valid and (probability <= 1).all() and (negatives + positives > 0).all()
+        require(bool(valid), "its held-out rows are not weights by points")
+        made.append(HeldOutPoints(points, negatives, positives, probability, rows))
+    return made
+
+
+def cards_to_facts(cards: Sequence[Card], binner: Any) -> ModelMetadata:
     """Return the bins as JSON text, the columns of every cross, and the side of the last class."""
     crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
     rising = [card.higher_is_last for card in cards]
-    return Facts(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
+    return ModelMetadata(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
 
 
 def restored_cards(state: ModelState) -> dict[str, Any]:
@@ -88,6 +148,7 @@ def restored_cards(state: ModelState) -> dict[str, Any]:
     merged = _Reader(arrays.take("merged", (None,), "int64"), "merged cells")
     cutoffs = arrays.take("cutoff", (state.n_lines,), "float64")
     counts = _Reader(arrays.take("counts", (None,), "float64"), "counts")
+    held_out = _restored_held_out(arrays, state.n_lines)
     arrays.require_empty()
     listed = state.facts["crosses"]
     complete = isinstance(listed, list) and len(listed) == state.n_lines
@@ -112,6 +173,7 @@ def restored_cards(state: ModelState) -> dict[str, Any]:
             float(cutoffs[k]),
             rising[k] == is_last,
             tuple(counts.take(2 * size).reshape(2, size) for size in sizes),
+            held_out=held_out[k],
         )
         require(all((part >= 0).all() for part in card.counts), "it has negative counts")
         cards.append(card.with_positive(labels[k], is_last=is_last))
@@ -156,7 +218,7 @@ def _cross(listed: Any, sizes: list[int], points: _Reader, merged: _Reader) -> C
 class _Reader:
     """Takes consecutive parts of an array.
 
-    ``noun``: what they are called in messages.
+    ``noun`` is what they are called in messages.
     """
 
     def __init__(self, values: AnyArray, noun: str) -> None:
@@ -187,6 +249,7 @@ class CardModel(MetricClassifier):
 
     cards_: tuple[Card, ...]
     binner_: Any
+    _sizes: tuple[tuple[Fitted, ...], ...]
 
     @property
     def card_(self) -> Card:
@@ -268,6 +331,72 @@ class CardModel(MetricClassifier):
         card, toward = card_for_label(self.cards_, classes, label, self.positive_)
         return find_reasons(card, self.binner_, cells, k, reference, texts, toward=toward)
 
+    def sizes(self, label: Any = None) -> CardSizes:
+        """Return the sizes that the card is known in, with what to expect of each on new rows.
+
+        Held-out rows are scored by compressed cards of the folds, so that expected values,
+        intervals and gaps are those of the card of each size.
+
+        Parameters
+        ----------
+        label : optional
+            Class of the card; needed for more than two classes.
+        """
+        check_is_fitted(self)
+        classes = self.classes_.tolist()
+        if len(classes) > 2 and label not in classes:
+            shown = ", ".join(map(repr, classes))
+            msg = f"label must be the class of a card, one of {shown}, not {label!r}"
+            raise ValueError(msg)
+        index = 0 if len(classes) == 2 else classes.index(label)
+        return CardSizes(
+            SizeResult(
+                fit.card.n_lines,
+                sum(bool(np.ptp(points)) for points in fit.card.columns),
+                len(fit.card.crosses),
+                fit.report.expected,
+                None if fit.report.size is None else fit.report.size.gap,
+                fit.report.size == self.reports_[index].size,
+            )
+            for fit in self._known_sizes[index]
+            if fit.card is not None
+        )
+
+    def compact(self, max_lines: int | None) -> Self:
+        """Return a classifier with the largest known card of at most so many lines.
+
+        Nothing is fitted again: see `sizes` for the cards that are known. Its operating point,
+        probabilities and report are those of the smaller card.
+
+        Parameters
+        ----------
+        max_lines : int or None
+            None for the full card.
+        """
+        check_is_fitted(self)
+        known = self._known_sizes
+        if not all(len(sizes) > 1 for sizes in known):
+            raise CardSizeError(max_lines, ())
+        chosen = []
+        for sizes in known:
+            lines = [fit.card.n_lines for fit in sizes if fit.card is not None]
+            fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
+            if not fitting:
+                raise CardSizeError(max_lines, lines)
+            chosen.append(sizes[fitting[-1]])
+        made = copy(self)
+        made.set_params(max_lines=max_lines)
+        made._weighted_by = self.operating_points_[0].weighted_by  # noqa: SLF001 - a copy of itself
+        made._set_models(chosen)  # noqa: SLF001 - likewise
+        made.reports_ = made._final_reports(fit.report for fit in chosen)  # noqa: SLF001 - likewise
+        made._sizes = known  # noqa: SLF001 - likewise
+        return made
+
+    @property
+    def _known_sizes(self) -> tuple[tuple[Fitted, ...], ...]:
+        """The fits of each card, the smallest first; none if it was read from a file."""
+        return getattr(self, "_sizes", ((),) * len(self.cards_))
+
     def _set_cards(self, cards: Sequence[Card], fitted: Sequence[FittedLine]) -> None:
         """Store cards of points in favour of the positive class, one for each score."""
         is_last = not self._catches_first
@@ -277,8 +406,9 @@ class CardModel(MetricClassifier):
         )
         self._set_points(fitted)
         self.calibrations_ = tuple(
-            entry.calibration if is_last else entry.calibration.turned() for entry in fitted
+            entry.calibration if is_last else entry.calibration.sign_flipped() for entry in fitted
         )
+        self.cards_ = tuple(map(_with_held_out, self.cards_, fitted))
 
     def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
         """Return reports that also name the columns that tell the label by themselves."""
@@ -289,7 +419,7 @@ class CardModel(MetricClassifier):
 
     @property
     def _baseline_gaps(self) -> list[Gap | None]:
-        return [report.straight for report in self.reports_]
+        return [report.unbinned_baseline for report in self.reports_]
 
     @property
     def _score_rises(self) -> bool:
@@ -304,6 +434,25 @@ class CardModel(MetricClassifier):
         card = self.card_
         cutoff = card.cutoff + (by if card.higher_is_positive else -by)
         self.cards_ = (replace(card, cutoff=cutoff),)
+
+    def with_threshold(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
+        """Return a copy of this model with another threshold; for two classes.
+
+        With another calibration its cards have no bands: what held-out rows showed was predicted
+        by the old one.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            From `operating_points`, or from ``retune`` of `directrix.monitoring`.
+        calibration : Calibration, optional
+            Of the new scores, in favour of the last class. By default probabilities are those of
+            the old scores at the threshold, with the old slopes on either side.
+        """
+        changed = super().with_threshold(point, calibration)
+        if calibration is not None:
+            changed.cards_ = tuple(replace(card, held_out=None) for card in changed.cards_)
+        return changed
 
     def _cells(self, X: Any) -> IntArray:
         """Return the cells of a table of the columns that the classifier was fitted to.
@@ -322,7 +471,7 @@ class CardModel(MetricClassifier):
     def _state_arrays(self) -> dict[str, Any]:
         return cards_to_arrays(self.cards_)
 
-    def _state_facts(self) -> Facts:
+    def _state_facts(self) -> ModelMetadata:
         return cards_to_facts(self.cards_, self.binner_)
 
     @classmethod
@@ -330,7 +479,7 @@ class CardModel(MetricClassifier):
         return restored_cards(state)
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
         return {}
 
     def __sklearn_tags__(self) -> Any:

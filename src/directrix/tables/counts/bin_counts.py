@@ -202,7 +202,8 @@ class BinCounts(ClasswiseSummary):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write counts and bins to a safetensors file, replaced atomically."""
-        storage.write(self, path)
+        kinds = {"folded": self.folded, "exact": self.exact}
+        storage.write(path, self.parts, self.classes, self.binner, **kinds)
 
     @property
     def binner(self) -> Binner:
@@ -352,13 +353,14 @@ class BinCounts(ClasswiseSummary):
         cuts: Mapping[str, Any] | None = None,
         merge: Mapping[str, Any] | None = None,
         other: Mapping[str, Any] | None = None,
+        missing_with: Mapping[str, Any] | None = None,
         drop: Iterable[str] = (),
     ) -> BinCounts:
         """Merge bins and drop columns, without the rows.
 
         The counts are those that the rows would give with the new bins, to the last bit, and so
-        are their moments; ``rebin(...).binner`` is the binner of the new bins. Missing and special
-        values keep their cells.
+        are their moments; ``rebin(...).binner`` is the binner of the new bins. Special values keep
+        their cells, and so do missing values unless they are joined with a bin.
 
         Parameters
         ----------
@@ -369,6 +371,9 @@ class BinCounts(ClasswiseSummary):
             range, as numbered by ``Binner.cells``; of a column of texts groups of levels.
         other : dict, optional
             Levels of a column of texts that are moved to "other".
+        missing_with : dict, optional
+            The bin that missing values of a column are joined with, as in `Binner`; it is looked
+            for among the new bins.
         drop : sequence of str
             Columns to leave out.
         """
@@ -377,6 +382,7 @@ class BinCounts(ClasswiseSummary):
             cuts=cuts or {},
             merge=merge or {},
             other=other or {},
+            missing_with=missing_with or {},
             drop=drop,
             named=self.named,
         )

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from directrix._typing import IntArray
-from directrix.exceptions.columns import ColumnNotFoundError
-from directrix.tables.bins import Bins, LevelBins, NumberBins
+from directrix.exceptions.columns import ColumnNotFoundError, LevelNotFoundError, OwnBinsError
+from directrix.tables.bins import Bins, LevelBins, NumberBins, join_missing
 from directrix.tables.table import days_of
 
 #: Cuts are printed with six digits or more, and are found by what is printed.
@@ -30,6 +30,7 @@ def coarser(
     cuts: Mapping[str, Any],
     merge: Mapping[str, Any],
     other: Mapping[str, Any],
+    missing_with: Mapping[str, Any],
     drop: Iterable[str],
     named: bool,
 ) -> tuple[tuple[Bins, ...], IntArray]:
@@ -39,7 +40,14 @@ def coarser(
     bins; columns without names (``named`` is False) are numbered again.
     """
     drop = [drop] if isinstance(drop, str) else list(drop)
-    _check_columns([column.name for column in bins], cuts, merge, other, drop)
+    merges = (
+        (cuts, _with_cuts),
+        (merge, _with_groups),
+        (other, _with_others),
+        (missing_with, join_missing),
+    )
+    _check_columns([column.name for column in bins], [given for given, _ in merges], drop)
+    _check_one_wish(cuts, merge)
     kept: list[Bins] = []
     number: list[IntArray] = []
     start = 0
@@ -48,7 +56,7 @@ def coarser(
             number.append(np.full(column.n_cells, -1))
             continue
         coarse, cell = column, np.arange(column.n_cells)
-        for given, apply in ((cuts, _with_cuts), (merge, _with_groups), (other, _with_others)):
+        for given, apply in merges:
             if column.name in given:
                 coarse, merged = apply(coarse, given[column.name])
                 cell = merged[cell]
@@ -64,24 +72,24 @@ def coarser(
 
 
 def _check_columns(
-    known: Sequence[str],
-    cuts: Mapping[str, Any],
-    merge: Mapping[str, Any],
-    other: Mapping[str, Any],
-    drop: Sequence[str],
+    known: Sequence[str], merges: Sequence[Mapping[str, Any]], drop: Sequence[str]
 ) -> None:
-    """Check that all columns exist, and that none is asked for twice."""
-    for name in (*cuts, *merge, *other, *drop):
+    """Check that all columns exist, and that none is both dropped and merged."""
+    merged = {name for given in merges for name in given}
+    for name in (*merged, *drop):
         if name not in known:
             raise ColumnNotFoundError(name, known)
     for name in drop:
-        if name in cuts or name in merge or name in other:
+        if name in merged:
             msg = f"column {name!r} is both dropped and merged"
             raise ValueError(msg)
+
+
+def _check_one_wish(cuts: Mapping[str, Any], merge: Mapping[str, Any]) -> None:
     for name in cuts:
         if name in merge:
-            msg = f"column {name!r} has both cuts to keep and cells to merge: give one of them"
-            raise ValueError(msg)
+            problem = "the column also has cells to merge: give one of them"
+            raise OwnBinsError(name, "cuts", cuts[name], problem)
 
 
 def _with_cuts(bins: Bins, kept: Any) -> Merged:
@@ -97,7 +105,7 @@ def _with_groups(bins: Bins, groups: Any) -> Merged:
     """Merge ranges of ordered cells, or groups of levels."""
     groups = _listed(groups, "merge", bins)
     if not isinstance(bins, NumberBins):
-        return _of_levels(bins, [_listed(group, "merge", bins) for group in groups], ())
+        return merge_levels(bins, [_listed(group, "merge", bins) for group in groups])
     keep = np.ones(len(bins.cuts), dtype=bool)
     for group in groups:
         first, last = _cell_range(bins, group)
@@ -110,7 +118,7 @@ def _with_others(bins: Bins, levels: Any) -> Merged:
     if isinstance(bins, NumberBins):
         msg = f"column {bins.name!r} has no levels: merge its cells with `cuts` or `merge`"
         raise TypeError(msg)
-    return _of_levels(bins, (), _listed(levels, "other", bins))
+    return merge_levels(bins, (), _listed(levels, "other", bins))
 
 
 def _of_ordered(bins: NumberBins, keep: Any) -> Merged:
@@ -133,21 +141,21 @@ def _of_ordered(bins: NumberBins, keep: Any) -> Merged:
         cuts=tuple(np.array(bins.cuts)[keep].tolist()),
         means=tuple(mean.tolist()),
         weights=tuple(np.bincount(cell, weight).tolist()) if bins.weights else (),
+        missing_cell=int(cell[bins.missing_cell]),
     )
     return coarse, cell
 
 
-def _of_levels(bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequence[Any]) -> Merged:
+def merge_levels(
+    bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequence[Any] = ()
+) -> Merged:
     """Group levels, and move others to "other"."""
     chosen = [level for group in (*groups, others) for level in group]
     for level in chosen:
         if level not in bins.levels:
-            shown = ", ".join(map(repr, bins.levels))
-            msg = f"column {bins.name!r} has no level {level!r}; its levels are {shown}"
-            raise ValueError(msg)
+            raise LevelNotFoundError(bins.name, level, bins.levels)
     if len(set(chosen)) < len(chosen):
-        msg = f"a level of column {bins.name!r} is in two groups: {groups!r}"
-        raise ValueError(msg)
+        raise OwnBinsError(bins.name, "groups", groups, "a level is in two groups")
     cell_of = dict(zip(bins.levels, bins.level_cells, strict=True))
     # A group takes along all levels that were in a cell with one of its own.
     target = np.arange(bins.n_cells)
@@ -155,8 +163,8 @@ def _of_levels(bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequenc
     for group, into in (*((group, None) for group in groups), (others, 1)):
         cells = {cell_of[level] for level in group}
         if cells & taken:
-            msg = f"levels of column {bins.name!r} that share a cell are in two groups: {groups!r}"
-            raise ValueError(msg)
+            problem = "levels that share a cell are in two groups"
+            raise OwnBinsError(bins.name, "groups", groups, problem)
         taken |= cells
         target[sorted(cells)] = into or min(cells, default=1)
     levels = [level for level in bins.levels if target[cell_of[level]] > 1]
@@ -167,7 +175,8 @@ def _of_levels(bins: LevelBins, groups: Sequence[Sequence[Any]], others: Sequenc
     grouped = tuple(numbers[int(target[cell_of[level]])] for level in levels)
     weights = tuple(np.bincount(cell, bins.weights).tolist()) if bins.weights else ()
     shared = grouped if len(numbers) < len(levels) else ()
-    return LevelBins(bins.name, tuple(levels), weights, shared), cell
+    missing = int(cell[bins.missing_cell])
+    return LevelBins(bins.name, tuple(levels), weights, shared, missing), cell
 
 
 def _cell_range(bins: NumberBins, group: Any) -> tuple[int, int]:

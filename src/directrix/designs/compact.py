@@ -1,0 +1,345 @@
+"""Compact cards: a fitted card in several sizes, each judged on held-out rows.
+
+The cards of all folds are compressed as the card of all rows is, so that held-out rows are scored
+by compressed cards: the threshold, the rates, the intervals and the probabilities are those of the
+card that is printed. How many lines are needed is one more choice on held-out rows; it is repeated
+with that of the candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from directrix.designs.compression import Compression, Teacher
+from directrix.designs.points import (
+    finished,
+    largest_unit,
+    log_odds_line,
+    points_as_rows,
+    rounded_card,
+    ties_split,
+    to_double_odds,
+)
+from directrix.fitting.choice import HeldOutArea
+from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
+from directrix.fitting.fit_rows import Draft
+from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
+from directrix.models.card import IntegerPoints, PointsToDoubleOdds
+from directrix.models.report import CardSize, Gap
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+    from directrix.designs.merging import Groups
+    from directrix.fitting.choice import Selection
+    from directrix.fitting.finalize import Finalized
+    from directrix.fitting.fit_rows import BestFit
+    from directrix.fitting.training_rows import TrainingRows
+    from directrix.frontier.choice_validation import Rule
+    from directrix.frontier.compare import Comparison
+    from directrix.metrics.base import Metric
+    from directrix.models.card import Card, Scale
+    from directrix.models.report import DirectReport
+    from directrix.tables.coding.card_coding import Direction
+    from directrix.tables.coding.prior import CellKinds
+
+#: Lines of the sizes that are kept of every fit, beside that which is asked for.
+SIZES = (10, 15, 20, 30, 40, 60, 80, 100, 150)
+#: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
+_MOST, _CAUTIOUS = 100, 40
+#: A loss of area that nobody misses, and the share of its standard error that is not missed either.
+_MARGIN, _SHARE = 1e-3, 0.25
+#: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise.
+_LEAST_SLOPE = 0.1
+_LINE = np.array([1.0, 0.0])
+
+
+@dataclass(frozen=True)
+class SizeRule:
+    """Chooses a candidate, and then the smallest size that is as good as its full card.
+
+    It and all larger sizes must be within one standard error of the full card; if none is, the
+    largest is taken. Losses are those of the candidates, then those of the sizes, the smallest
+    first.
+
+    ``chosen``: index of the candidate that sizes are known of. ``first``: the smallest size that
+    ranks rows as well as the full card. ``errors``: standard errors of the differences between
+    sizes and full; as many as there are sizes to choose from.
+    """
+
+    base: Rule
+    chosen: int
+    n_candidates: int
+    first: int
+    errors: FloatArray
+    complexities: FloatArray | None = None
+
+    def among(self, candidates: IntArray) -> SizeRule:  # noqa: ARG002 - none are left out
+        """Return the rule for the same candidates and sizes."""
+        return self
+
+    def __call__(self, losses: FloatArray) -> int:
+        """Return the index of the selected candidate or size."""
+        candidate = self.base(losses[: self.n_candidates])
+        if candidate != self.chosen:
+            return candidate
+        last = len(self.errors) - 1
+        sizes = losses[self.n_candidates : self.n_candidates + last + 1]
+        behind = np.flatnonzero(sizes - losses[candidate] > self.errors)
+        first = max(self.first, int(behind.max(initial=-1)) + 1)
+        return self.n_candidates + min(first, last)
+
+
+class Behind(NamedTuple):
+    """How much better the full card is than a simpler model, and the model's losses by fold."""
+
+    gap: Gap
+    folds: FloatArray
+
+
+class _Sized(NamedTuple):
+    """A size: its card, the rows with the points of each fold's card as their only feature."""
+
+    card: Card
+    rows: TrainingRows
+
+
+@dataclass(frozen=True)
+class CompactFit:
+    """Makes the compact cards of a fitted card.
+
+    ``seen``: rows that the candidates were compared on, with cells as their features.
+    ``max_lines``: "auto" or the largest number of lines. ``used_up``: whether all time is used up;
+    then only the size that is asked for is made. ``of_cells``: from the fit of a card of these
+    cells to one of raw rows.
+    """
+
+    scale: Scale | None
+    metric: Metric
+    seen: TrainingRows
+    kinds: Sequence[CellKinds]
+    directions: Sequence[Direction]
+    max_lines: int | str
+    used_up: Callable[[], bool]
+    of_cells: Callable[[Draft], Draft]
+
+    def run(
+        self,
+        best: BestFit,
+        cards: Mapping[int | None, Card],
+        full_draft: Callable[..., Draft],
+        unbinned: Behind | None = None,
+    ) -> Draft:
+        """Return the card of the size that is asked for, with others in ``sizes``.
+
+        ``cards``: the fitted card (None), and those made without each fold. ``full_draft``: makes
+        the fit of the full card; ``plain=True`` if it is not the one that is asked for.
+        ``unbinned``: how far a model without bins is behind the full card.
+        """
+        slope, offset = log_odds_line(best.scores, self.seen)
+        to_log_odds = max(slope, _LEAST_SLOPE), offset
+        full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
+        sizes = self._sizes(full_lines)
+        if not sizes:
+            return full_draft()
+        made = self._compressed(cards, sizes, to_log_odds)
+        lines = Lines(_LINE, [_LINE] * (len(cards) - 1))
+        finals = [
+            finalize(
+                self.metric, replace(best.selection, rows=size.rows), lines, choice=best.choice
+            )
+            for size in made
+        ]
+        rows = self.seen
+        curves = [
+            Curves(rows.positive, scores, rows.weight, rows.fold)
+            for scores in (best.scores, *(final.scores for final in finals))
+        ]
+        comparison = compare(self.metric, curves)
+        terms = [best.selection.criterion.terms(each.whole) for each in curves]
+        comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
+        chosen, rule = self._chosen(best, sizes, comparison, finals)
+        if rule is not None:
+            selection = _with_sizes(best.selection, rule, comparison, finals, chosen)
+            selection = replace(selection, rows=made[chosen].rows)
+            finals[chosen] = finalize(self.metric, selection, lines)
+        simple = None
+        if best.simple_folds is not None and best.report.gap is not None:
+            simple = Behind(best.report.gap, best.simple_folds)
+        drafts = []
+        for k, (size, final) in enumerate(zip(made, finals, strict=True)):
+            losses = comparison.fold_losses[1 + k]
+            gap = Gap.of_folds(
+                float(comparison.losses[0] - comparison.losses[1 + k]),
+                comparison.fold_losses[0] - losses,
+            )
+            report = replace(
+                best.report,
+                expected=final.assessment.estimate,
+                size=CardSize(self._lines(size.card), full_lines, gap),
+                gap=_behind_by(simple, gap, losses) or best.report.gap,
+                unbinned_baseline=_behind_by(unbinned, gap, losses),
+                ties=ties_split(self.metric, curves[1 + k]) if size.card.is_whole else None,
+            )
+            drafts.append(self._draft(size, final, report))
+        if chosen == len(sizes):  # the full card is small, and no smaller one is as good
+            return full_draft()._replace(sizes=tuple(drafts))
+        others = (*drafts[:chosen], *drafts[chosen + 1 :], full_draft(plain=True))
+        return drafts[chosen]._replace(sizes=others)
+
+    def _lines(self, card: Card) -> int:
+        return card.count_lines(self.kinds)
+
+    def _sizes(self, full_lines: int) -> list[int]:
+        """Return the sizes to be made, in increasing order; none if the card is small enough."""
+        asked = self.max_lines
+        if isinstance(asked, str):
+            made = {*SIZES} if self.seen.fold is not None and not self.used_up() else {_CAUTIOUS}
+        elif asked >= full_lines:
+            return []
+        else:
+            made = {asked} if self.used_up() else {*SIZES, asked}
+        return sorted(size for size in made if size < full_lines)
+
+    def _chosen(
+        self,
+        best: BestFit,
+        sizes: Sequence[int],
+        comparison: Comparison,
+        finals: Sequence[Finalized],
+    ) -> tuple[int, SizeRule | None]:
+        """Return the index of the size, and by what rule it is chosen; that of full is last."""
+        if not isinstance(self.max_lines, str):
+            return list(sizes).index(self.max_lines), None
+        rows = self.seen
+        if rows.fold is None or len(sizes) == 1:
+            return 0, None
+        few = [size for size in sizes if size <= _MOST]
+        folds = range(int(rows.fold.max()) + 1)
+        scores = [best.scores, *(final.scores for final in finals[: len(few)])]
+        full, *areas = (HeldOutArea.of(each, rows, folds) for each in scores)
+        of_full = _SHARE * float(np.sqrt(np.square(full.influence).sum()))
+        first = 0
+        for k, area in enumerate(areas):
+            error = float(np.sqrt(np.square(area.influence - full.influence).sum()))
+            if full.area - area.area > max(min(error, of_full), _MARGIN):
+                first = k + 1
+        errors = comparison.standard_errors(0)[1 : 1 + len(few)]
+        errors = np.maximum(errors, np.median(errors))
+        if len(few) == len(sizes):  # the full card is small enough too
+            errors = np.append(errors, 0.0)
+        n_candidates = best.selection.scores.shape[1]
+        rule = SizeRule(best.selection.rule, best.selection.chosen, n_candidates, first, errors)
+        losses = _with_sizes(best.selection, rule, comparison, finals, 0).losses
+        index = rule(losses) - n_candidates
+        return (index, None) if index == len(sizes) else (index, rule)
+
+    def _compressed(
+        self,
+        cards: Mapping[int | None, Card],
+        sizes: Sequence[int],
+        to_log_odds: tuple[float, float],
+    ) -> list[_Sized]:
+        """Return all sizes of all cards, those of the folds made without their rows.
+
+        ``to_log_odds``: from the scores of the card of all rows, slope and offset.
+        """
+        centre, spread = self._centre(cards[None], None)
+        of_size: dict[int, dict[int | None, Card]] = {size: {} for size in sizes}
+        for fold, card in cards.items():
+            of_fold, scale = self._centre(card, fold)
+            same = card.affine(spread / scale, centre - of_fold * spread / scale)
+            in_odds = (card if fold is None else same).affine(*to_log_odds)
+            kept = slice(None) if fold is None else np.flatnonzero(self.seen.fold != fold)
+            cells, weight = self.seen.X[kept], self.seen.weight[kept]
+            weight = weight / weight.mean()
+            teacher = Teacher(in_odds, cells, in_odds.points(cells), weight)
+            compression = Compression(teacher, self.kinds, self.directions)
+            for size, groups in compression.path(sizes).items():
+                of_size[size][fold] = self._restated(compression, groups)
+        return [self._sized(by_fold) for by_fold in of_size.values()]
+
+    def _restated(self, compression: Compression, groups: Groups) -> Card:
+        """Return the card of a size on the scale that is asked for; by default in log-odds."""
+        if isinstance(self.scale, IntegerPoints):
+            return compression.compact(groups, self.scale.largest)
+        card = compression.compact(groups)
+        if isinstance(self.scale, PointsToDoubleOdds):
+            return to_double_odds(card, self.scale, 1.0, 0.0)
+        return card
+
+    def _restated_full(self, card: Card, to_log_odds: tuple[float, float]) -> Card:
+        """Return the full card with points as they are printed."""
+        if isinstance(self.scale, IntegerPoints):
+            return rounded_card(card, largest_unit(card, self.scale.largest))
+        if isinstance(self.scale, PointsToDoubleOdds):
+            return to_double_odds(card, self.scale, *to_log_odds)
+        return card
+
+    def _centre(self, card: Card, fold: int | None) -> tuple[float, float]:
+        rows = self.seen
+        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
+        scores = card.points(rows.X[kept])
+        return centre_and_scale(scores, rows.positive[kept], rows.weight[kept])
+
+    def _sized(self, cards: Mapping[int | None, Card]) -> _Sized:
+        cells = self.seen.X
+        without = {
+            fold: points_as_rows(card, cells) for fold, card in cards.items() if fold is not None
+        }
+        whole = points_as_rows(cards[None], cells)
+        X = FoldDesigns(whole, without) if without else whole
+        return _Sized(cards[None], self.seen._replace(X=X))
+
+    def _draft(self, size: _Sized, final: Finalized, report: DirectReport) -> Draft:
+        """Return the fit of a size."""
+        curve = curve_maker(self.seen.positive, self.seen.weight)(final.scores)
+        features = partial(points_as_rows, size.card)
+        make = finished if self.scale is not None else _in_scores
+        return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
+
+
+def _behind_by(full: Behind | None, size: Gap, losses: FloatArray) -> Gap | None:
+    """Return how much better a size is than a simpler model.
+
+    ``full``: what the full card is better by. ``size``: what the size is better by than the full
+    card. ``losses``: of the size, by fold.
+    """
+    return None if full is None else Gap.of_folds(full.gap.mean + size.mean, full.folds - losses)
+
+
+def _with_sizes(
+    selection: Selection,
+    rule: SizeRule,
+    comparison: Comparison,
+    finals: Sequence[Finalized],
+    chosen: int,
+) -> Selection:
+    """Return the choice among candidates and sizes; the full card may be the last of these."""
+    n_sizes, full = len(rule.errors), selection.chosen
+    order = [*range(1, 1 + len(finals)), 0][:n_sizes]
+    scores = [selection.scores[:, full] if k == 0 else finals[k - 1].scores for k in order]
+    # By what a size is behind the full card in the metric, it is behind in what chose that card.
+    losses = selection.losses[full] + comparison.losses[order] - comparison.losses[0]
+    return replace(
+        selection,
+        scores=np.column_stack([selection.scores, *scores]),
+        criterion=selection.criterion.with_more(n_sizes),
+        losses=np.append(selection.losses, losses),
+        pooled=np.append(selection.pooled, comparison.pooled[order]),
+        values=np.append(selection.values, comparison.values[order]),
+        chosen=selection.scores.shape[1] + chosen,
+        rule=rule,
+    )
+
+
+def _in_scores(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+    """Return a card whose points are scores, with the threshold at zero."""
+    slope, intercept = fitted.line.tolist()
+    made = card.affine(slope, intercept)
+    point = replace(fitted.operating_point, threshold=-made.intercept)
+    return made, fitted._replace(line=_LINE.copy(), operating_point=point)
