@@ -173,7 +173,7 @@ def test_a_name_may_be_as_long_as_any(tmp_path):
 
 @on_posix
 def test_a_pipe_is_written_to_and_stays_one(tmp_path):
-    """It stands for all that is no file: with a fault, root would replace a device of the system."""
+    """It stands for all that is no file: with a fault, root would replace a device."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
