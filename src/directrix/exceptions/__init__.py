@@ -308,6 +308,54 @@ class StateError(ValueError):
         super().__init__(reason)
 
 
+class CostColumnError(ValueError):
+    """A cost, a day or a team is a column, and is neither given nor a column of the table.
+
+    Parameters
+    ----------
+    column : str
+    available : iterable of str
+        Columns of the table; empty if it has no names.
+    """
+
+    def __init__(self, column: str, available: Iterable[str] = ()) -> None:
+        self.column, self.available = column, tuple(available)
+        super().__init__(column, self.available)
+
+    def __str__(self) -> str:
+        given = f"{self.column}=" if self.column.isidentifier() else f"**{{{self.column!r}: ...}}"
+        table = f", and the table has {listed(self.available)}" if self.available else ""
+        return (
+            f"the column {self.column!r} is not known here{table}: give an array as {given} to "
+            "DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a table with "
+            "that column"
+        )
+
+
+class FewDaysError(ValueError):
+    """There are too few days to keep a budget on a share of new days.
+
+    Parameters
+    ----------
+    days : int
+        Days that there are to set the threshold.
+    needed : int
+        Days that are needed.
+    share : float
+        Share of new days on which the budget is to be kept.
+    """
+
+    def __init__(self, days: int, needed: int, share: float) -> None:
+        self.days, self.needed, self.share = days, needed, share
+        super().__init__(days, needed, share)
+
+    def __str__(self) -> str:
+        return (
+            f"a budget that is kept on {100 * self.share:g} % of new days needs {self.needed} days "
+            f"to set the threshold, and there are {self.days}: give more days, or a lower guarantee"
+        )
+
+
 class OutOfReachError(ValueError):
     """No threshold keeps a limit with the confidence that is asked for.
 

@@ -9,8 +9,8 @@ predicted probability is p, the rate of new rows has the distribution
           \rho = \frac{\max(\chi^2 - J, \sqrt{2 J})}{\sum_j (n_j - 1)}
 
 where m says how many rows the probabilities are worth, never more than half of those of the band.
-:math:`\chi^2` sums :math:`(k - n p)^2 / (n p (1 - p))` over the J bands; it is about J, give or take
-its deviation :math:`\sqrt{2 J}`, if the probabilities are true.
+:math:`\chi^2` sums :math:`(k - n p)^2 / (n p (1 - p))` over the J bands; it is about J, give or
+take its deviation :math:`\sqrt{2 J}`, if the probabilities are true.
 """
 
 from __future__ import annotations
