@@ -23,7 +23,7 @@ from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.fitting.choice import Trials
+    from directrix.fitting.choice import SelectionRule, Trials
     from directrix.metrics.base import Metric
     from directrix.models.operating_point import OperatingPoint
 
@@ -78,18 +78,19 @@ def select_from_histograms(
     folds: tuple[LineHistograms, ...],
     factors: tuple[float, float],
     trials: Trials | None = None,
+    rule: SelectionRule | None = None,
 ) -> HistogramChoice:
     """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
     ``folds`` are the held-out scores of all candidates, fold by fold. ``factors`` are the class
     weights of the negatives and of the positives. ``trials`` are what was chosen on some of the
-    rows before the candidates were made.
+    rows before the candidates were made. ``rule``: by default the candidate of least loss.
     """
     histogram = tree_sum(folds)
-    curves = [_curve(counts, factors) for counts in histogram.counts]
+    curves = [histogram_curve(counts, factors) for counts in histogram.counts]
     values = best_values_of(metric, folds, factors)
     losses = -values if metric.greater_is_better else values
-    rule = LeastLoss()
+    rule = LeastLoss() if rule is None else rule
     index = rule(losses)
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
@@ -108,7 +109,7 @@ def best_values_of(
 ) -> FloatArray:
     """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
     counts = tree_sum(folds).counts
-    return np.array([metric.best_value(_curve(of_line, factors)) for of_line in counts])
+    return np.array([metric.best_value(histogram_curve(of_line, factors)) for of_line in counts])
 
 
 def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
@@ -133,8 +134,8 @@ def guaranteed_threshold(
 
     Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
     """
-    curve = _curve(apart.counts[chosen.index], (1.0, 1.0))
-    grid = guarantee.grid(_curve(chosen.counts, (1.0, 1.0)))
+    curve = histogram_curve(apart.counts[chosen.index], (1.0, 1.0))
+    grid = guarantee.grid(histogram_curve(chosen.counts, (1.0, 1.0)))
     threshold = guarantee.threshold(metric, curve, grid)
     index = int(np.count_nonzero(centres() > threshold))
     sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
@@ -154,7 +155,7 @@ def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
     return np.concatenate([np.zeros((*above.shape[:-1], 1)), above], axis=-1)
 
 
-def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
+def histogram_curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
     """Return the curve of a histogram; its thresholds are the edges of all bins."""
     negative, positive = _above(counts, factors)
     return Curve(centres()[::-1], positive, negative)
