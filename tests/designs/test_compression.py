@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from directrix.designs.compression import (
     RIDGE,
-    Compression,
+    RowCompression,
     Teacher,
     whole_points,
 )
@@ -51,7 +51,7 @@ def distance(teacher, columns):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_merge_is_the_best_of_all(seed, levels):
     teacher, kinds = tiny(seed, levels=levels)
-    compression = Compression(teacher, kinds)
+    compression = RowCompression(teacher, kinds)
     of_atom = compression.path([7])[7].of_atom
     merged = [pair for pair in combinations(range(8), 2) if of_atom[pair[0]] == of_atom[pair[1]]]
     assert len(merged) == 1
@@ -81,7 +81,7 @@ def test_the_first_merge_is_the_best_of_all(seed, levels):
 def test_sizes_are_nested_and_have_few_lines(cross):
     teacher, kinds = tiny(1, n=3000, n_cells=(9, 8, 5), cross=cross)
     sizes = [4, 6, 9, 12, 16, 20]
-    compression = Compression(teacher, kinds)
+    compression = RowCompression(teacher, kinds)
     path = merge_path(compression.atoms, compression.curvature, sizes)
     assert sorted(path) == sizes
     finer = None
@@ -97,7 +97,7 @@ def test_sizes_are_nested_and_have_few_lines(cross):
 @pytest.mark.parametrize("cross", [False, True])
 def test_points_are_a_logistic_fit_to_the_probabilities_of_the_teacher(cross):
     teacher, kinds = tiny(2, n=600, n_cells=(6, 5), cross=cross)
-    compression = Compression(teacher, kinds)
+    compression = RowCompression(teacher, kinds)
     made = compression.fitted(compression.path([8])[8])
     number = np.full(compression.atoms.count, -1)
     number[made.groups] = np.arange(len(made.groups))
@@ -130,7 +130,7 @@ def test_directions_are_kept_by_every_size(largest):
     ]
     points = card.columns[1]
     points[1] = points[3] + 0.5
-    compression = Compression(teacher, kinds, rising)
+    compression = RowCompression(teacher, kinds, rising)
     for groups in compression.path(range(2, 15)).values():
         made = compression.compact(groups, largest)
         assert (np.diff(made.columns[0][1:]) >= 0).all()
