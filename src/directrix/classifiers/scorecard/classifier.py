@@ -79,7 +79,7 @@ class ScorecardClassifier(CardModel):
         `sizes` shows others, and `compact` returns them.
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
-        default as many as held-out rows ask for.
+        default all that are beyond chance, if they help on held-out rows.
     max_columns : int or "auto", optional
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
         miss. By default all columns have points.
